@@ -25,7 +25,7 @@ def flagged(draw: Draw, tables: int, rng: np.random.Generator) -> int:
     for _ in range(tables):
         X, y = draw(rng)
         spread = spread_of(X, Data.check(X, y, task="classification"))
-        count += spread is not None and spread.is_doubtful
+        count += spread is not None and spread.is_too_small
     return count
 
 

@@ -200,7 +200,7 @@ def _learners(cell: Cell, given: Drawn, fresh: Callable[[], Drawn], seed: int) -
         _risk(asked[name][0], found.curves[name].best_params, given, more, task) for name in models
     ]
     names = list(models)
-    paired, _ = found._paired(names, None)
+    paired, _ = found._paired_losses(names, None)
     return Found(paired, np.array(risks))
 
 

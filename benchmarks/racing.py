@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import truerisk as tr
 from truerisk.contracts import Streams, Terms
 from truerisk.core.family import Family
-from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.problem import Problem, problem_of_call
 from truerisk.methods.parts.procedure import chosen_candidate
 from truerisk.methods.racing import RacedPairs, Racing
 from truerisk.plan.answers import Answers
@@ -112,7 +112,7 @@ def drawn(searches: int) -> Iterator[tuple[int, str, Problem]]:
     for number in np.random.default_rng(0).permutation(len(cases))[:searches]:
         draw, n, name, (model, grid), seed = cases[number]
         X, y = draw(n, 1000 + seed)
-        yield n, name, pose(Family.from_grid(model, grid), X, y, random_state=seed)
+        yield n, name, problem_of_call(Family.from_grid(model, grid), X, y, random_state=seed)
 
 
 def raced(problem: Problem) -> tuple[float, float, float, float]:

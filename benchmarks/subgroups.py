@@ -19,10 +19,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from benchmarks.machine import one_blas_thread
 from truerisk.contracts import Terms
 from truerisk.core.family import Family
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute
 from truerisk.validation.subgroup_risks import subgroup_risks
-from truerisk.validation.subgroups import Levels, SubgroupRisks, levels_of
+from truerisk.validation.subgroups import Levels, SubgroupRisks, subgroup_levels
 
 __all__ = ["main"]
 
@@ -49,7 +49,7 @@ def tested(
     X: np.ndarray, y: np.ndarray, columns: tuple[Levels, ...]
 ) -> tuple[dict[str, SubgroupRisks], LinearDiscriminantAnalysis]:
     """Every score in every level, and the rule of the first fold."""
-    problem = pose(
+    problem = problem_of_call(
         Family.from_grid(LinearDiscriminantAnalysis()), X, y, scoring=["zero-one", *SCORES]
     )
     told = compute(problem, "pairs")
@@ -92,7 +92,7 @@ def rate(n: int, apart: float, n_sets: int, seed: int | None) -> None:
         centres = rng.choice(len(SHARES), n, p=SHARES)
         centres[:12] = 4  # none is absent
         X, y, centre, old = draw(n, apart, rng, centres)
-        columns = levels_of({"centre": centre, "old": old}, None, n)
+        columns = subgroup_levels({"centre": centre, "old": old}, None, n)
         found, rule = tested(X, y, columns)
         sets.append(found)
         truths.append([risks_of(rule, *rows[:2]) for rows in fresh])

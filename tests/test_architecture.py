@@ -262,7 +262,7 @@ def test_registry_word_loads_and_has_a_page(where, word):
     assert not documented("nested", ["nested cross-validation"])
     registry = registries()[where]
     assert registry.load(word) is not None
-    assert registry[word].about
+    assert registry[word].summary
     assert documented(word, pages()), f"{where} {word!r}: no page under docs names it as `{word}`"
 
 

@@ -28,9 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.summary import coverage, table
     from benchmarks.calibration.surplus import surpluses, text
     from benchmarks.calibration.tables import here
-    from truerisk.cli.output import shown_progress
+    from truerisk.cli.output import show_progress
     from truerisk.core.errors import NotWritten, TrueRiskError
-    from truerisk.results.writing import place_of
+    from truerisk.results.writing import writable_path
 
     forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES, "means": MEANS}
     cells = next((cells for word, cells in forms.items() if getattr(given, word)), FULL)
@@ -41,11 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = 0
     try:
         for path in filter(None, (given.store, given.picture)):
-            place_of(path)
+            writable_path(path)
     except NotWritten as error:
         parser.error(str(error))
     if given.store.suffix != LINES:
-        with shown_progress(), _stopped_after(given.minutes):
+        with show_progress(), _stopped_after(given.minutes):
             try:
                 failed = collect(given.store, cells, seeds, given.executor, given.first_seed)
             except TrueRiskError as error:

@@ -68,7 +68,7 @@ class Held:
         return f"{100 * self.inside:.1f} (+{100 * self.above:.1f} −{100 * self.below:.1f})"
 
 
-@patch.object(rule_errors, "MOST", np.inf)
+@patch.object(rule_errors, "MAX_EXCESS_VARIANCE", np.inf)
 def coverage(name: str, n_sets: int) -> dict[str, Held | None]:
     """Of every column, as if no inflation were too much; None where there is no posterior."""
     problem, n_rows, cost = PROBLEMS[name]
@@ -93,7 +93,7 @@ def coverage(name: str, n_sets: int) -> dict[str, Held | None]:
     }
 
 
-@patch.object(rule_errors, "MOST", np.inf)
+@patch.object(rule_errors, "MAX_EXCESS_VARIANCE", np.inf)
 def widened(n: int, p: int, prior: str, n_sets: int, *, correlated: bool = False) -> list[float]:
     """Shares of intervals that hold the error, as if no inflation were too much.
 

@@ -30,7 +30,7 @@ from truerisk.comparison.paired import Spread
 from truerisk.comparison.paired_tests import NadeauBengio, Tolerance
 from truerisk.comparison.pairing import PairedLosses as Paired
 from truerisk.core.family import Family
-from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.problem import Problem, problem_of_call
 from truerisk.estimation.run import Computed, compute, curve_of
 from truerisk.methods import KFold, Pairs
 from truerisk.splitting.folds import draw_folds
@@ -187,7 +187,7 @@ def run(duel: Duel, seed: int) -> dict[str, Any]:
         model, grid = _learner(word, task, duel.n)
         loss = asked(duel.loss, y)
         family = Family.from_grid(model) if grid is None else Family.from_grid(model, grid)
-        posed.append(pose(family, X, y, groups=groups, random_state=seed, scoring=loss))
+        posed.append(problem_of_call(family, X, y, groups=groups, random_state=seed, scoring=loss))
     found: dict[str, Any] = {"truth": 0.0}
     for k in FOLDS:
         computed = [compute(one, Pairs(KFold(k))) for one in posed]
@@ -248,7 +248,9 @@ def _halves(
             rows = np.flatnonzero(labels == side)
             values = []
             for one, X in zip(posed, tables, strict=True):
-                half = pose(one.family, X[rows], y[rows], random_state=one.seed, scoring=one.loss)
+                half = problem_of_call(
+                    one.family, X[rows], y[rows], random_state=one.seed, scoring=one.loss
+                )
                 told = compute(half, Pairs(KFold(FOLDS_OF_HALVES))).procedure
                 assert told is not None
                 values.append(float(told.value))

@@ -24,7 +24,7 @@ from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.measures import OF_EVENTS, OF_NUMBERS
 from truerisk.validation.outcomes import Outcomes
 from truerisk.validation.profile import Profile
-from truerisk.validation.updating import Updating
+from truerisk.validation.updating import ModelUpdates
 
 __all__ = ["main"]
 
@@ -74,7 +74,7 @@ class Cell:
         return {**profile.measures(numbers), **told}
 
 
-def changes(found: Updating, fresh: Outcomes) -> dict[str, float]:
+def changes(found: ModelUpdates, fresh: Outcomes) -> dict[str, float]:
     """What each update changes on many rows, against the model as it is."""
     losses = []
     for one in found.updates:

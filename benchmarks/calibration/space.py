@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
 from truerisk.core.errors import FitFailed, Refusal
-from truerisk.data.places import grid_cells, usual_side
+from truerisk.data.places import default_cell_side, grid_cells
 from truerisk.datasets.dependent import FieldProblem
 
 __all__ = ["CELLS", "LEARNERS", "Cell", "main", "run", "table"]
@@ -110,7 +110,7 @@ def _of_learner(
     """The risk, the intervals by places, by labels and Wald's, and the risk in the region."""
     mine = slice(0, n)
     places = X[mine, :2]
-    labels = grid_cells(places, usual_side(places))
+    labels = grid_cells(places, default_cell_side(places))
     found = _risk(learner, X[mine], y[mine], places, loss)
     by_label = _risk(learner, X[mine], y[mine], labels, loss)
     told = {

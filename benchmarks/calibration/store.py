@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.calibration import learners, problems, rating, tables, trial, usual
 from benchmarks.calibration.battery import Cell, told
-from truerisk.study.driving import drive
+from truerisk.study.driving import run_cells
 from truerisk.study.queue import Rules
 from truerisk.study.schema import State
 from truerisk.study.store import Store
@@ -42,9 +42,13 @@ def collect(
     """
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name})
-        wanted = [found for cell in cells for found in store.want([_content(cell, first)], seeds)]
-        store.forget([State.FAILED])  # what was mended since may work now
-        drive(store, wanted, _run, executor, rules=Rules(unit="data sets"))
+        wanted = [
+            found
+            for cell in cells
+            for found in store.request_replicates([_content(cell, first)], seeds)
+        ]
+        store.delete_outcomes([State.FAILED])  # what was mended since may work now
+        run_cells(store, wanted, _run, executor, rules=Rules(unit="data sets"))
         errors = [error for cell in wanted for error in store.errors(cell)]
     for number, state, _, error in errors[:SHOWN_ERRORS]:
         print(f"task {number} {state.name.lower()}: {error.splitlines()[-1]}", file=sys.stderr)

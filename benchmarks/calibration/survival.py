@@ -22,7 +22,7 @@ from benchmarks.calibration.validated import rate_cells
 from benchmarks.machine import one_blas_thread
 from truerisk.contracts import Request
 from truerisk.data.data import Data
-from truerisk.engines.running.answering import answers_of
+from truerisk.engines.running.answering import predict_all_rows
 from truerisk.losses.loss_words import as_loss
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
@@ -72,7 +72,7 @@ class Cell:
             asked = sorted({HORIZON, *(h for loss in losses.values() for h in loss.horizons)})
             data = replace(data, horizons=tuple(asked))
             response = next(iter(losses.values())).response
-            answers = np.asarray(answers_of(model, data, Request(response)))[None]
+            answers = np.asarray(predict_all_rows(model, data, Request(response)))[None]
             for word, loss in losses.items():
                 risk = float(loss.of_set(data, np.arange(data.n_rows), answers, None)[0])
                 numbers[word] = loss.perfect - risk if loss.is_score else risk

@@ -16,7 +16,7 @@ from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.usual import Said
 from truerisk.contracts import Method, Terms
 from truerisk.core.family import Family
-from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.problem import Problem, problem_of_call
 from truerisk.estimation.run import Computed, compute, curve_of
 from truerisk.intervals.bootstrapped_choice import corrected_by_splits
 from truerisk.methods import (
@@ -47,7 +47,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     model, grid = learner(cell.learner, problem.task, cell.n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posed = pose(
+        posed = problem_of_call(
             Family.from_grid(model, grid),
             drawn.X,
             drawn.y,
@@ -191,8 +191,8 @@ def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     return {
         "outer": float(spread.outer[0]),
         "inner": float(spread.inner[0]),
-        "surplus": float(spread.surplus[0]),
-        "floor2": float(spread.floor2[0]),
+        "surplus": float(spread.excess_variance[0]),
+        "floor2": float(spread.min_variance[0]),
         "repeats": folds.mean(axis=1).tolist(),
         "folds": folds[0].tolist(),
         "moments": [float(once.mean()), float(once.var(ddof=1)), float(_skewness(once))],

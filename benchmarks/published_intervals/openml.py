@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadData, UnknownName
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 
 __all__ = ["IDS", "OpenML"]
 
@@ -51,7 +51,7 @@ class OpenML:
 
     def __post_init__(self) -> None:
         if self.name not in IDS:
-            near = closest(self.name, IDS) or "."
+            near = suggestion_for(self.name, IDS) or "."
             raise UnknownName(f"no data set of the paper is called {self.name!r}{near}")
 
     @cached_property

@@ -59,7 +59,7 @@ def _ours() -> np.ndarray:
 
 def _grid_search() -> np.ndarray:
     sample = Sample.draw(make_simple, SIZES, stream("wallman double cv", 0, 0))
-    X, y, plan, errors = sample.whole.X, sample.whole.y, folds_of(0).part_named("outer"), []
+    X, y, plan, errors = sample.data.X, sample.data.y, folds_of(0).part_named("outer"), []
     for fit in range(plan.n_fits):
         train, _ = plan.train_rows(fit)
         # held out, and fresh

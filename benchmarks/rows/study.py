@@ -25,9 +25,9 @@ from benchmarks.growth import exponent
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.experiments.double_cv import double_cv
-from truerisk.study.driving import COMMIT_SIZE, drive
+from truerisk.study.driving import COMMIT_SIZE, run_cells
 from truerisk.study.queue import Rules
-from truerisk.study.schema import Fate, State
+from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.values import pack, seed_of
@@ -63,7 +63,14 @@ def _idle(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray])
 def _run(path: Path, work: Any, n: int, executor: Any, arrays: Sequence[np.ndarray] = ()) -> None:
     path.unlink(missing_ok=True)
     with Store.write(path) as store:
-        drive(store, store.want([{"a": 1}], n), work, executor, arrays=arrays, rules=Rules())
+        run_cells(
+            store,
+            store.request_replicates([{"a": 1}], n),
+            work,
+            executor,
+            arrays=arrays,
+            rules=Rules(),
+        )
 
 
 def _overheads(folder: Path, less: int) -> Iterator[Result]:
@@ -116,8 +123,8 @@ def _stored(folder: Path, n: int) -> Iterator[Result]:
     packed = pack(_idle({}, 1, ()))
     for size in (COMMIT_SIZE, 100):
         with Store.write(folder / f"stored{size}.db") as store:
-            (cell,) = store.want([{"a": 1}], n)
-            fates = [Fate(cell.id, i, State.DONE, 0.1, packed.text) for i in range(n)]
+            (cell,) = store.request_replicates([{"a": 1}], n)
+            fates = [TaskOutcome(cell.id, i, State.DONE, 0.1, packed.text) for i in range(n)]
             started, worked = time.perf_counter(), time.process_time()
             for start in range(0, n, size):
                 store.save(fates[start : start + size])
@@ -179,9 +186,11 @@ def _status(folder: Path, n: int) -> Result:
     packed = pack(_idle({}, 1, ()))
     path = folder / "million.db"
     with Store.write(path) as store:
-        cells = store.want([{"a": a} for a in range(100)], n // 100)
+        cells = store.request_replicates([{"a": a} for a in range(100)], n // 100)
         for cell in cells:
-            store.save([Fate(cell.id, i, State.DONE, 0.1, packed.text) for i in range(n // 100)])
+            store.save(
+                [TaskOutcome(cell.id, i, State.DONE, 0.1, packed.text) for i in range(n // 100)]
+            )
     started = time.perf_counter()
     with Store.read(path) as store:
         found = status_of(store)

@@ -4,8 +4,9 @@
 >>> tr.methods.names()[0]
 'apparent'
 
-A *method* draws a plan, an *engine* answers it for all candidates at once, the method reduces the
-answers to a risk. Everything is imported when it is first used.
+A *method* draws a plan of fits and test sets. An *engine* computes the predictions that the plan
+needs, for all candidates at once. The method then reduces these predictions to a risk. Every name
+is imported when it is first used.
 """
 
 from importlib import import_module
@@ -104,7 +105,7 @@ __all__ = [
     "validate",
 ]
 
-if TYPE_CHECKING:  # Type checkers see the same names as are imported on demand.
+if TYPE_CHECKING:  # Type checkers need static imports of the names that are imported on demand.
     from truerisk import datasets as datasets
     from truerisk import engines as engines
     from truerisk import experiments as experiments
@@ -148,7 +149,7 @@ if TYPE_CHECKING:  # Type checkers see the same names as are imported on demand.
     from truerisk.validation.validation import Validation as Validation
 
 
-if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
+if not TYPE_CHECKING:  # With `__getattr__`, type checkers would assume that any name exists.
 
     def __getattr__(name: str) -> Any:
         from truerisk.core.registry import check_present, no_attribute
@@ -157,11 +158,11 @@ if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name ex
         if module is None:
             raise no_attribute(__name__, name, __all__)
         check_present(module)
-        found = import_module(module)
+        attribute = import_module(module)
         if name in _WHERE:
-            found = getattr(found, name)
-        globals()[name] = found  # The next access finds the name without this function.
-        return found
+            attribute = getattr(attribute, name)
+        globals()[name] = attribute  # Later accesses do not call this function.
+        return attribute
 
 
 def __dir__() -> list[str]:

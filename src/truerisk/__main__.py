@@ -1,4 +1,4 @@
-"""`python -m truerisk` is the `truerisk` command."""
+"""Entry point of `python -m truerisk`, which runs the `truerisk` command."""
 
 from truerisk.core.registry import check_present
 

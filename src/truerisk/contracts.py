@@ -1,6 +1,8 @@
-"""Contracts between the packages: a Method plans and reduces, an Engine answers, a Rule chooses.
+"""Base classes and interfaces that connect the packages: Method, Engine, Rule, Request and others.
 
-A method never sees a learner, and an engine never sees a method; both only use Plan and Answers.
+A method draws a plan of fits and reduces the predictions to risks, an engine computes the
+predictions for a plan, and a rule chooses a candidate. A method never sees a learner, and an engine
+never sees a method. Both use only `Plan` and `Answers`.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
 
 @frozen
 class Streams:
-    """Independent random streams of one seed, by name; a new stream never changes another one.
+    """Independent streams of random numbers, derived from one seed and a name for each stream.
+
+    The numbers of a stream do not depend on which other streams are used.
 
     Parameters
     ----------
@@ -44,7 +48,7 @@ class Streams:
 
     See Also
     --------
-    truerisk.extend.Method.plan : Draws a plan from such streams.
+    truerisk.extend.Method.plan : Draw a plan from random streams.
 
     Examples
     --------
@@ -72,7 +76,9 @@ class Streams:
         return np.random.default_rng([int(self.seed), *name.encode()])
 
     def child(self, name: str) -> Streams:
-        """Return the streams of a part, which are independent of these streams by construction.
+        """Return new streams for a part of the computation, independent of all these streams.
+
+        They have a seed of their own, which is drawn from a stream with a reserved name.
 
         Parameters
         ----------
@@ -90,7 +96,7 @@ class Streams:
 class Rule(Extensible, ABC):
     """Base class of rules that choose a candidate from a risk curve.
 
-    `name` is its name, and `ties` describes how ties are broken.
+    The class attribute `name` is the name of the rule, and `ties` describes how it breaks ties.
 
     See Also
     --------
@@ -120,40 +126,37 @@ class Rule(Extensible, ABC):
 
     @abstractmethod
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        """Return the position of the chosen candidate.
+        """Return the index of the candidate that the rule chooses from the candidates' risks.
 
         Parameters
         ----------
         values : array, shape (n_candidates,)
             The risks of the candidates.
         std_errors : array, shape (n_candidates,)
-            Their standard errors; NaN if they are missing, or if the rule does not need them.
+            The standard errors of the risks; NaN if they are missing, or if the rule does not need
+            them.
 
         Returns
         -------
         int
-            The position.
+            The index of the chosen candidate.
         """
 
 
-def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
-    """Return the candidate that the rule chooses, by ranks if all candidates have a rank.
+def by_rule(estimates: Sequence[Tested], rule: Rule) -> int:
+    """Return the index of the candidate that the rule chooses by ranks, or by risks without ranks.
 
-    A rule that needs standard errors compares values instead, because ranks are on another scale.
+    A rule that needs standard errors compares risks, because ranks are on another scale.
     """
     if rule.needs_std_errors:
-        return rule.choose(values_of(tested), std_errors_of(tested))
-    ranks, none = ranks_of(tested), np.full(len(tested), np.nan)
-    return rule.choose(values_of(tested) if ranks is None else ranks, none)
+        return rule.choose(values_of(estimates), std_errors_of(estimates))
+    ranks, no_std_errors = ranks_of(estimates), np.full(len(estimates), np.nan)
+    return rule.choose(values_of(estimates) if ranks is None else ranks, no_std_errors)
 
 
 @frozen
 class Terms:
-    """Arguments of a method other than data and loss.
-
-    `with_errors` is False if only the values are needed (to choose inside an outer split).
-    `interval` is the name of the requested interval, None for the method's own. `scores` are
-    further losses evaluated on the same fits, each with its own terms.
+    """How a method reduces predictions to risks: interval, confidence level, rule, further losses.
 
     Parameters
     ----------
@@ -164,15 +167,16 @@ class Terms:
     n_candidates : int, default=1
         The number of candidates.
     with_errors : bool, default=True
-        False if only the values are needed, to choose inside an outer split.
+        False if only the risks are needed, without standard errors, to choose a candidate inside an
+        outer split.
     interval : str, optional
-        Name of the requested interval; None for that of the method.
+        Name of the requested interval; None for the method's own interval.
     scores : tuple of (Loss, Terms), optional
         Further losses that are computed from the same fits, each with its own terms.
 
     See Also
     --------
-    truerisk.extend.Method.reduce : Gets the terms.
+    truerisk.extend.Method.reduce : Reduce predictions to risks according to the terms.
 
     Examples
     --------
@@ -193,26 +197,31 @@ class Terms:
 def in_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
-    """Reduce the answers of several passes in the loss and in each further loss of the terms."""
+    """Reduce predictions to risks with `rate`, for the loss and for each further loss in `terms`.
+
+    The predictions of several passes over the data may be given. The evaluations by further losses
+    become the `scores` of the evaluation by the loss.
+    """
     scores: list[Evaluation] = []
-    for place, (other, its) in enumerate(terms.scores):
-        further_answers = [one.also[place] for one in answers]
-        scores.append(rate(other, its, *further_answers))
+    for index, (further_loss, further_terms) in enumerate(terms.scores):
+        further_answers = [pass_answers.also[index] for pass_answers in answers]
+        scores.append(rate(further_loss, further_terms, *further_answers))
     return replace(rate(loss, terms, *answers), scores=tuple(scores))
 
 
 class Method(Extensible, ABC):
-    """Base class of methods that estimate risk: a method draws a plan and reduces its answers.
+    """Base class of methods that estimate risk, such as cross-validation.
 
-    `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of the
-    rule fitted on these data, "CER", its conditional risk (new labels at the x's of the training
-    rows), or "training", the apparent risk.
+    A method draws a plan of fits and test sets, and reduces the predictions for it to risks.
+    `target` is the risk that it estimates. "Err" is the mean risk of the procedure over training
+    sets. "Err_XY" is the risk of the rule fitted on these data. "CER" is the conditional risk of
+    that rule, for new labels at the x's of the training rows. "training" is the apparent risk.
 
     See Also
     --------
-    truerisk.extend.Averaged : Base class of methods whose risk is a mean of losses; its example is
-        a method.
-    truerisk.extend.PlanBuilder : Builds a plan.
+    truerisk.extend.Averaged : Base class of methods whose risk is a mean of losses; its example
+        defines a method.
+    truerisk.extend.PlanBuilder : Build a plan.
     truerisk.testing.check_method : Check a method of your own.
 
     Examples
@@ -224,88 +233,101 @@ class Method(Extensible, ABC):
     """
 
     word = Renamed("name")
-    splits: ClassVar[bool] = True  # True if rows are held out, so that copies and groups can leak
-    respects_time: ClassVar[bool] = False  # True if later rows in training sets are intended
-    respects_space: ClassVar[bool] = False  # True if it leaves out rows near the tested ones
-    rates_all: ClassVar[bool] = True  # True if each candidate gets a risk; else a note says why not
-    perfect_is_0: ClassVar[bool] = True  # True if a rule that is never wrong has risk 0
-    # kinds of evidence that its answers provide for an interval
+    # True if the method holds out rows, so that copied rows and groups can leak into training sets.
+    splits: ClassVar[bool] = True
+    # True if the method takes account of time, so that later rows in training sets are intended.
+    respects_time: ClassVar[bool] = False
+    # True if training sets leave out rows near the tested rows.
+    respects_space: ClassVar[bool] = False
+    # True if every candidate gets a risk. Otherwise a note in the result says why not.
+    rates_all: ClassVar[bool] = True
+    # True if a model without any error has an estimated risk of 0.
+    perfect_is_0: ClassVar[bool] = True
+    # This set names the evidence that the method's predictions provide for intervals.
     gives: ClassVar[frozenset[Basis]] = frozenset()
-    has_given_splits: ClassVar[bool] = False  # True if a user's splits may test training rows
-    spares_fits: ClassVar[bool] = False  # True if some candidates are not fitted in every split
-    tunes_inside: ClassVar[bool] = False  # True if it tests the choice of a candidate (Procedure)
-    # True if the questions that test it also compare candidates
+    # True if the splits come from the user, and may test rows that they also train on.
+    has_given_splits: ClassVar[bool] = False
+    # True if some candidates are not fitted in every split.
+    spares_fits: ClassVar[bool] = False
+    # True if the method tunes in each training set and tests the chosen candidate (Procedure).
+    tunes_inside: ClassVar[bool] = False
+    # True if the same held-out predictions compare the candidates and test the chosen one.
     shares_folds: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name of the method in results."""
+        """Name of the method in results."""
 
     @property
     @abstractmethod
     def target(self) -> Target:
-        """The one of the four risks in `Target` that the method estimates."""
+        """Risk that the method estimates: "Err", "Err_XY", "CER" or "training"."""
 
     @property
     @abstractmethod
     def bias(self) -> str:
-        """The direction of the bias, and its reason."""
+        """Direction of the bias of the risk estimates, and its reason, as a text."""
 
     @property
     def goes_forward(self) -> bool:
-        """True if rows are tested only by models that saw only earlier rows."""
+        """True if every row is tested only by models that were trained on earlier rows."""
         return self.respects_time
 
     @property
     def n_parts(self) -> int:
-        """The number of parts of the rows; the smallest training set has at least one part."""
+        """Number of parts into which the rows are split, such as K folds.
+
+        The smallest training set has at least one part.
+        """
         return 2
 
     @property
     def outer_method(self) -> Method:
-        """The method that tests: this one, unless it tunes inside its training sets."""
+        """Method whose splits test: this one, or its outer method if it tunes in training sets."""
         return self
 
     @property
     def resamples(self) -> bool:
-        """True if a procedure can be tuned again in each of its training sets."""
+        """True if a learner can be tuned anew in each training set of the method."""
         return self.splits
 
     def instead(self, reason: str) -> Method | None:
-        """Return the method to use if no engine can answer this one's plan, or None.
+        """Return the method to use if no engine can compute the plan of this one, or None.
 
         Parameters
         ----------
         reason : str
-            The reason why no engine can.
+            The reason why no engine can compute the plan.
 
         Returns
         -------
         Method or None
-            The other method.
+            The method to use instead.
         """
         return None
 
     def giving(self, need: Basis, interval: str) -> Method | None:
-        """Return a method that draws what an interval needs and this one lacks, or None.
+        """Return a similar method that provides the evidence that an interval needs, or None.
 
         Parameters
         ----------
         need : Basis
-            What the interval needs.
+            The evidence that the interval needs and this method does not provide.
         interval : str
             Name of the interval.
 
         Returns
         -------
         Method or None
-            The method.
+            The method with that evidence.
         """
         return None
 
     def procedure(self, outer: Method, *, compare: bool) -> Method | None:
-        """Return the method's own test of a choice by it, or None if any splits may test it.
+        """Return the special method that tests a choice made by this method, or None.
+
+        None means that the choice can be tested by any outer splits.
 
         Parameters
         ----------
@@ -323,7 +345,7 @@ class Method(Extensible, ABC):
 
     @property
     def tells_scores(self) -> Method:
-        """The method that estimates further scores: this method or a part of it."""
+        """Method that estimates further scores: this method, or a method that it consists of."""
         return self
 
     def loss_of(self, data: Data, loss: Loss, *, requested: bool) -> Loss:
@@ -347,7 +369,7 @@ class Method(Extensible, ABC):
 
     @abstractmethod
     def plan(self, data: Data, streams: Streams) -> Plan:
-        """Draw the plan; the same data and seed give the same plan.
+        """Draw the plan of fits and test sets; the same data and seed give the same plan.
 
         Parameters
         ----------
@@ -364,7 +386,7 @@ class Method(Extensible, ABC):
 
     @abstractmethod
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        """Reduce the answers to this method's plan to one estimate per candidate.
+        """Reduce the predictions for this method's plan to one risk estimate per candidate.
 
         Parameters
         ----------
@@ -386,7 +408,7 @@ class Method(Extensible, ABC):
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
-        """Apply `reduce` to the questions of each outer split 0, 1, ... separately.
+        """Apply `reduce` separately to the predictions of each outer split 0, 1, ...
 
         Parameters
         ----------
@@ -411,12 +433,14 @@ class Method(Extensible, ABC):
         ]
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        """Request the whole plan at once and reduce the answers; tuning methods use two passes.
+        """Compute the predictions for the whole plan and reduce them to risks.
+
+        Methods that tune override this, because they need two passes.
 
         Parameters
         ----------
         ask : callable
-            Requests the answers to a plan.
+            Function that returns the answers to a plan, computed by an engine.
         data : Data
             The checked rows of the call.
         loss : Loss
@@ -434,14 +458,14 @@ class Method(Extensible, ABC):
         answers = ask(plan)
 
         def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
-            tested = self.reduce(answers, data, loss, terms)
-            tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
-            return Evaluation(plan, tested, answers.n_fits, answers=answers)
+            estimates = self.reduce(answers, data, loss, terms)
+            estimates = estimates if isinstance(estimates, RisksByColumn) else tuple(estimates)
+            return Evaluation(plan, estimates, answers.n_fits, answers=answers)
 
         return in_every_loss(rate, loss, terms, answers)
 
     def check(self, data: Data, loss: Loss) -> None:
-        """Refuse data or a loss that this method cannot handle; called before anything is drawn.
+        """Raise if this method cannot handle the data or the loss; called before it draws a plan.
 
         Parameters
         ----------
@@ -455,7 +479,7 @@ class Method(Extensible, ABC):
 
 @frozen
 class Request:
-    """Type of the answers that are requested: the response that the loss needs.
+    """Type of predictions that an engine has to return, as the loss needs them.
 
     Parameters
     ----------
@@ -470,7 +494,7 @@ class Request:
 
     See Also
     --------
-    truerisk.extend.Asking : Makes the requests of a method.
+    truerisk.extend.Asking : Pass a method's requests to an engine.
 
     Examples
     --------
@@ -486,7 +510,7 @@ class Request:
 
     @classmethod
     def from_plan(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
-        """Return the request for a plan, so that this loss and these scores can be computed.
+        """Return the request for the predictions from which a loss and scores can be computed.
 
         Parameters
         ----------
@@ -503,60 +527,63 @@ class Request:
             The request.
         """
         requested = []
-        for one in (loss, *scores):
+        for needed_loss in (loss, *scores):
             if plan.has_drawn_fits:
-                requested.append(cls("loss", loss=one))
+                requested.append(cls("loss", loss=needed_loss))
             else:
-                requested.append(cls(one.response, getattr(one, "scorer", None)))
+                requested.append(cls(needed_loss.response, getattr(needed_loss, "scorer", None)))
         return replace(requested[0], also=tuple(requested[1:]))
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
-        """The request itself and its further requests, one by one."""
+        """List of the request itself, without its further requests, and of each further request."""
         return replace(self, also=()), *self.also
 
     @property
     def responses(self) -> list[Response]:
-        """The requested responses, in the order of `all_requests`."""
-        return [one.response for one in self.all_requests]
+        """Types of predictions requested, in the order of `all_requests`."""
+        return [request.response for request in self.all_requests]
 
     @property
     def key(self) -> tuple[Response, int, int]:
-        """Key that is equal for requests with equal answers, whatever their further requests."""
+        """Key that is equal for requests of the same predictions; further requests do not count."""
         return self.response, id(self.loss), id(self.scorer)
 
 
 class FitCache(Protocol):
-    """Stored answers of the fits of one plan and one set of candidates, by number of the fit."""
+    """Interface of a cache of predictions, for the fits of one plan and one set of candidates.
+
+    The predictions are stored by the number of the fit in the plan.
+    """
 
     def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield (fit, content) for each of these fits that is stored; `keep` stored the content."""
+        """Yield (fit, content) for each of these fits that is stored, with content as in `keep`."""
         ...
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
-        """Store the answers of a fit that took `seconds`: plain values and arrays."""
+        """Store the predictions of a fit, as plain values and arrays, with its running time."""
         ...
 
 
 @frozen
 class Fits:
-    """Number of fits that a store made unnecessary, and number of fits that were added to it."""
+    """Numbers of fits that were read from a store (`reused`) and added to it (`added`)."""
 
     reused: int
     added: int
 
 
 class FitStore(Protocol):
-    """Store of the answers of single fits, from which an interrupted run can be resumed."""
+    """Interface of a store of single fits' predictions, to resume an interrupted run."""
 
     @property
     def n_found(self) -> int:
-        """The number of fits found so far, which need not be made."""
+        """Number of fits found in the store so far, which need not be computed."""
         ...
 
     @property
     def n_added(self) -> int:
-        """The number of fits added so far."""
+        """Number of fits added to the store so far."""
         ...
 
     def cache_for(
@@ -569,21 +596,19 @@ class FitStore(Protocol):
         request: Request,
         seed: int,
     ) -> FitCache:
-        """Return the place where answers of fits of these candidates are stored.
-
-        The engine answers these candidates together.
-        """
+        """Return the cache for the fits of these candidates, which the engine fits together."""
         ...
 
 
 @frozen
 class RunOptions:
-    """Options of an engine: the executor, and the seed for models without one.
+    """Options of a run of an engine: executor, seed, and which candidates are fitted in which fit.
 
-    An engine that makes fits may store their answers with the `fit_store`, and load them from it.
-    If `needed` is given, candidate c is fitted in fit f only if `needed[c, f]`, and no other
-    answers are returned. `only` names, if given, the single candidate that is fitted in each fit.
-    `steps` caches fitted steps of pipelines with equal first steps, if there are several.
+    `seed` is used for models without a seed of their own. An engine may store the predictions of
+    its fits in the `fit_store`, and load them from it. If `needed` is given, candidate c is fitted
+    in fit f only if `needed[c, f]` is True, and other predictions are not returned. If `only` is
+    given, `only[f]` is the single candidate that is fitted in fit f. `steps` caches fitted steps of
+    pipelines if several pipelines share their first steps.
     """
 
     executor: Any = None
@@ -595,17 +620,25 @@ class RunOptions:
 
 
 class Engine(Extensible, ABC):
-    """Turns a plan into answers for all candidates of a family at once.
+    """Base class of engines, which compute the predictions of all candidates for a plan.
 
-    `serves` holds the types of additional questions that it answers, beyond predictions for rows,
-    by their names in `plan.plan.EXTRAS`: changed labels ("flips"), drawn training sets ("laws"),
-    the number of training rows behind an answer ("counted"), degrees of freedom ("freedom"), the
-    coefficients of linear rules ("rules"), members of an ensemble fitted without a row
-    ("out_of_bag"), a row removed to first order ("taken_out"), and points near rows ("moves"). It
-    gets no plan with other types. `cuts_columns` is True if it handles families that take X as a
-    matrix of rows against rows (`Family.pairwise`), `answers_extras` if one run answers all
-    further requests of a request, `leaves_out` if it skips the fits of candidates that are not
-    needed in them (`RunOptions.needed`), and `compiled` if it needs the compiled module.
+    `serves` holds the types of additional results that the engine computes, beyond predictions for
+    rows, by their names in `plan.plan.EXTRAS`:
+
+    - "flips": predictions after fits on changed labels,
+    - "laws": predictions after fits on drawn training sets,
+    - "counted": the number of training rows behind a prediction,
+    - "freedom": degrees of freedom of the fitted models,
+    - "rules": the coefficients of linear rules,
+    - "out_of_bag": predictions by the members of an ensemble that were fitted without a row,
+    - "taken_out": predictions with a row removed from the model to first order,
+    - "moves": predictions at points near rows.
+
+    The engine gets no plan that needs other types. `cuts_columns` is True if it handles families
+    that take X as a matrix of rows against rows (`Family.pairwise`). `answers_extras` is True if
+    one run computes all further requests of a request. `leaves_out` is True if the engine skips
+    fits of candidates that are not needed (`RunOptions.needed`). `compiled` is True if it needs the
+    compiled module.
     """
 
     name: ClassVar[str]
@@ -619,7 +652,7 @@ class Engine(Extensible, ABC):
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Return why this engine cannot answer exactly, or None if it can.
+        """Return why this engine cannot compute the exact predictions, or None if it can.
 
         Parameters
         ----------
@@ -638,8 +671,8 @@ class Engine(Extensible, ABC):
             The reason for the refusal as a sentence, or None if there is none.
         """
 
-    def lacks(self, plan: Plan) -> str | None:
-        """Return what the plan needs and this engine does not serve, or None if it serves all.
+    def reason_not_served(self, plan: Plan) -> str | None:
+        """Return which additional result of the plan this engine cannot compute, or None.
 
         Parameters
         ----------
@@ -657,10 +690,11 @@ class Engine(Extensible, ABC):
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Return its seconds and those of scikit-learn's own fits, or None if it is never slower.
+        """Estimate the seconds of this engine and of scikit-learn's own fits for a plan.
 
-        They depend only on shapes, by a rule that was calibrated once on one core, so that a table
-        has the same engine on every machine; `auto` skips an engine that would be slower.
+        Return None if the engine is never slower. The estimates depend only on shapes, by a formula
+        that was calibrated once on one core, so that a table gets the same engine on every machine.
+        `engine="auto"` skips an engine that would be slower.
 
         Parameters
         ----------
@@ -682,7 +716,7 @@ class Engine(Extensible, ABC):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        """Return the answers, which equal exactly those of the generic engine.
+        """Compute the predictions for a plan, which equal exactly those of the generic engine.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Building blocks for a method, an interval, a loss, an engine or a result of your own.
 
-Each is given as an object where its word would stand: `cv=`, `interval=`, `scoring=`, `engine=`.
-`truerisk.testing` checks methods and engines as it checks ours.
+Your object is passed where a name would be passed: as `cv=`, `interval=`, `scoring=` or `engine=`.
+`truerisk.testing` checks your methods and engines as it checks those of this package.
 """
 
 from truerisk.contracts import Method, Request, Rule, Streams, Terms

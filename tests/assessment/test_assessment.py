@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.assessment.assessment import HEAD, WIDEST
+from truerisk.assessment.assessment import MAX_WIDTH, TABLE_HEADER
 from truerisk.core.errors import UnknownName
 from truerisk.extend import BadArgument
 
@@ -70,7 +70,7 @@ def test_difference_of_auc_is_tested_without_row_losses():
     assert scored.gain() is None
     micro = tr.assess({"a": GaussianNB()}, X, Y, scoring=["f1_micro", "neg_log_loss"], **QUICK)
     assert micro.table()[["low", "high", "interval"]].isna().all(axis=None)
-    assert {row[0] for row in micro._card} == {"neg_log_loss"}
+    assert {row[0] for row in micro._scorecard_rows} == {"neg_log_loss"}
     assert "\nf1_micro of 1" not in str(micro)
 
 
@@ -158,7 +158,7 @@ def test_to_json_of_assessment_is_one_strict_document(found, tmp_path):
 def test_str_of_assessment_is_table_legend_conclusion_and_findings(found):
     lines = str(found).splitlines()
     assert lines[0] == "zero-one risk (lower is better) of 3 tuned learners on 40 rows"
-    assert lines[2].split() == " ".join(HEAD).split()
+    assert lines[2].split() == " ".join(TABLE_HEADER).split()
     assert [line.split()[0] for line in lines[4:7]] == found.ranking
     assert lines[8] == ("selected: the risk that tuning minimised (3-fold on all rows, rule min)")
     assert lines[9] == (
@@ -171,7 +171,7 @@ def test_str_of_assessment_is_table_legend_conclusion_and_findings(found):
     end = lines.index("", 14)
     assert " ".join(lines[14:end]) == found.conclusion
     assert " ".join(lines[end + 1 :]) == " ".join(map(str, found.findings))
-    assert max(map(len, lines)) <= WIDEST
+    assert max(map(len, lines)) <= MAX_WIDTH
 
 
 def test_str_of_assessment_does_not_call_fixed_learners_tuned():
@@ -188,7 +188,7 @@ def test_str_of_assessment_cuts_long_settings():
     grid = {"strategy": ["constant"], "constant": [0], "random_state": [4_000_000_000]}
     found = tr.assess({"n" * 60: (DummyClassifier(), grid)}, X, Y, **QUICK)
     table = str(found).splitlines()[2:5]
-    assert max(map(len, table)) <= WIDEST
+    assert max(map(len, table)) <= MAX_WIDTH
     assert "…" in table[2]
     whole = "constant=0, random_state=4000000000, strategy=constant"
     assert found.rows()[0][1] == found.table()["setting"][0] == whole
@@ -247,4 +247,4 @@ def test_optimism_of_zero_is_not_negative():
     both = GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}
     found = tr.assess({"a": both}, X, Y, cv=["4-fold"], outer=same)
     assert found.learners["a"].optimism == 0
-    assert found.rows()[0][HEAD.index("optimism")] == "+0.0000"
+    assert found.rows()[0][TABLE_HEADER.index("optimism")] == "+0.0000"

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.assessment.assessment import HEAD
+from truerisk.assessment.assessment import TABLE_HEADER
 from truerisk.core.errors import UnknownName
 from truerisk.extend import Refusal
 from truerisk.results.best_set import may_be_best
@@ -62,7 +62,7 @@ def test_best_set_by_further_score_differs(found):
 def test_best_set_stands_wherever_learners_are_shown(found):
     kept = found.best_set()
     assert 1 < len(kept) < 4
-    told = {row[0]: row[HEAD.index("best?")] for row in found.rows()}
+    told = {row[0]: row[TABLE_HEADER.index("best?")] for row in found.rows()}
     assert told == {name: "yes" if name in kept else "no" for name in found.ranking}
     assert list(found.table()["may_be_best"]) == [name in kept for name in found.ranking]
     content = json.loads(found.to_json())
@@ -82,7 +82,7 @@ def test_best_set_of_ordered_splits_is_a_dash_with_a_note():
     found = assessed(outer=AHEAD, scoring=None)
     with pytest.raises(Refusal, match="the splits are ordered"):
         found.best_set()
-    assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
+    assert {row[TABLE_HEADER.index("best?")] for row in found.rows()} == {"–"}
     assert json.loads(found.to_json())["best_set"] is None
     note = "best?: not known, since the rows were tested in the order of time"
     assert note in "".join(found.legend)
@@ -99,7 +99,7 @@ def test_best_set_without_comparison_is_a_dash_with_a_note(monkeypatch):
     found = assessed(scoring=None)
     note = "best?: not known, since truerisk.comparison.paired is missing; install truerisk anew"
     assert found.usual_best_set is None
-    assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
+    assert {row[TABLE_HEADER.index("best?")] for row in found.rows()} == {"–"}
     assert note in found.legend
     assert note in str(found)
     assert note in found.to_html()

@@ -6,7 +6,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss
 
 from truerisk.assessment.constant_risk import constant_risk
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.extend import Family
 from truerisk.losses import Cost
 
@@ -25,7 +25,7 @@ def constant(y, scoring=None, **options):
     """The best constant on these data."""
     numeric = y.dtype.kind == "f"
     family = Family.from_grid(DummyRegressor() if numeric else DummyClassifier())
-    return constant_risk(pose(family, X, y, scoring=scoring, **options))
+    return constant_risk(problem_of_call(family, X, y, scoring=scoring, **options))
 
 
 @pytest.mark.parametrize(

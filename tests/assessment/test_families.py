@@ -22,9 +22,9 @@ from tests.support.data import checked
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.assessment.families import by_text, families_of, ranked, rows_for
+from truerisk.assessment.families import families_of, ranked_names, rows_for, sorted_by_text
 from truerisk.core.errors import UnknownName
-from truerisk.engines.running.shared_steps import Tries, beginning_alike
+from truerisk.engines.running.shared_steps import FittedStepTrees, with_equal_first_step
 from truerisk.estimation.outer_splits import n_parts
 from truerisk.extend import BadData, Family, Refusal
 
@@ -146,17 +146,21 @@ def test_families_by_text_do_not_depend_on_order_names_or_addresses():
         Family.from_grid(KNeighborsClassifier(), {"n_neighbors": ks}) for ks in ([3], [3, 5])
     )
     families = {"a": tree, "b": both, "c": three}
-    assert by_text(families) == by_text(dict(reversed(families.items()))) == ["b", "c", "a"]
-    assert by_text({"z": both, "y": three, "x": tree}) == ["z", "y", "x"]
+    assert (
+        sorted_by_text(families)
+        == sorted_by_text(dict(reversed(families.items())))
+        == ["b", "c", "a"]
+    )
+    assert sorted_by_text({"z": both, "y": three, "x": tree}) == ["z", "y", "x"]
     one, two = (Family.from_grid(FunctionTransformer(lambda x: x)) for _ in range(2))
-    assert by_text({"one": one, "two": two}) == ["one", "two"]
-    assert by_text({"two": two, "one": one}) == ["two", "one"]
+    assert sorted_by_text({"one": one, "two": two}) == ["one", "two"]
+    assert sorted_by_text({"two": two, "one": one}) == ["two", "one"]
 
 
 def test_ranked_keeps_the_given_order_of_equal_risks():
     risks = {"a": 0.1, "b": 0.1 + 1e-15, "c": None, "d": 0.05}
-    assert ranked(risks, "cbad") == ["d", "b", "a", "c"]
-    assert ranked({"a": None, "b": None}, ["b", "a"]) == ["b", "a"]
+    assert ranked_names(risks, "cbad") == ["d", "b", "a", "c"]
+    assert ranked_names({"a": None, "b": None}, ["b", "a"]) == ["b", "a"]
 
 
 KNN = "kneighborsclassifier__n_neighbors"
@@ -234,8 +238,8 @@ def test_beginning_alike_finds_equal_unfitted_first_steps():
     }
     families = {n: Family.from_grid(make_pipeline(s, LinearRegression())) for n, s in steps.items()}
     bare = Family.from_grid(LinearRegression())
-    assert beginning_alike({**families, "bare": bare}) == {"one", "same"}
-    assert beginning_alike({"bare": bare, "too": bare}) == set()
+    assert with_equal_first_step({**families, "bare": bare}) == {"one", "same"}
+    assert with_equal_first_step({"bare": bare, "too": bare}) == set()
 
 
 def learners_of_engines():
@@ -253,14 +257,14 @@ def test_shared_steps_are_fitted_once_for_all_learners_and_change_nothing(rows, 
     fits = Shift.fits
     shared_steps = "truerisk.engines.running.shared_steps"
     if named is learners:
-        monkeypatch.setattr(f"{shared_steps}.Tries", lambda: Tries(room=0))
+        monkeypatch.setattr(f"{shared_steps}.FittedStepTrees", lambda: FittedStepTrees(room=0))
         small, _ = assessed(named(), rows)
         assert [r.value for r in small.risks.values()] == [r.value for r in together.risks.values()]
-        monkeypatch.setattr(f"{shared_steps}.ROOM", 0)
+        monkeypatch.setattr(f"{shared_steps}.MAX_STORED_BYTES", 0)
     else:
         assert together.learners["knn"].risk.engine == "knn"
     Shift.fits = 0
-    monkeypatch.setattr(f"{shared_steps}.beginning_alike", lambda _: set())
+    monkeypatch.setattr(f"{shared_steps}.with_equal_first_step", lambda _: set())
     alone, said_alone = assessed(named(), rows)
     assert Shift.fits > 2 * fits
     for name in alone.learners:

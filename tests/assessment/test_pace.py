@@ -13,10 +13,16 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.assessment.pace import Pace, _shares_nothing, line_of, mean_of, pace_of
+from truerisk.assessment.pace import (
+    Pace,
+    _shares_nothing,
+    mean_seconds,
+    pace_of,
+    seconds_once_and_each,
+)
 from truerisk.contracts import Engine
 from truerisk.engines.generic import Generic
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.extend import Answers, Family, Request, Streams
 from truerisk.methods import as_method
 
@@ -91,18 +97,18 @@ def test_pace_counts_shared_steps_once_in_every_fit():
     family = Family.from_grid(
         pipe, {f"gaussiannb__{name}": values for name, values in GRID.items()}
     )
-    asked = pose(family, X, Y, engine=Stepped(clock=clock))
+    asked = problem_of_call(family, X, Y, engine=Stepped(clock=clock))
     plan = as_method("loo").plan(asked.data, Streams(0))
     first = pace_of(asked, plan, clock=clock)
     assert first.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.35)
-    winners = pace_of(asked, plan, winners=True, like=first, clock=clock)
+    winners = pace_of(asked, plan, is_winners_only=True, earlier_pace=first, clock=clock)
     assert winners.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.31)
 
 
 def problem(engine, word="loo", **options):
     """A problem, and a plan of its method."""
     family = Family.from_grid(GaussianNB(), GRID)
-    found = pose(family, X, Y, engine=engine, **options)
+    found = problem_of_call(family, X, Y, engine=engine, **options)
     return found, as_method(word).plan(found.data, Streams(0))
 
 
@@ -119,8 +125,10 @@ def test_pace_does_not_multiply_what_is_done_once(once, each):
 def test_pace_of_a_pass_adds_its_settings():
     clock = Clock()
     asked, plan = problem(OnePass(clock, 0.0, 0.1, by_setting=0.01))
-    assert pace_of(asked, plan, clock=clock).each == pytest.approx(0.15)
-    assert pace_of(asked, plan, winners=True, clock=clock).each == pytest.approx(0.11)
+    assert pace_of(asked, plan, clock=clock).seconds_each == pytest.approx(0.15)
+    assert pace_of(asked, plan, is_winners_only=True, clock=clock).seconds_each == pytest.approx(
+        0.11
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-5, 0.05, 20.0])
@@ -131,7 +139,7 @@ def test_pace_averages_cheap_and_dear_settings(scale):
     pace = pace_of(asked, plan, clock=clock)
     true = plan.n_fits * sum(seconds)
     assert true / 2 < pace.seconds(plan.n_fits) < 2 * true
-    winners = pace_of(asked, plan, winners=True, clock=clock).seconds(plan.n_fits)
+    winners = pace_of(asked, plan, is_winners_only=True, clock=clock).seconds(plan.n_fits)
     assert winners == pytest.approx(pace.seconds(plan.n_fits) / 5)
 
 
@@ -150,12 +158,15 @@ def test_line_of_ignores_a_short_first_timing_and_is_never_negative():
         seen.append(n)
         return 0.01 * n + (0.2 if len(seen) == 1 else 0.0)
 
-    assert line_of(timing, 100) == (pytest.approx(0.0, abs=1e-12), pytest.approx(0.01))
+    assert seconds_once_and_each(timing, 100) == (
+        pytest.approx(0.0, abs=1e-12),
+        pytest.approx(0.01),
+    )
     assert seen[:2] == [1, 1]
     seen.clear()
-    assert mean_of(timing, 100, 3) == pytest.approx(0.01)
+    assert mean_seconds(timing, 100, 3) == pytest.approx(0.01)
     times = iter([0.1, 0.1, 0.05, 0.3])
-    assert min(line_of(lambda n: next(times), 16)) >= 0
+    assert min(seconds_once_and_each(lambda n: next(times), 16)) >= 0
 
 
 def test_pace_divides_fits_and_not_passes_among_workers():
@@ -163,15 +174,15 @@ def test_pace_divides_fits_and_not_passes_among_workers():
     engines = Single(clock=clock, seconds=(1.0,) * 5), OnePass(clock, 0.0, 1.0)
     for engine, times in zip(engines, (4, 1)):
         asked, plan = problem(engine)
-        alone = pace_of(asked, plan, clock=clock).each
-        shared = pace_of(replace(asked, executor=4), plan, clock=clock).each
+        alone = pace_of(asked, plan, clock=clock).seconds_each
+        shared = pace_of(replace(asked, executor=4), plan, clock=clock).seconds_each
         assert alone == pytest.approx(times * shared)
 
 
 def test_pace_of_real_engine_is_positive():
     rng = np.random.default_rng(0)
     y = X[:, 0] + rng.normal(size=40)
-    asked = pose(Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
+    asked = problem_of_call(Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
     for word in ("loo", "5-fold", ".632"):
         pace = pace_of(asked, as_method(word).plan(asked.data, Streams(0)))
         assert isinstance(pace, Pace)
@@ -188,9 +199,9 @@ def test_pace_of_next_pass_needs_one_timing_at_most(once, each, again):
     asked, plan = problem(OnePass(clock, once, each))
     first = pace_of(asked, plan, clock=clock)
     spent = clock.now
-    second = pace_of(asked, plan, like=first, clock=clock)
+    second = pace_of(asked, plan, earlier_pace=first, clock=clock)
     assert clock.now - spent == pytest.approx(again)
-    assert (second.once, second.each) == pytest.approx((once, each), abs=1e-9)
+    assert (second.seconds_once, second.seconds_each) == pytest.approx((once, each), abs=1e-9)
 
 
 @pytest.mark.parametrize("each", [0.01, 0.3, 5.0, 60.0])
@@ -199,16 +210,16 @@ def test_pace_of_next_pass_repeats_only_short_single_fits(each):
     asked, plan = problem(Single(clock=clock, seconds=(each,) * 5))
     first, spent = pace_of(asked, plan, clock=clock), clock.now
     if each == 0.01:
-        second = pace_of(asked, plan, like=first, clock=clock)
+        second = pace_of(asked, plan, earlier_pace=first, clock=clock)
         assert clock.now - spent == pytest.approx(4 * each)
-        assert second.each == pytest.approx(first.each)
+        assert second.seconds_each == pytest.approx(first.seconds_each)
         return
     fewer = as_method("10-fold").plan(asked.data, Streams(0))
-    second = pace_of(asked, fewer, like=first, clock=clock)
-    winners = pace_of(asked, fewer, winners=True, like=first, clock=clock)
+    second = pace_of(asked, fewer, earlier_pace=first, clock=clock)
+    winners = pace_of(asked, fewer, is_winners_only=True, earlier_pace=first, clock=clock)
     assert clock.now == spent <= 4 * each
-    assert second.each == pytest.approx(5 * each * (36 / 39) ** 2)
-    assert winners.each == pytest.approx(second.each / 5)
+    assert second.seconds_each == pytest.approx(5 * each * (36 / 39) ** 2)
+    assert winners.seconds_each == pytest.approx(second.seconds_each / 5)
 
 
 @pytest.mark.parametrize(("each", "fits"), [(0.1, 6), (0.3, 2), (1.9, 2), (8.0, 1)])
@@ -218,7 +229,7 @@ def test_pace_of_fits_that_share_nothing_needs_few_fits(each, fits, monkeypatch)
     monkeypatch.setattr("truerisk.assessment.pace._shares_nothing", lambda *_: True)
     pace = pace_of(asked, plan, clock=clock)
     assert clock.now == pytest.approx(fits * each)
-    assert (pace.once, pace.each) == pytest.approx((0.0, each))
+    assert (pace.seconds_once, pace.seconds_each) == pytest.approx((0.0, each))
 
 
 SCALED = {
@@ -237,7 +248,7 @@ def test_shares_nothing_is_true_only_of_scaled_fits_without_shared_work(word):
         named = {f"{'model__' * scaled}{name}": values for name, values in grid.items()}
         steps = Pipeline([("scale", StandardScaler()), ("model", model)])
         y = Y if is_classifier(model) else X[:, 0]
-        asked = pose(Family.from_grid(steps if scaled else model, named), X, y)
+        asked = problem_of_call(Family.from_grid(steps if scaled else model, named), X, y)
         plan = as_method("5-fold").plan(asked.data, Streams(0))
         engine = asked.asking().choose(plan, Request.from_plan(asked.loss, plan))
         assert _shares_nothing(engine, asked) == (scaled and not shares)

@@ -20,7 +20,7 @@ from truerisk.assessment.forecast import forecast, planned_fits
 from truerisk.assessment.schedule import Schedule, method_name_by_size
 from truerisk.core.errors import UnknownName
 from truerisk.core.progress import listen
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.extend import BadArgument, BadData, Family, Refusal
 
 X, Y = tr.datasets.make_simple(60, random_state=0)
@@ -61,7 +61,9 @@ def test_learning_curve_cheap_leaves_out_learners_fitted_one_by_one(cheap):
 
 def _fits(name):
     named = families_on({name: LEARNERS[name]}, X, Y)
-    return planned_fits({n: pose(f, X, Y) for n, f in named.items()}, METHODS, None, "all")[1]
+    return planned_fits(
+        {n: problem_of_call(f, X, Y) for n, f in named.items()}, METHODS, None, "all"
+    )[1]
 
 
 def test_learning_curve_of_given_folds_is_that_of_the_verb(cheap):
@@ -79,7 +81,7 @@ def test_learning_curve_of_given_folds_is_that_of_the_verb(cheap):
 
 @pytest.mark.parametrize(("asked", "outer"), [("cheap", None), (["tree"], "5-fold")])
 def test_forecast_counts_fits_of_learning_curves(asked, outer):
-    problems = {n: pose(f, X, Y) for n, f in families_on(LEARNERS, X, Y).items()}
+    problems = {n: problem_of_call(f, X, Y) for n, f in families_on(LEARNERS, X, Y).items()}
     said = forecast(problems, METHODS, outer, asked)
     counts = []
     with listen(lambda p: counts.append((p.done, p.total))):
@@ -187,7 +189,8 @@ MODELS = {
 def expected(learners, methods, outer, **options):
     """The forecast of what assess would do."""
     problems = {
-        n: pose(f, FEW, LABELS, **options) for n, f in families_on(learners, FEW, LABELS).items()
+        n: problem_of_call(f, FEW, LABELS, **options)
+        for n, f in families_on(learners, FEW, LABELS).items()
     }
     return forecast(problems, methods, outer)
 
@@ -225,7 +228,9 @@ def test_forecast_divides_seconds_among_workers():
 def asked(settings=1, seed=0, **options):
     """The problem of so many settings of one learner."""
     grid = {"var_smoothing": np.geomspace(1e-9, 1e-6, settings)}
-    return pose(Family.from_grid(GaussianNB(), grid), FEW, LABELS, random_state=seed, **options)
+    return problem_of_call(
+        Family.from_grid(GaussianNB(), grid), FEW, LABELS, random_state=seed, **options
+    )
 
 
 def drawn(methods=("3-fold",), outer="4-fold", several=True, seed=0, **options):
@@ -241,8 +246,8 @@ def drawn(methods=("3-fold",), outer="4-fold", several=True, seed=0, **options):
 )
 def test_schedule_makes_inner_fits_only_if_something_is_chosen(several, settings, fits):
     apparent, again = 1, 4  # the winners are fitted again where no loss asked for probabilities
-    assert drawn(several=several).fits(asked(settings, scoring="log")) == fits + apparent
-    assert drawn(several=several).fits(asked(settings)) == fits + apparent + again
+    assert drawn(several=several).n_fits(asked(settings, scoring="log")) == fits + apparent
+    assert drawn(several=several).n_fits(asked(settings)) == fits + apparent + again
 
 
 class Counting(GaussianNB):
@@ -263,7 +268,8 @@ def test_forecast_counts_the_fits_that_models_and_progress_see():
         "counting": (Counting(), {"var_smoothing": [1e-9, 1e-3]}),
     }
     problems = {
-        name: pose(f, FEW, LABELS) for name, f in families_on(learners, FEW, LABELS).items()
+        name: problem_of_call(f, FEW, LABELS)
+        for name, f in families_on(learners, FEW, LABELS).items()
     }
     said = forecast(problems, ["3-fold"], "4-fold")
     Counting.seen, counts = 0, []

@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.auditing.correcting import ChosenWithout
-from truerisk.auditing.mixed_splits import neighbours_alike, order_of_table
-from truerisk.auditing.replay import Replayed
+from truerisk.auditing.correcting import ChosenWithoutTestRows
+from truerisk.auditing.mixed_splits import are_neighbours_alike, order_of_table
+from truerisk.auditing.replay import ReplayedSearch
 from truerisk.core.formats import number
 from truerisk.datasets import DailyLoadProblem
 from truerisk.extend import BadData, Data
@@ -118,11 +118,11 @@ def test_headline_is_not_that_of_outer_folds_that_mix():
 def test_chosen_without_knows_nothing_of_what_it_is_tested_on():
     """Each stretch is asked of the setting with the least loss on the others, by hand."""
     losses = np.array([[0.0, 0.0, 1.0, 1.0], [0.9, 0.9, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    kept = Replayed(losses, np.arange(4), np.ones(4), np.empty((3, 0)), None)
-    method = ChosenWithout(None, 2, kept)
+    kept = ReplayedSearch(losses, np.arange(4), np.ones(4), np.empty((3, 0)), None)
+    method = ChosenWithoutTestRows(None, 2, kept)
     assert method._choice(np.array([0, 1])) == 1
     assert method._choice(np.array([2, 3])) == 2  # that of the search among equals
-    assert ChosenWithout(None, 2)._choice(np.array([0, 1])) == 2
+    assert ChosenWithoutTestRows(None, 2)._choice(np.array([0, 1])) == 2
 
 
 def grouped():
@@ -257,7 +257,7 @@ def test_order_of_table_is_none_of_rows_sorted_by_a_feature_or_y():
     for by in (X[:, 2], Y):
         order = np.argsort(by)
         table = FRAME[["temperature"]].iloc[order].reset_index(drop=True).assign(no=np.arange(N))
-        assert neighbours_alike(Y[order])
+        assert are_neighbours_alike(Y[order])
         assert order_of(table, Y[order]) is None
 
 
@@ -274,12 +274,12 @@ def test_neighbours_alike_are_more_than_chance():
         words,
         words.astype(object),
     ):
-        assert neighbours_alike(y)
-    alike = [neighbours_alike(rng.permutation(Y)) for _ in range(200)]
-    alike += [neighbours_alike(rng.permutation(np.repeat(list("abc"), 30))) for _ in range(200)]
+        assert are_neighbours_alike(y)
+    alike = [are_neighbours_alike(rng.permutation(Y)) for _ in range(200)]
+    alike += [are_neighbours_alike(rng.permutation(np.repeat(list("abc"), 30))) for _ in range(200)]
     assert sum(alike) <= 4
     for y in (np.ones(50), np.array([[]] * 50), words[rng.permutation(300)]):
-        assert not neighbours_alike(y)
+        assert not are_neighbours_alike(y)
 
 
 @pytest.mark.parametrize(

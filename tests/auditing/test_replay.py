@@ -20,7 +20,7 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.auditing.replay import replay, weighted_auc_risk
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.extend import BadData, Family, Refusal, Streams
 from truerisk.search.claim import scale_of
 from truerisk.search.reading import read_claim
@@ -59,7 +59,7 @@ def replayed(search, X, y, **given):
     claim = read_claim(search)
     scale = scale_of(claim)
     family = Family(claim.estimator, claim.candidates)
-    problem = pose(family, X, y, scoring=scale.loss, **given)
+    problem = problem_of_call(family, X, y, scoring=scale.loss, **given)
     return replay(claim, scale, problem, claim.plan(problem.data))
 
 

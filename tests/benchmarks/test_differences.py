@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute
 from truerisk.extend import Family
 
@@ -62,7 +62,8 @@ def test_tests_reject_what_compare_rejects():
     for k in (5, 10):
         method = tr.methods.Pairs(tr.methods.KFold(k))
         computed = [
-            compute(pose(Family.from_grid(m), X, y, random_state=0), method) for m in models
+            compute(problem_of_call(Family.from_grid(m), X, y, random_state=0), method)
+            for m in models
         ]
         line[str(k)] = differences._facts(computed)
         found[k] = [tr.estimate_risk(m, X, y, cv=method) for m in models]

@@ -88,7 +88,7 @@ def test_column_findings_of_one_table(table, y, expected):
 
 
 def test_column_findings_say_which_tables_are_too_large(monkeypatch):
-    monkeypatch.setattr(on_columns, "LARGEST", 100)
+    monkeypatch.setattr(on_columns, "LARGEST_TABLE", 100)
     assert "columns-unseen" in codes(X)
     assert "columns-unseen" not in codes(X[:20], Y[:20])
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from truerisk.checks import rows as rows_checked
 from truerisk.checks.agreement import outcome_of
-from truerisk.checks.copies import Scale, find_copies
+from truerisk.checks.copies import ColumnScales, find_copies
 from truerisk.checks.group_numbers import group_number
 from truerisk.checks.rows import _Columns, structure_findings
 from truerisk.extend import Data
@@ -253,7 +253,7 @@ def found(X, y=None, combination=None, seed=0):
     codes = rng.integers(0, 2, len(X)) if y is None else y
     columns = _Columns.read(X, range(X.shape[1]), np.arange(len(X)))
     steps = columns.steps(np.arange(X.shape[1]))
-    scale = Scale(columns.numbers.std(axis=1), columns.n_values, steps)
+    scale = ColumnScales(columns.numbers.std(axis=1), columns.n_values, steps)
     return find_copies(X, combination, outcome_of(codes, codes), np.random.default_rng(seed), scale)
 
 

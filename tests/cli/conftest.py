@@ -54,7 +54,7 @@ def called(*words, quiet=inf):
     given = [str(word) for word in words]
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr("truerisk.core.progress_line.QUIET", quiet)
+        patch.setattr("truerisk.core.progress_line.SECONDS_BEFORE_FIRST_LINE", quiet)
         with pytest.raises(SystemExit) as left:
             run(given)
     assert isinstance(left.value.code, int)

@@ -63,8 +63,8 @@ def test_registry_prints_every_word_with_its_sentence(call, room):
     lines = said.out.splitlines()
     assert [line.split("  ")[0] for line in lines] == registry.names()
     for line, (_, entry) in zip(lines, registry.items(), strict=True):
-        assert line.endswith(entry.about)
-    assert call(name, "--json").content == {word: line.about for word, line in registry.items()}
+        assert line.endswith(entry.summary)
+    assert call(name, "--json").content == {word: line.summary for word, line in registry.items()}
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_rule_outer_and_cv_reach_all_loops(assess):
 
 
 def test_very_many_fits_are_announced(assess, monkeypatch):
-    monkeypatch.setattr("truerisk.cli.bodies.assess.MANY", 500)
+    monkeypatch.setattr("truerisk.cli.bodies.assess.MANY_FITS", 500)
     said = assess("--models", "lda", "--outer", "loo", "--cv", "3-fold")
     note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run estimates the"
     assert note in said.err

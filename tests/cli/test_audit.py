@@ -226,11 +226,11 @@ def test_load_factory_runs_code_only_where_it_is_allowed(tmp_path):
     path, mark = tmp_path / "mark.py", tmp_path / "ran"
     path.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\ndef make(): return 42\n")
     with pytest.raises(Exception, match=r"--allow-import"):
-        load_factory(f"{path}:make", allowed=False)
+        load_factory(f"{path}:make", is_allowed=False)
     assert not mark.exists()
-    assert load_factory(f"{path}:make", allowed=True)() == 42
+    assert load_factory(f"{path}:make", is_allowed=True)() == 42
     assert mark.exists()
-    assert load_factory("math:sqrt", allowed=True)(4) == 2
+    assert load_factory("math:sqrt", is_allowed=True)(4) == 2
 
 
 def test_call_factory_gives_the_rows_to_a_function_of_two():

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.cli.conftest import TRUERISK
 
 from truerisk.cli import output
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import print_warnings_at_end, say, show_progress
 from truerisk.cli.streams import NotPrinted, WholeWriter, whole_streams
-from truerisk.core.progress import tell
+from truerisk.core.progress import report_progress
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and descriptors of POSIX")
 LOST = "truerisk: the output is incomplete: "
@@ -23,11 +23,11 @@ LOST = "truerisk: the output is incomplete: "
 
 def test_say_and_progress_go_to_stderr(capsys, monkeypatch):
     """Progress is heard only within its context."""
-    monkeypatch.setattr("truerisk.core.progress_line.QUIET", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.SECONDS_BEFORE_FIRST_LINE", 0.0)
     say("a note")
-    with shown_progress():
-        tell(1, 2)
-    tell(2, 2)
+    with show_progress():
+        report_progress(1, 2)
+    report_progress(2, 2)
     assert capsys.readouterr() == ("", "a note\n1 of 2 fits\n")
 
 
@@ -52,7 +52,7 @@ def test_say_and_progress_go_to_stderr(capsys, monkeypatch):
 )
 def test_worded_warnings_are_sentences_said_once(capsys, given, said):
     """What concerns developers of libraries is left out; fits that warn alike are one line."""
-    with worded_warnings():
+    with print_warnings_at_end():
         for category, text in given:
             warnings.warn(text, category, stacklevel=1)
     assert capsys.readouterr().err.splitlines() == [f"warning: {text}" for text in said]
@@ -60,7 +60,7 @@ def test_worded_warnings_are_sentences_said_once(capsys, given, said):
 
 def test_worded_warnings_are_said_after_an_error(capsys):
     def warn_and_fail():
-        with worded_warnings():
+        with print_warnings_at_end():
             warnings.warn("before", UserWarning, stacklevel=1)
             _ = 1 / 0
 

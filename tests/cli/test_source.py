@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import write_csv
 
 from truerisk.cli.output import in_options
-from truerisk.cli.source import label_written, read_source
+from truerisk.cli.source import label_from_text, read_source
 from truerisk.core.arguments import mention
 from truerisk.core.errors import UnknownName
 from truerisk.core.mentions import Sentence
@@ -54,9 +54,9 @@ def test_read_source_of_an_outcome_in_time_has_two_columns(tmp_path):
     source = read(file=str(path), event="state=dead", time_to_event="days")
     assert source.y["event"].tolist() == [True, False, True]
     assert (source.task, source.n_classes, source.columns) == ("survival", 0, ("x",))
-    assert source.named == {"days": "--time-to-event", "state": "--event"}
+    assert source.option_of_column == {"days": "--time-to-event", "state": "--event"}
     with pytest.raises(click.UsageError, match="--positive names a class; the event"):
-        label_written(source, "dead")
+        label_from_text(source, "dead")
 
 
 BOTH = {"event": "b", "time_to_event": "a"}

@@ -10,7 +10,7 @@ import pytest
 from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
-from truerisk.comparison.hierarchical import hierarchical
+from truerisk.comparison.hierarchical import hierarchical_test
 from truerisk.core.errors import UnknownName
 from truerisk.extend import BadData, Refusal
 
@@ -281,7 +281,7 @@ def test_compare_many_tests_the_differences_of_splits():
     found = tr.compare_many(SPLITS, correlation=0.1, methods=["a", "b"])
     apart = list(SPLITS[:, 0] - SPLITS[:, 1])
     told = found.pairs[0].hierarchical
-    assert told == hierarchical(apart, [0.1] * 7, 0.01)
+    assert told == hierarchical_test(apart, [0.1] * 7, 0.01)
     assert (
         "By their single splits, for another data set these are likeliest better by more than "
         "0.01: b than a (probability above 0.99)."
@@ -290,7 +290,7 @@ def test_compare_many_tests_the_differences_of_splits():
     assert turned.pairs[0].hierarchical == told
     shares = 0.1 + 0.02 * np.arange(7)
     other = tr.compare_many(SPLITS, correlation=shares)
-    assert other.pairs[0].hierarchical == hierarchical(apart, shares.tolist(), 0.01)
+    assert other.pairs[0].hierarchical == hierarchical_test(apart, shares.tolist(), 0.01)
     assert "by single splits (hierarchical)" in str(found)
     assert json.loads(found.to_json())["pairs"][0]["hierarchical"]["next_worse"] == told.next_worse
     assert found.pairs_frame()["hierarchical_better"][0] == told.better

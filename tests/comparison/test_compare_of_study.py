@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.comparison.hierarchical import hierarchical
+from truerisk.comparison.hierarchical import hierarchical_test
 from truerisk.core.errors import UnknownName
 from truerisk.extend import BadArgument, Refusal
 from truerisk.study.results import StudyResults
@@ -125,7 +125,7 @@ def test_study_compare_gives_replicates_to_the_hierarchical_test():
         np.array([truth[p, "knn", r] - truth[p, "lda", r] for r in range(4 - (p == "two"))])
         for p in PROBLEMS
     ]
-    assert many.compare().pairs[0].hierarchical == hierarchical(apart, [0.0] * 3, 0.01)
+    assert many.compare().pairs[0].hierarchical == hierarchical_test(apart, [0.0] * 3, 0.01)
     assert many.compare(by="value").pairs[0].hierarchical is None
 
 

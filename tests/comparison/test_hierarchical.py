@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import t
 
 from truerisk.comparison import hierarchical as module
-from truerisk.comparison.hierarchical import hierarchical
+from truerisk.comparison.hierarchical import hierarchical_test
 
 
 def drawn(seed, n_sets, n_splits, mean, among, within):
@@ -28,7 +28,7 @@ WIDE, NARROW = drawn(0, 8, 10, -0.01, 0.02, 0.02), drawn(1, 12, 20, 0.004, 0.002
 
 def told(x, rope, rho=0.1):
     """As a tuple, one correlation for all."""
-    return astuple(hierarchical(list(x), [rho] * len(x), rope))
+    return astuple(hierarchical_test(list(x), [rho] * len(x), rope))
 
 
 def test_likelihood_of_a_data_set_is_a_student_t_of_its_mean():
@@ -77,7 +77,7 @@ def test_hierarchical_grid_is_fine_enough(monkeypatch):
         with monkeypatch.context() as finer:
             finer.setattr(module, "N_MEANS", 200)
             finer.setattr(module, "N_DEGREES", 24)
-            finer.setattr(module, "STRIDE", 2)
+            finer.setattr(module, "STEPS_PER_SCALE", 2)
             assert told(x, rope) == pytest.approx(coarse, abs=1e-3)
 
 
@@ -101,8 +101,8 @@ def test_hierarchical_ignores_signs_units_and_order():
 
 def test_hierarchical_without_spread():
     """Equal columns have no posterior; data sets whose splits are all alike are known exactly."""
-    assert hierarchical([np.zeros(5)] * 4, [0.1] * 4, 0.01) is None
-    assert hierarchical([np.full(5, 0.3)] * 4, [0.1] * 4, 0.01) is None
+    assert hierarchical_test([np.zeros(5)] * 4, [0.1] * 4, 0.01) is None
+    assert hierarchical_test([np.full(5, 0.3)] * 4, [0.1] * 4, 0.01) is None
     still = np.tile(WIDE.mean(1, keepdims=True), 10)
     quiet = still + 1e-7 * np.random.default_rng(0).normal(size=still.shape)
     assert told(still, 0.01) == pytest.approx(told(quiet, 0.01), abs=1e-3)

@@ -36,7 +36,7 @@ def test_signed_rank_agrees_with_scipy():
     found, theirs = signed_rank(differences), wilcoxon(differences, method="exact")
     assert min(found.positive, found.negative) == theirs.statistic
     assert found.p_value == pytest.approx(theirs.pvalue)
-    differences = RNG.integers(-5, 7, module.EXACT + 40).astype(float)
+    differences = RNG.integers(-5, 7, module.MAX_EXACT + 40).astype(float)
     theirs = wilcoxon(differences, zero_method="pratt", method="approx", correction=False)
     assert signed_rank(differences).p_value == pytest.approx(theirs.pvalue, rel=1e-3)
 
@@ -62,8 +62,8 @@ def test_median_shift_has_the_numbers_of_r():
 def test_median_shift_of_many_differences_is_normal(monkeypatch):
     differences = RNG.normal(0.1, 1, 150)
     exact = median_shift(differences, 0.95).ends
-    monkeypatch.setattr(module, "EXACT", 100)
-    module._left_out.cache_clear()
+    monkeypatch.setattr(module, "MAX_EXACT", 100)
+    module._limit_rank.cache_clear()
     assert median_shift(differences, 0.95).ends == pytest.approx(exact, abs=0.005)
 
 
@@ -131,7 +131,7 @@ def test_dirichlet_signed_rank_of_one_difference():
 
 
 def test_dirichlet_draws_in_parts_are_as_many(monkeypatch):
-    monkeypatch.setattr(module, "AT_ONCE", 100)
+    monkeypatch.setattr(module, "WEIGHTS_IN_CACHE", 100)
     found = drawn(C45[:, 1] - C45[:, 0], 0.01, draws=2000)
     assert sum(found) == pytest.approx(1)
     assert found[2] == pytest.approx(0.672, abs=0.05)

@@ -12,7 +12,7 @@ from truerisk.comparison.ranks import (
     friedman,
     holm,
     rank_errors,
-    ranked,
+    rank_rows,
 )
 
 RNG = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def test_critical_difference_has_nemenyis_values(k, q05, q10):
 def test_friedman_agrees_with_scipy(ties):
     """SciPy's χ² is corrected for ties, too."""
     values = RNG.integers(0, 4, (9, 5)).astype(float) if ties else RNG.normal(size=(9, 5))
-    ranks = ranked(values)
+    ranks = rank_rows(values)
     assert np.array_equal(ranks, rankdata(values, axis=1))
     theirs = friedmanchisquare(*values.T)
     found = friedman(ranks)
@@ -42,7 +42,7 @@ def test_friedman_agrees_with_scipy(ties):
 
 
 def test_ranked_ties_values_up_to_rounding():
-    assert ranked(np.array([[0.1 + 0.2, 0.3, 0.5]])).tolist() == [[1.5, 1.5, 3.0]]
+    assert rank_rows(np.array([[0.1 + 0.2, 0.3, 0.5]])).tolist() == [[1.5, 1.5, 3.0]]
 
 
 def test_friedman_without_spread_of_ranks():

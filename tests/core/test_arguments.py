@@ -11,7 +11,7 @@ from truerisk.core.arguments import (
     check_number,
     check_share,
     generator_of,
-    shown,
+    repr_on_one_line,
 )
 from truerisk.extend import BadArgument
 
@@ -66,7 +66,7 @@ def test_generator_of_takes_a_generator_as_it_is():
 
 
 def test_shown_cuts_long_values_to_one_line():
-    text = shown(np.arange(1000).reshape(50, 20))
+    text = repr_on_one_line(np.arange(1000).reshape(50, 20))
     assert "\n" not in text
     assert len(text) == 60
 

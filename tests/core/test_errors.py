@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.core import errors
 from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed, MissingExtra, NoEngine, NotWritten, first_line, warn
-from truerisk.core.formats import named
+from truerisk.core.formats import errors_named
 from truerisk.core.mentions import Mention, Sentence
 from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
 from truerisk.readers.table import NoFeatures
@@ -33,13 +33,13 @@ MARKS = "\ufdd0\ufdd1\ufdd2"
         BadData(SAID),
         Refusal("no."),
         MissingExtra("no."),
-        FitFailed.like("ValueError", "no.", "t"),
+        FitFailed.with_kind("ValueError", "no.", "t"),
         ZeroDivisionError("no."),
     ],
 )
 def test_named_puts_the_learner_before_errors_of_truerisk(error):
     """The kind, the notes and the mentions are kept, and errors of others pass unchanged."""
-    with pytest.raises(type(error)) as caught, named("kn\nn"):
+    with pytest.raises(type(error)) as caught, errors_named("kn\nn"):
         raise error
     is_ours = isinstance(error, TrueRiskError)
     assert str(caught.value) == ("kn\\x0an: " if is_ours else "") + str(error)
@@ -117,10 +117,10 @@ ERRORS = {
     if inspect.isclass(kind) and issubclass(kind, TrueRiskError)
 }
 ELSEWHERE = """
-    Bootstrap632 BetaPosterior INSTEAD NO_BOXES NO_PAIRS NO_PREDICTIONS OF_DATA OF_PAIRS Spatial
-    _classes _counted _expected_r2 _notes _of_splits _on_numbers _reading _regression _too_many
-    _why_no_influences as_span begin check_foreseen check_store draw_splits from_answers
-    plan
+    Bootstrap632 BetaPosterior ALTERNATIVES NO_BOXES NO_PAIRS NO_PREDICTIONS OF_DATA OF_PAIRS
+    Spatial _classes _countable_errors _expected_r2 _notes _of_splits _on_numbers _reading
+    _regression _too_many _why_no_influences as_span begin check_anticipated check_store
+    draw_splits from_answers plan
 """
 """Functions and constants whose text only errors and sentences take."""
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.svm import SVC
 
 from truerisk.core import formats, plain_values, tables
-from truerisk.core.formats import signed, unsigned
+from truerisk.core.formats import signed_number, unsigned_number
 from truerisk.core.plain_values import metrics_of
 from truerisk.core.progress_line import duration
 from truerisk.extend import Interval
@@ -34,8 +34,8 @@ from truerisk.extend import Interval
     ],
 )
 def test_plain_makes_values_that_strict_json_accepts(value, expected):
-    assert plain_values.plain(value) == expected
-    json.dumps(plain_values.plain(value), allow_nan=False)
+    assert plain_values.to_plain(value) == expected
+    json.dumps(plain_values.to_plain(value), allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_plain_makes_values_that_strict_json_accepts(value, expected):
         (formats.params_text, {"a__C": 1, "b__C": 2}, "a__C=1, b__C=2"),
         (formats.params_text, {"x": "a\nb\x1b[31m\u202e"}, "x=a b\\x1b[31m\\x202e"),
         (formats.params_text, {"x": 1 / 3}, "x=0.3333"),
-        (partial(formats.clean, limit=10), "x" * 300, "x" * 9 + "…"),
-        (partial(formats.clean, limit=10), "x" * 10, "x" * 10),
+        (partial(formats.escape_and_truncate, limit=10), "x" * 300, "x" * 9 + "…"),
+        (partial(formats.escape_and_truncate, limit=10), "x" * 10, "x" * 10),
         (formats.seconds, 0.123, "0.12 s"),
         (formats.seconds, 123.4, "123 s"),
         (duration, 0, "1 s"),
@@ -101,8 +101,8 @@ def test_sureness_is_the_interval_or_the_standard_error():
 )
 def test_signed_writes_one_decimal_beside_large_risks(value, beside, expected):
     """A zero is never negative."""
-    assert signed(value, beside) == expected
-    assert unsigned(value, beside) == expected.lstrip("+")
+    assert signed_number(value, beside) == expected
+    assert unsigned_number(value, beside) == expected.lstrip("+")
 
 
 def test_metrics_of_leaves_out_integers_that_no_float_holds():

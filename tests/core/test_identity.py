@@ -7,7 +7,14 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.core.identity import entry_of, is_a, is_exactly, is_from, is_plain, keeps
+from truerisk.core.identity import (
+    entry_of,
+    has_original_methods,
+    is_a,
+    is_exactly,
+    is_from,
+    is_plain,
+)
 
 PLACE = "sklearn.preprocessing:StandardScaler"
 
@@ -56,17 +63,17 @@ def test_keeps_refuses_overridden_and_replaced_methods():
             return super().predict(X)
 
     place, given = "sklearn.model_selection:GridSearchCV", (Pipeline([]), {})
-    assert keeps(RandomizedSearchCV(*given), place, "predict", "decision_function")
-    assert keeps(Own(*given), place, "decision_function")
-    assert not keeps(Own(*given), place, "predict")
-    assert not keeps(replaced(), PLACE, "transform")
-    assert not keeps(Namesake(), PLACE, "transform")
+    assert has_original_methods(RandomizedSearchCV(*given), place, "predict", "decision_function")
+    assert has_original_methods(Own(*given), place, "decision_function")
+    assert not has_original_methods(Own(*given), place, "predict")
+    assert not has_original_methods(replaced(), PLACE, "transform")
+    assert not has_original_methods(Namesake(), PLACE, "transform")
 
 
 def test_identity_imports_nothing_to_know():
     code = (
         "import sys; from truerisk.core.identity import *\n"
-        f"assert not (is_exactly(1, {PLACE!r}) or keeps(1, {PLACE!r}, 'fit'))\n"
+        f"assert not (is_exactly(1, {PLACE!r}) or has_original_methods(1, {PLACE!r}, 'fit'))\n"
         "assert 'sklearn' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -18,11 +18,11 @@ from truerisk.core import progress
 from truerisk.core.progress import (
     SWITCH,
     Progress,
-    counting,
+    count_fits,
     listen,
+    report_progress,
     shows_progress,
     stage,
-    tell,
 )
 from truerisk.core.progress_line import ProgressLine
 
@@ -32,13 +32,13 @@ X, Y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
 def test_stages_are_nested_by_name_and_end_with_an_error():
     heard: list[Progress] = []
     with listen(heard.append), stage("knn"):
-        tell(0, 2)
+        report_progress(0, 2)
         with stage("outer"):
-            tell(1, 2)
+            report_progress(1, 2)
         with suppress(ZeroDivisionError), stage("failing"):
             _ = 1 / 0
-        tell(2, 2)
-    tell(9, 9)
+        report_progress(2, 2)
+    report_progress(9, 9)
     assert heard == [Progress("knn", 0, 2), Progress("knn: outer", 1, 2), Progress("knn", 2, 2)]
 
 
@@ -58,23 +58,23 @@ def test_listen_hears_every_fit(executor):
 
 def test_counting_adds_fits_of_several_computations():
     heard: list[Progress] = []
-    with listen(heard.append), counting(10) as count:
-        tell(0, 4)
-        tell(4, 4)
+    with listen(heard.append), count_fits(10) as count:
+        report_progress(0, 4)
+        report_progress(4, 4)
         count.finish(4)
-        tell(0, 1)  # an engine that answers six fits at a stroke
-        tell(1, 1)
+        report_progress(0, 1)  # an engine that answers six fits at a stroke
+        report_progress(1, 1)
         count.finish(6)
-        tell(0, 1)
+        report_progress(0, 1)
     assert [event.done for event in heard] == [0, 4, 4, 5, 10]
     assert {event.total for event in heard} == {10}
 
 
 def test_counting_never_goes_back_nor_beyond():
     heard: list[Progress] = []
-    with listen(heard.append), counting(5):
+    with listen(heard.append), count_fits(5):
         for done, total in [(0, 3), (3, 3), (0, 9), (1, 9), (9, 9)]:
-            tell(done, total)
+            report_progress(done, total)
     assert [event.done for event in heard] == [0, 3, 3, 4, 5]
 
 
@@ -102,7 +102,7 @@ def played(seconds, total=1000, *, live=False, every=0.1):
 @pytest.mark.parametrize("live", [True, False])
 def test_progress_line_shows_nothing_of_a_short_run(capsys, monkeypatch, live):
     monkeypatch.setattr("sys.stderr", None)  # a closed stream, which is no terminal
-    assert progress._place_of_viewer() is None
+    assert progress._viewer() is None
     monkeypatch.undo()
     played(1.9, live=live).close()
     assert capsys.readouterr() == ("", "")
@@ -171,7 +171,7 @@ import numpy as np, truerisk as tr
 from truerisk.core import progress_line
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-progress_line.QUIET = 0.0
+progress_line.SECONDS_BEFORE_FIRST_LINE = 0.0
 X, y = tr.datasets.make_simple(40, random_state=0)
 grid = {"var_smoothing": [1e-9, 0.1]}
 scores = np.random.default_rng(0).normal(size=(6, 3, 5))
@@ -193,12 +193,12 @@ for name, call in calls.items():
 FIVE_FITS = """
 import sys
 from truerisk.core import progress, progress_line
-progress_line.QUIET = 0.0
+progress_line.SECONDS_BEFORE_FIRST_LINE = 0.0
 
 @progress.shows_progress
 def verb():
     for fit in range(6):
-        progress.tell(fit, 5)
+        progress.report_progress(fit, 5)
 
 verb()
 print("|done", file=sys.stderr)
@@ -253,13 +253,13 @@ def test_progress_in_a_notebook_is_one_output_that_ends_empty(monkeypatch):
     kernel = SimpleNamespace(kernel=object())
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
-    monkeypatch.setattr("truerisk.core.progress_line.QUIET", 0.0)
-    monkeypatch.setattr("truerisk.core.progress_line.LIVE_EVERY", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.SECONDS_BEFORE_FIRST_LINE", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.SECONDS_BETWEEN_UPDATES", 0.0)
 
     @shows_progress
     def call():
-        tell(0, 2)
-        tell(1, 2)
+        report_progress(0, 2)
+        report_progress(1, 2)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

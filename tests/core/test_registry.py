@@ -7,15 +7,21 @@ import pytest
 import truerisk as tr
 from truerisk import selection
 from truerisk.core.errors import MissingBranch, UnknownName
-from truerisk.core.registry import Line, Registry, check_present, closest, is_present
+from truerisk.core.registry import (
+    Registry,
+    RegistryEntry,
+    check_present,
+    is_present,
+    suggestion_for,
+)
 from truerisk.losses import row_losses as losses
 
 TABLE = Registry(
     "thing",
     {
-        "counter": Line("collections:Counter", "counts"),
-        "broken": Line("no_such_module_here:X", "cannot be loaded"),
-        "tea": Line("truerisk.methods.divination:Tea", "reads leaves"),
+        "counter": RegistryEntry("collections:Counter", "counts"),
+        "broken": RegistryEntry("no_such_module_here:X", "cannot be loaded"),
+        "tea": RegistryEntry("truerisk.methods.divination:Tea", "reads leaves"),
     },
 )
 
@@ -37,7 +43,7 @@ def test_registry_loads_a_word_when_asked_and_names_what_is_missing():
         UnknownName, match="no thing 'conter'; did you mean 'counter'.*: counter, b"
     ):
         TABLE.load("conter")
-    assert closest("zzz", TABLE) == ""
+    assert suggestion_for("zzz", TABLE) == ""
 
 
 @pytest.mark.parametrize("module", ["methods.divination", "methods.divination.of_entrails"])

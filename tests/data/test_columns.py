@@ -11,8 +11,8 @@ from scipy import sparse
 from truerisk.data.columns import (
     is_missing,
     kinds_of_columns,
+    message_on_unreadable_column,
     number_columns_have_holes,
-    unreadable,
     with_plain_gaps,
 )
 
@@ -72,13 +72,13 @@ def test_number_columns_have_holes_where_numbers_are_missing(table, holes):
     ids=count(),
 )
 def test_unreadable_names_what_models_cannot_read(table, sentence):
-    assert str(unreadable(table)).startswith(sentence)
+    assert str(message_on_unreadable_column(table)).startswith(sentence)
 
 
 def test_unreadable_is_none_for_numbers_and_text_that_is_encoded():
-    assert unreadable(ONES) is None
-    assert unreadable(pd.DataFrame({"a": [1.0], "b": [pd.NA]})) is None
-    assert unreadable(pd.DataFrame({"a": ["u"]}), text=True) is None
+    assert message_on_unreadable_column(ONES) is None
+    assert message_on_unreadable_column(pd.DataFrame({"a": [1.0], "b": [pd.NA]})) is None
+    assert message_on_unreadable_column(pd.DataFrame({"a": ["u"]}), text=True) is None
 
 
 def test_is_missing_knows_the_gaps_of_pandas():

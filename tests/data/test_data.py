@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
-from truerisk.data.columns import non_finite
+from truerisk.data.columns import message_on_non_finite_cell
 from truerisk.data.data import has_row_entries
 from truerisk.data.times import as_span
 from truerisk.extend import BadArgument, BadData, Data
@@ -215,12 +215,12 @@ def test_has_row_entries_of_arrays_and_lists_of_that_length():
 def test_non_finite_shows_the_first_bad_cell(make):
     bad = X.copy()
     bad[4, 0], bad[2, 1] = np.inf, np.nan
-    found = non_finite(make(bad))
+    found = message_on_non_finite_cell(make(bad))
     assert found.startswith("X has 2 cells that are NaN or infinite, the first (NaN) in row 2")
     assert "column 1" in found.replace("'1'", "1")
     assert "SimpleImputer" in found
     for good in (make(X), pd.DataFrame({"a": ["x"]}), np.array(["x", "y"], dtype=object)):
-        assert non_finite(good) is None
+        assert message_on_non_finite_cell(good) is None
 
 
 # ---------------------------------------------------------------- times

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.data.places import grid_cells, joined, usual_side
+from truerisk.data.places import default_cell_side, grid_cells, join_labels
 
 PLACES = np.random.default_rng(2).random((300, 2)) * [10, 4]
 
@@ -24,7 +24,7 @@ def test_grid_cells_are_boxes_of_about_the_side():
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_grid_cells_do_not_depend_on_the_unit(axes, scale):
     places = np.random.default_rng(axes).random((60, axes))
-    side = usual_side(places, 8)
+    side = default_cell_side(places, 8)
     moved = grid_cells(places * scale + 3 * scale, side * scale)
     np.testing.assert_array_equal(grid_cells(places, side), moved)
 
@@ -34,9 +34,9 @@ def test_grid_cells_of_a_tiny_side_hold_one_place_each():
 
 
 def test_usual_side_cuts_the_box_into_as_many_squares():
-    assert usual_side(np.array([[0.0, 0], [5, 5]])) == 1.0
-    assert usual_side(np.array([[0.0, 0], [5, 1e-9]])) == 0.2
-    assert usual_side(np.array([[0.0], [5.0]])) == 0.2
+    assert default_cell_side(np.array([[0.0, 0], [5, 5]])) == 1.0
+    assert default_cell_side(np.array([[0.0, 0], [5, 1e-9]])) == 0.2
+    assert default_cell_side(np.array([[0.0], [5.0]])) == 0.2
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=20))
@@ -47,6 +47,6 @@ def test_joined_rows_are_those_that_a_chain_connects(pairs):
         for labels in (first, second):
             for label in np.unique(labels):
                 member[labels == label] = member[labels == label].min()
-    found = joined(first, second)
+    found = join_labels(first, second)
     assert (found[:, None] == found).tolist() == (member[:, None] == member).tolist()
     assert set(found) == set(range(found.max() + 1))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from truerisk.data import rows as tables
 from truerisk.data.row_marks import row_marks, summed_by
-from truerisk.data.rows import mixed, sums_of
+from truerisk.data.rows import splitmix64, sums_of
 from truerisk.extend import BadData, Data
 
 VALUES = np.array([[1.0, 0.0], [2.0, 3.0], [1.0, 0.0], [0.0, 0.0], [1.0, 5.0]])
@@ -178,7 +178,7 @@ WHOLE = np.arange(60_000.0).reshape(-1, 3) % 251
 
 
 def _by_definition(rows):
-    factors = [int(f) | 1 for f in mixed(np.arange(rows.shape[1]))]
+    factors = [int(f) | 1 for f in splitmix64(np.arange(rows.shape[1]))]
     bits = (rows + 0).view(np.uint64)
     folded = [[int(b) ^ (int(b) >> 32) for b in row] for row in bits]
     return [sum(f * b for f, b in zip(factors, row, strict=True)) % 2**64 for row in folded]
@@ -189,7 +189,7 @@ def _by_definition(rows):
 @pytest.mark.parametrize("compiled", [True, False])
 def test_sums_are_those_of_the_definition(dtype, order, compiled, monkeypatch):
     """Blocks, types and memory order change nothing about a sum, compiled or not."""
-    monkeypatch.setattr(tables, "BYTES", 64)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
     if not compiled:
         monkeypatch.setattr(tables, "available", lambda: False)
     rows = np.random.default_rng(0).normal(size=(11, 3)) * 1e6

@@ -5,7 +5,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.datasets import DailyLoadProblem, FieldProblem, make_daily_load, make_field
-from truerisk.datasets.dependent import WEEK
+from truerisk.datasets.dependent import WEEKDAY_EFFECTS
 from truerisk.extend import BadArgument, BadData
 
 
@@ -15,7 +15,7 @@ def test_daily_load_has_a_level_of_variance_1_and_the_stated_memory(memory):
     problem, levels = DailyLoadProblem(memory), []
     for seed in range(1000):
         X, y = problem(40, random_state=seed)
-        levels.append(y - WEEK[X[:, 1].astype(int)] + 0.8 * X[:, 2])
+        levels.append(y - WEEKDAY_EFFECTS[X[:, 1].astype(int)] + 0.8 * X[:, 2])
     levels = np.array(levels)
     assert levels.var(axis=0) == pytest.approx(np.ones(40), abs=0.15)
     assert np.mean(levels[:, 1:] * levels[:, :-1]) == pytest.approx(memory, abs=0.05)

@@ -68,9 +68,9 @@ def test_load_gives_data_of_the_stated_sizes(name):
     assert bundle.description
     assert bundle.source
     np.testing.assert_array_equal(datasets.load(name).X, bundle.X)
-    assert f"{n} rows" in line.about
+    assert f"{n} rows" in line.summary
     risk = getattr(line.load(), "bayes_risk", None)
-    assert risk is None or f"{risk:.4f}".lstrip("0").replace("1.0000", "1") in line.about
+    assert risk is None or f"{risk:.4f}".lstrip("0").replace("1.0000", "1") in line.summary
 
 
 def test_names_are_listed_without_scikit_learn():
@@ -88,7 +88,7 @@ def test_names_are_listed_without_scikit_learn():
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_document_is_the_stated_one(name):
-    source, about = datasets.registry.load(name), datasets.registry[name].about
+    source, about = datasets.registry.load(name), datasets.registry[name].summary
     assert about.startswith(f"{source.shape[0]} rows, {source.shape[1]} features")
     assert f"{len(CLASSES[name])} classes" in about
     assert FOLDER in about

@@ -17,7 +17,7 @@ import truerisk as tr
 from truerisk import PermutationTest
 from truerisk.core.progress import listen
 from truerisk.diagnostics.permutation_test import problem_to_permute
-from truerisk.diagnostics.permutations import Orders
+from truerisk.diagnostics.permutations import LabelPermutations
 from truerisk.extend import BadData, Data, Refusal, TrueRiskWarning
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
@@ -34,24 +34,30 @@ def data(y, groups=None, task="classification"):
 
 def test_orders_of_rows_are_permutations_of_a_stream_of_their_own():
     """Each order is a permutation with a stream of its own, whichever others are asked for."""
-    orders = Orders.from_data(data([0, 1] * 6), seed=3)
+    orders = LabelPermutations.from_data(data([0, 1] * 6), seed=3)
     assert (orders.what, orders.n_units) == ("rows", 12)
-    every = [orders.of_number(j) for j in range(5)]
+    every = [orders.permutation(j) for j in range(5)]
     assert all(sorted(one) == list(range(12)) for one in every)
     assert len({tuple(one) for one in every}) == 5
-    assert Orders.from_data(data([0, 1] * 6), seed=3).of_number(4).tolist() == every[4].tolist()
-    assert Orders.from_data(data([0, 1] * 6), seed=4).of_number(4).tolist() != every[4].tolist()
+    assert (
+        LabelPermutations.from_data(data([0, 1] * 6), seed=3).permutation(4).tolist()
+        == every[4].tolist()
+    )
+    assert (
+        LabelPermutations.from_data(data([0, 1] * 6), seed=4).permutation(4).tolist()
+        != every[4].tolist()
+    )
 
 
 def test_orders_of_groups_of_one_label_move_labels():
     """Groups of any size with one label each: a group has one label in every order, as often."""
     groups = np.array([5, 5, 2, 2, 2, 9, 7, 7, 1, 1])
     y = np.array([0, 0, 1, 1, 1, 0, 2, 2, 1, 1])
-    orders = Orders.from_data(data(y, groups), seed=0)
+    orders = LabelPermutations.from_data(data(y, groups), seed=0)
     assert (orders.what, orders.n_units) == ("labels of groups", 5)
     seen = set()
     for number in range(40):
-        found = y[orders.of_number(number)]
+        found = y[orders.permutation(number)]
         of_group = [set(found[groups == g]) for g in (5, 2, 9, 7, 1)]
         assert all(len(labels) == 1 for labels in of_group)
         told = tuple(labels.pop() for labels in of_group)
@@ -64,11 +70,11 @@ def test_orders_of_groups_of_one_size_move_them_whole():
     """Rows that lie apart, labels that differ: in their order they go to a group of that size."""
     groups = np.array([0, 1, 2, 0, 1, 2, 3, 3, 3, 4, 4, 4, 5])
     y = np.array([0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0])
-    orders = Orders.from_data(data(y, groups), seed=0)
+    orders = LabelPermutations.from_data(data(y, groups), seed=0)
     assert (orders.what, orders.n_units) == ("groups of equal size", 5)
     blocks = {g: tuple(y[groups == g]) for g in range(6)}
     for number in range(40):
-        order = orders.of_number(number)
+        order = orders.permutation(number)
         assert sorted(order) == list(range(13))
         moved = {g: tuple(y[order][groups == g]) for g in range(6)}
         assert sorted(moved.values()) == sorted(blocks.values())
@@ -77,9 +83,9 @@ def test_orders_of_groups_of_one_size_move_them_whole():
 
 
 def test_orders_of_groups_of_single_rows_are_those_of_rows():
-    orders = Orders.from_data(data([0, 1, 1, 0, 1], [4, 2, 0, 1, 3]), seed=0)
+    orders = LabelPermutations.from_data(data([0, 1, 1, 0, 1], [4, 2, 0, 1, 3]), seed=0)
     assert orders.n_units == 5
-    assert len({tuple(orders.of_number(j)) for j in range(30)}) > 15
+    assert len({tuple(orders.permutation(j)) for j in range(30)}) > 15
 
 
 @pytest.mark.parametrize(
@@ -92,7 +98,7 @@ def test_orders_of_groups_of_single_rows_are_those_of_rows():
 )
 def test_orders_of_labels_that_cannot_change_places_are_refused(given, message):
     with pytest.raises(BadData, match=message):
-        Orders.from_data(given, seed=0)
+        LabelPermutations.from_data(given, seed=0)
 
 
 # ---------------- what the risks of permuted labels say
@@ -180,8 +186,8 @@ def test_permutation_test_is_a_plain_loop(case):
     """To the last bit, with folds, choices and models drawn anew on every permutation."""
     search, y, groups = CASES[case]
     found = tr.permutation_test(search, X, y, n_permutations=3, groups=groups, random_state=5)
-    orders = Orders.from_data(Data.check(X, y, task="classification", groups=groups), 5)
-    loop = [search.fit(X, y[orders.of_number(j)], groups=groups).risk_.value for j in range(3)]
+    orders = LabelPermutations.from_data(Data.check(X, y, task="classification", groups=groups), 5)
+    loop = [search.fit(X, y[orders.permutation(j)], groups=groups).risk_.value for j in range(3)]
     assert found.null.tolist() == loop
     assert found.observed == search.fit(X, y, groups=groups).risk_.value
     assert found.engine == search.risk_.engine
@@ -192,9 +198,9 @@ def test_permutation_test_keeps_weights_with_their_rows():
     weight = np.arange(60) % 3 + 0.5
     search = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv="3-fold")
     found = tr.permutation_test(search, X, Y, n_permutations=2, sample_weight=weight)
-    orders = Orders.from_data(Data.check(X, Y, task="classification"), 0)
+    orders = LabelPermutations.from_data(Data.check(X, Y, task="classification"), 0)
     loop = [
-        search.fit(X, Y[orders.of_number(j)], sample_weight=weight).risk_.value for j in range(2)
+        search.fit(X, Y[orders.permutation(j)], sample_weight=weight).risk_.value for j in range(2)
     ]
     assert found.null.tolist() == loop
 
@@ -203,9 +209,9 @@ def test_permutation_test_of_a_model_is_by_its_estimates():
     """Also of a regression."""
     y = X[:, 0] + np.random.default_rng(0).normal(size=60)
     found = tr.permutation_test(Ridge(), X, y, n_permutations=3)
-    orders = Orders.from_data(Data.check(X, y, task="regression"), 0)
+    orders = LabelPermutations.from_data(Data.check(X, y, task="regression"), 0)
     assert found.observed == tr.estimate_risk(Ridge(), X, y).value
-    loop = [tr.estimate_risk(Ridge(), X, y[orders.of_number(j)]).value for j in range(3)]
+    loop = [tr.estimate_risk(Ridge(), X, y[orders.permutation(j)]).value for j in range(3)]
     assert found.null.tolist() == loop
 
 
@@ -321,14 +327,18 @@ def in_time(search=None, X=DAYS, y=WATTS, **given):
 def test_orders_in_time_are_begun_somewhere_else():
     """Every order is that of time, begun somewhere else; the same number, the same order."""
     data = Data.check(DAYS, WATTS, task="regression", time=TIMES)
-    orders, by_time = Orders.from_data(data, 7), np.argsort(TIMES)
+    orders, by_time = LabelPermutations.from_data(data, 7), np.argsort(TIMES)
     begun = set()
     for number in range(20):
-        taken = orders.of_number(number)[by_time]  # the row whose label the first, second, ... has
+        taken = orders.permutation(number)[
+            by_time
+        ]  # the row whose label the first, second, ... has
         steps = np.diff(np.append(TIMES[taken], TIMES[taken[0]])) % N
         assert (steps == 1).all()
         begun.add(int(TIMES[taken[0]]))
-        assert (orders.of_number(number) == Orders.from_data(data, 7).of_number(number)).all()
+        assert (
+            orders.permutation(number) == LabelPermutations.from_data(data, 7).permutation(number)
+        ).all()
     assert len(begun) > 10
 
 

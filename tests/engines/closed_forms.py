@@ -71,7 +71,7 @@ def plan_of(method, data, seed=0):
 def counted(monkeypatch=None):
     """Count the real fits of the learner, and the passes over a train set."""
     seen = {"asked": 0, "passes": 0}
-    fit, shown = tasks.fit_pieces, tasks.Task.shown
+    fit, shown = tasks.fit_batch, tasks.Task.shown
 
     def asking(*arguments):
         seen["asked"] += sum(len(candidates) for _, candidates in arguments[-1])
@@ -82,7 +82,7 @@ def counted(monkeypatch=None):
         return shown(task, number)
 
     with (monkeypatch or pytest.MonkeyPatch).context() as patch:
-        patch.setattr(tasks, "fit_pieces", asking)
+        patch.setattr(tasks, "fit_batch", asking)
         patch.setattr(tasks.Task, "shown", showing)
         yield seen
 

@@ -17,8 +17,8 @@ from tests.support.missing import output_without
 import truerisk as tr
 from truerisk.contracts import Engine
 from truerisk.core.errors import NoEngine, UnknownName
-from truerisk.core.identity import known_class
-from truerisk.core.registry import Line, Registry
+from truerisk.core.identity import imported_class
+from truerisk.core.registry import Registry, RegistryEntry
 from truerisk.engines import Generic, choice
 from truerisk.engines.linear import elastic_net
 from truerisk.engines.logistic import stops as logistic
@@ -82,7 +82,7 @@ def test_engine_is_refused(call, error, message):
 
 
 def test_auto_takes_the_next_engine_and_remembers_why(monkeypatch):
-    lines = {"shy": Line(f"{__name__}:Shy", "refuses"), **dict(choice.registry)}
+    lines = {"shy": RegistryEntry(f"{__name__}:Shy", "refuses"), **dict(choice.registry)}
     table, load = Registry("engine", lines), choice.registry.load
     monkeypatch.setattr(table, "load", lambda word: Shy if word == "shy" else load(word))
     monkeypatch.setattr(choice, "registry", table)
@@ -104,7 +104,7 @@ def test_table_of_learners_names_the_classes_that_engines_serve():
     assert choice.registry.keys() - choice.LEARNERS.keys() == {"generic"}
     for word in choice.LEARNERS:
         served = set(choice.registry.load(word)().learners())  # which imports them
-        assert {known_class(place) for place in choice.places_of(word)} - {None} == served, word
+        assert {imported_class(place) for place in choice.places_of(word)} - {None} == served, word
 
 
 def test_table_of_learners_names_every_class_of_the_booster_packages():
@@ -217,13 +217,13 @@ def test_stopped_does_not_follow_in_the_next_fit_what_the_first_leaves_open(monk
     """A setting whose labels rounding may decide in all folds is followed in one of them."""
     from truerisk.engines.logistic import paths
 
-    follow, followed = paths.stopped, []
+    follow, followed = paths.fit_until_stop, []
 
     def counted(group, *rest):
         followed.append(len(group.settings))
         return follow(group, *rest)
 
-    monkeypatch.setattr(paths, "stopped", counted)
+    monkeypatch.setattr(paths, "fit_until_stop", counted)
     y = np.arange(200) % 3
     X = np.random.default_rng(0).normal(size=(200, 6)) + y[:, None] * [1.0, 0.5, 0, 0, 0, 0]
     X[:, 3:] *= 1000  # rounding errors grow in the steps that the larger C takes
@@ -241,9 +241,9 @@ COMPARED = [
         LogisticRegression,
         lambda: logistic.follows_the_solver.__wrapped__(True),
     ),
-    (svm, "stepped", SVC, svm.takes_the_same_steps),
-    (trees, "grow_trees", DecisionTreeClassifier, lambda: trees.closeness.__wrapped__("gini")),
-    (elastic_net, "descend", ElasticNet, elastic_net.way_of_the_installed),
+    (svm, "stepped_answers", SVC, svm.takes_the_same_steps),
+    (trees, "grow_trees", DecisionTreeClassifier, lambda: trees.equality_gap.__wrapped__("gini")),
+    (elastic_net, "descend", ElasticNet, elastic_net.installed_sklearn_screens),
 ]
 
 

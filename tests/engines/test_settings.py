@@ -17,7 +17,7 @@ from tests.support.data import checked, normal_rows
 import truerisk as tr
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.settings import family_refusal, groups_along, why_not_apart
-from truerisk.engines.trees.growing import may_step, stands_alone
+from truerisk.engines.trees.growing import can_fit_steps_apart, has_no_steps
 from truerisk.extend import Family, Refusal
 
 X, Y = normal_rows(40)[:2]
@@ -108,7 +108,7 @@ def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, route
         family = Family.from_grid(model, NEIGHBOURS | more)
         assert (reason or "None") in str(why_not_apart(family))
         assert (SharedSteps.from_family(family, checked(X, Y), 2) is None) == (reason is not None)
-        assert reason is None or not may_step(family)
+        assert reason is None or not can_fit_steps_apart(family)
         with pytest.raises(Refusal, match=reason) if reason else nullcontext():
             tr.risk_curve(model, NEIGHBOURS | more, X, Y, engine="knn")
 
@@ -116,7 +116,7 @@ def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, route
 @pytest.mark.parametrize("verbose", [False, True])
 def test_stands_alone_leaves_a_pipeline_of_one_step_that_speaks(verbose):
     family = Family.from_grid(Pipeline([("tree", DecisionTreeClassifier())], verbose=verbose))
-    assert stands_alone(family) != verbose
+    assert has_no_steps(family) != verbose
     assert why_not_apart(Family.from_grid(DecisionTreeClassifier())) is None
 
 

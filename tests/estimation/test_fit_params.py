@@ -36,7 +36,7 @@ from truerisk.estimation.fit_params import (
     params_of_fits,
     refuse_stopping_rows,
     warn_of_cut_groups,
-    with_rows_inside,
+    with_params_for_inner_splits,
 )
 from truerisk.extend import Data, Family, Refusal, TrueRiskWarning
 
@@ -212,11 +212,11 @@ def test_groups_reach_a_learner_that_sets_rows_aside():
     model = tr.models.EarlyStopping(HistGradientBoostingClassifier())
     grouped = data(groups=GROUPS)
     alone, piped = Family.from_grid(model), Family.from_grid(make_pipeline(StandardScaler(), model))
-    assert list(with_rows_inside(alone, grouped, {})) == ["groups"]
-    assert list(with_rows_inside(piped, grouped, {})) == ["earlystopping__groups"]
-    assert with_rows_inside(alone, grouped, {"groups": 1}) == {"groups": 1}
-    assert with_rows_inside(alone, data(), {}) == {}
-    assert with_rows_inside(Family.from_grid(Ended()), grouped, {}) == {}
+    assert list(with_params_for_inner_splits(alone, grouped, {})) == ["groups"]
+    assert list(with_params_for_inner_splits(piped, grouped, {})) == ["earlystopping__groups"]
+    assert with_params_for_inner_splits(alone, grouped, {"groups": 1}) == {"groups": 1}
+    assert with_params_for_inner_splits(alone, data(), {}) == {}
+    assert with_params_for_inner_splits(Family.from_grid(Ended()), grouped, {}) == {}
 
 
 @pytest.mark.parametrize("piped", [False, True])
@@ -228,7 +228,7 @@ def test_rows_inside_a_search_get_times_places_and_groups(piped):
     times, places = np.arange(len(LABELS)), np.column_stack([np.arange(len(LABELS))] * 2)
 
     def handed(params=None, **known) -> list[str]:
-        return sorted(with_rows_inside(family, data(**known), params or {}))
+        return sorted(with_params_for_inner_splits(family, data(**known), params or {}))
 
     assert handed(time=times, groups=GROUPS) == [f"{before}groups", f"{before}time"]
     assert handed(block=places, groups=GROUPS) == [f"{before}block", f"{before}groups"]

@@ -16,7 +16,7 @@ import truerisk as tr
 from truerisk.core.errors import NoEngine
 from truerisk.data import data as data_module
 from truerisk.engines import choice
-from truerisk.estimation.problem import pose, problem_on
+from truerisk.estimation.problem import problem_of_call, problem_on
 from truerisk.extend import Data, Family
 
 X, Y = tr.datasets.make_simple(40, random_state=2)
@@ -55,7 +55,7 @@ def test_problem_on_shares_rows_and_names_the_weight_for_each_family():
     assert alone.data.fingerprint == inside.data.fingerprint == data.fingerprint
     plain = Data.check(X, Y, task="classification")
     assert problem_on(plain, Family.from_grid(KNeighborsClassifier())).data is plain
-    assert "fingerprint" not in vars(pose(Family.from_grid(GaussianNB()), X, Y).data)
+    assert "fingerprint" not in vars(problem_of_call(Family.from_grid(GaussianNB()), X, Y).data)
 
 
 def by_generic(fitted=False):

@@ -13,29 +13,29 @@ from sklearn.model_selection import GridSearchCV
 import truerisk as tr
 from truerisk.datasets import make_four_class, make_simple, make_sparse_gaussian
 from truerisk.experiments.bee_choosing import (
-    BAYES,
+    BAYES_ERROR,
     COSTS,
     LAMBDAS,
     ORACLE,
-    SHORT,
-    Trained,
-    by_size,
+    STOPPED_EARLY,
+    TrainedFamily,
     choices_by_size,
     compare_choices,
     convergence_note,
     draw,
-    errors_on,
-    logistic,
-    machines,
+    error_rates,
+    heat_maps,
+    l1_logistic,
+    linear_svms,
     mean_grid,
     methods_named,
     permutation_p,
-    shaded,
+    record_non_convergence,
+    select_learner,
     size_tables,
+    split_by_size,
     spread_gaps,
     table_with_paper,
-    unconverged,
-    under,
 )
 from truerisk.extend import Family, TrueRiskWarning
 from truerisk.methods.kfold import KFold
@@ -49,7 +49,7 @@ TEST = make_four_class(400, random_state=1)
 
 def of_rows(X, y):
     """The errors of rules among these rows."""
-    return lambda _, rules: errors_on(X, y, rules)
+    return lambda _, rules: error_rates(X, y, rules)
 
 
 def test_bee_draw_has_classes_in_turn_with_the_moments_of_the_problem():
@@ -66,11 +66,11 @@ def test_bee_draw_has_classes_in_turn_with_the_moments_of_the_problem():
         assert abs(gaps).max() < 4.5 * np.sqrt(2 / len(rows))
 
 
-@pytest.mark.parametrize("family", [logistic(), machines()])
+@pytest.mark.parametrize("family", [l1_logistic(), linear_svms()])
 def test_trained_errors_are_those_of_the_fitted_models(family):
     for drawn in (slice(None), TRAIN[1] < 2):
         X, y = TRAIN[0][drawn], TRAIN[1][drawn]
-        trained = Trained.from_family(family, (X, y, of_rows(*TEST)))
+        trained = TrainedFamily.from_family(family, (X, y, of_rows(*TEST)))
         for candidate in (0, len(family) // 2, len(family) - 1):
             model = family.make(candidate).fit(X, y)
             assert trained.errors[candidate] == (model.predict(TEST[0]) != TEST[1]).mean()
@@ -80,9 +80,9 @@ def test_trained_choice_by_cross_validation_is_that_of_grid_search():
     X, y = TRAIN
     labels = np.arange(len(y)) % 5
     folds = [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in range(5)]
-    family = machines()
+    family = linear_svms()
     search = GridSearchCV(clone(family.estimator), {"C": list(COSTS)}, cv=folds).fit(X, y)
-    trained = Trained.from_family(family, (X, y, of_rows(*TEST)))
+    trained = TrainedFamily.from_family(family, (X, y, of_rows(*TEST)))
     wrong = (search.predict(TEST[0]) != TEST[1]).mean()
     assert trained.choice(KFold(5, folds=labels))[1] == wrong
 
@@ -91,14 +91,14 @@ def test_trained_choice_by_cross_validation_is_that_of_grid_search():
 def test_trained_choice_has_estimate_error_and_number_of_features(rule):
     for drawn in (TRAIN[1] < 2, slice(None)):
         X, y = TRAIN[0][drawn], TRAIN[1][drawn]
-        family, method = logistic(), KFold(5, folds=np.arange(len(y)) % 5)
+        family, method = l1_logistic(), KFold(5, folds=np.arange(len(y)) % 5)
         curve = tr.risk_curve(
             LogisticPath(lambdas=LAMBDAS), {"at": range(36)}, X, y, cv=method, rule=rule
         )
         model = family.make(curve.best).fit(X, y)
         error = (model.predict(TEST[0]) != TEST[1]).mean()
         n_features = model.coef_.any(axis=0).sum()
-        trained = Trained.from_family(family, (X, y, of_rows(*TEST)))
+        trained = TrainedFamily.from_family(family, (X, y, of_rows(*TEST)))
         found = trained.choice(method, rule=as_rule(rule))
         assert found == (curve.values[curve.best], error, n_features)
 
@@ -115,11 +115,11 @@ def test_choices_by_size_never_beat_the_oracle():
     methods = methods_named(names, standardize=True)
     words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
     assert [method.name for method in methods.values()] == words
-    found = one_size(logistic(), *TRAIN, of_rows(*TEST), methods)
+    found = one_size(l1_logistic(), *TRAIN, of_rows(*TEST), methods)
     kept = [f"{name}{what}" for name in names for what in (" estimate", "", " features")]
-    assert list(found) == [*kept, ORACLE, SHORT]
+    assert list(found) == [*kept, ORACLE, STOPPED_EARLY]
     assert min(found[name] for name in methods) >= found[ORACLE]
-    assert found[SHORT] == 0
+    assert found[STOPPED_EARLY] == 0
 
 
 def test_choices_by_size_have_sizes_as_columns():
@@ -130,25 +130,25 @@ def test_choices_by_size_have_sizes_as_columns():
         return draw(np.random.default_rng(size), size)
 
     methods = methods_named(["CV-5"])
-    learners = {"LR": (logistic(), methods)}
+    learners = {"LR": (l1_logistic(), methods)}
     found = choices_by_size((28, 50), learners, drawn, 1)
     assert asked == [28, 50]
     kept = [f"LR CV-5{what}" for what in (" estimate", "", " features")]
-    assert list(found) == [*kept, f"LR {ORACLE}", f"LR {SHORT}"]
+    assert list(found) == [*kept, f"LR {ORACLE}", f"LR {STOPPED_EARLY}"]
     for place, size in enumerate((28, 50)):
-        alone = one_size(logistic(), *drawn(size), methods, 1)
+        alone = one_size(l1_logistic(), *drawn(size), methods, 1)
         assert {name: errors[place] for name, errors in found.items()} == {
             f"LR {name}": error for name, error in alone.items()
         }
 
 
 def test_trained_errors_of_synthetic_rules_are_exact():
-    trained = Trained.from_family(logistic(), draw(np.random.default_rng(0), 60, 3))
+    trained = TrainedFamily.from_family(l1_logistic(), draw(np.random.default_rng(0), 60, 3))
     X, y, _ = draw(np.random.default_rng(1), 200_000, 3)
     (rules,) = rules_of(trained.answers)
-    counts, error = errors_on(X, y, rules), trained.errors
+    counts, error = error_rates(X, y, rules), trained.errors
     assert (np.abs(error - counts) < 4 * np.sqrt(error * (1 - error) / len(y))).all()
-    assert round(ndtr(-2), 3) == BAYES < error.min()
+    assert round(ndtr(-2), 3) == BAYES_ERROR < error.min()
 
 
 SIZES = (20, 40)
@@ -179,7 +179,7 @@ def test_less_is_judged_by_learner_and_size():
         "LR: BEEp lies below CV-5 at n = 20 (printed)",
         "LR: BEEp lies below CV-5 at n = 40 (printed)",
     ]
-    assert under(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
+    assert select_learner(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
 
 
 def test_spread_gaps_compare_with_the_smallest_of_others():
@@ -199,7 +199,7 @@ def test_mean_grid_has_means_by_size():
     assert grid.columns == ("n = 20", "n = 40")
     assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
     assert "0.2667 ± 0.0333" in str(grid)
-    told = by_size("gap", DRAWS["CV-5"], SIZES)
+    told = split_by_size("gap", DRAWS["CV-5"], SIZES)
     assert {name: of.tolist() for name, of in told.items()} == {
         "gap, n = 20": [0.3, 0.3, 0.2],
         "gap, n = 40": [0.2, 0.2, 0.3],
@@ -209,7 +209,7 @@ def test_mean_grid_has_means_by_size():
 def test_shaded_panels_read_printed_rows():
     draws = {"CV-5": np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), "CV-10": np.zeros((2, 3))}
     paper = {"CV-5": (".092 ± .025", "", ".064")}
-    ours, theirs = shaded(draws, paper, (28, 50, 100), "toy")
+    ours, theirs = heat_maps(draws, paper, (28, 50, 100), "toy")
     assert ours.series[0].y == pytest.approx([0.2, 0.2, 0.2])
     assert theirs.series[0].y == pytest.approx([0.092, np.nan, 0.064], nan_ok=True)
     assert ours.names == theirs.names == ("n = 28", "n = 50", "n = 100")
@@ -244,15 +244,15 @@ def test_permutation_p_is_one_sided_and_counts_signs():
 def test_paths_that_stop_short_are_counted_unless_a_thread_hears_no_warnings():
     X, y = make_simple(40, random_state=0)
     short = Family.from_grid(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
-    assert one_size(short, X, y, of_rows(X, y), methods_named(["CV-5"]))[SHORT] == 1
-    given = logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
+    assert one_size(short, X, y, of_rows(X, y), methods_named(["CV-5"]))[STOPPED_EARLY] == 1
+    given = l1_logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
     with ThreadPoolExecutor(1) as other:
-        assert np.isnan(other.submit(one_size, *given).result()[SHORT])
-    assert one_size(*given)[SHORT] == 0
+        assert np.isnan(other.submit(one_size, *given).result()[STOPPED_EARLY])
+    assert one_size(*given)[STOPPED_EARLY] == 0
 
 
 def warned():
-    with unconverged() as short:
+    with record_non_convergence() as short:
         warnings.warn("some folds hold none of it", TrueRiskWarning, stacklevel=1)
         warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
         warnings.warn("another", UserWarning, stacklevel=1)

@@ -10,7 +10,6 @@ from truerisk.experiments import reproduce
 from truerisk.experiments.bee_choosing import LAMBDAS, SIZES, draw
 from truerisk.experiments.bee_figures import (
     FEATURES,
-    FIVE,
     FLAT,
     FOLDS,
     JEFFREYS,
@@ -18,6 +17,7 @@ from truerisk.experiments.bee_figures import (
     LINES,
     PROBLEM,
     PROPER,
+    SVM_FOLDS_ENGINE,
     bee_figure_4,
     bee_priors,
 )
@@ -58,7 +58,7 @@ def test_bee_figure_4_ratios_are_judged():
         draws |= {name: times * np.ones((10, 4)) for name in ("LR CV-5", "SVM CV-5")}
         found = bee_figure_4.findings(draws)
         assert [claim.verdict for claim in found.claims[:2]] == [verdict] * 2
-    assert found.tables[1].rows[2].name == f"{FIVE} / SVM BEEp"
+    assert found.tables[1].rows[2].name == f"{SVM_FOLDS_ENGINE} / SVM BEEp"
 
 
 def test_bee_figure_4_counts_a_hundred_times_five_folds_and_one_fit():

@@ -8,7 +8,7 @@ import pytest
 from truerisk.datasets import make_four_class
 from truerisk.datasets.documents import FOLDER, folder_of_documents
 from truerisk.experiments import bee_real as module
-from truerisk.experiments.bee_choosing import ORACLE, SHORT
+from truerisk.experiments.bee_choosing import ORACLE, STOPPED_EARLY
 from truerisk.experiments.bee_real import (
     BEE_FIGURE_2,
     BEE_FIGURE_3,
@@ -72,7 +72,7 @@ def test_real_set_prepares_test_rows_as_training_rows():
 def test_real_set_has_all_sizes_of_both_learners():
     draws = ONE.replicate(0, 0)
     assert draws["toy LR CV-5"].shape == draws["toy SVM CV-5"].shape == (2,)
-    grid, *_ = ONE.contents({name: errors[None] for name, errors in draws.items()})
+    grid, *_ = ONE.tables_and_panels({name: errors[None] for name, errors in draws.items()})
     assert [row.name for row in grid.rows] == [
         "CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC", ORACLE,
     ]  # fmt: skip
@@ -85,7 +85,7 @@ def test_real_sets_figure_reports_every_set_and_learner():
     toy = RealSetsFigure("toy", "Toys", (ONE,), claims, "a note.", 2)
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
-    draws[f"toy LR {SHORT}"][0, 0] = 1
+    draws[f"toy LR {STOPPED_EARLY}"][0, 0] = 1
     found = toy.findings(draws)
     assert [grid.columns for grid in found.tables] == [("n = 12", "n = 40")] * 2
     panels = found.figures[0].panels
@@ -176,9 +176,9 @@ def test_real_set_claim_of_growing_difference_is_judged():
     real, noise = RealSet("toy", (12, 40), 93), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
     draws = {f"toy LR {name}": 0.2 + noise for name in (ORACLE, "BEEp", "CV-5")}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] = 0.2 + np.array([0.01, 0.03]) + noise[::-1]
-    assert real.parted(draws, "toy LR").verdict == "holds"
+    assert real.divergence_statement(draws, "toy LR").verdict == "holds"
     draws["toy LR CV-5"] = 0.2 + np.array([0.03, 0.01]) + noise
-    assert real.parted(draws, "toy LR").verdict == "does not hold"
+    assert real.divergence_statement(draws, "toy LR").verdict == "does not hold"
 
 
 def test_real_set_panel_pairs_what_a_choice_adds():
@@ -188,10 +188,10 @@ def test_real_set_panel_pairs_what_a_choice_adds():
     draws = {
         f"{word} {name}": oracle + added
         for word, (_, methods) in ONE.learners.items()
-        for name in (*methods, SHORT)
+        for name in (*methods, STOPPED_EARLY)
     }
     draws |= {f"{word} {ORACLE}": oracle for word in ONE.learners}
-    both, paired, *_ = (part for part in ONE.contents(draws) if isinstance(part, Panel))
+    both, paired, *_ = (part for part in ONE.tables_and_panels(draws) if isinstance(part, Panel))
     assert [line.label for line in both.series] == [*METHODS, ORACLE]
     for line, every in zip(paired.series, both.series):
         assert line.y == pytest.approx(added.mean(axis=0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truerisk.experiments import bee_tables, reproduce
-from truerisk.experiments.bee_choosing import NAMES, ORACLE, SHORT, SIZES
+from truerisk.experiments.bee_choosing import METHOD_NAMES, ORACLE, SIZES, STOPPED_EARLY
 from truerisk.experiments.bee_tables import (
     COLUMNS,
     FEW,
@@ -22,8 +22,8 @@ def test_bee_table_2_compares_every_choice_at_every_size(findings_of):
     tables = findings_of("bee-table-2").tables
     for place, n in enumerate(SIZES):
         assert tables[place].title.startswith(f"n = {n},")
-        assert [row.name for row in tables[place].rows] == [*NAMES, ORACLE]
-        assert tables[4 + place].columns == (*NAMES, ORACLE)
+        assert [row.name for row in tables[place].rows] == [*METHOD_NAMES, ORACLE]
+        assert tables[4 + place].columns == (*METHOD_NAMES, ORACLE)
         assert len(tables[4 + place].rows) == len(COLUMNS) == 9
         means = [row.ours for row in tables[place].rows]
         assert list(tables[4 + place].rows[0].means) == means
@@ -33,7 +33,7 @@ def test_bee_table_2_compares_every_choice_at_every_size(findings_of):
 
 def test_bee_table_2_choices_never_beat_the_oracle():
     draws = bee_table_2.replicate(0, 0)
-    for column, names in ((FEW, (*NAMES, "LOO")), (MANY, NAMES)):
+    for column, names in ((FEW, (*METHOD_NAMES, "LOO")), (MANY, METHOD_NAMES)):
         for name in names:
             assert (draws[f"{column} {name}"] >= draws[f"{column} {ORACLE}"]).all()
     fewer = draws[f"{FEW} CV-5 features"] - draws[f"{ONE_SE} CV-5 features"]
@@ -75,7 +75,7 @@ def test_bee_table_4_judges_signs():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(100, 4))  # alike for all: the gaps are what is printed
     draws = {f"LR {name}": np.full((100, 4), 0.5) for name in ("CV-10", "EBIC", "oracle")}
-    draws |= {"SVM oracle": np.full((100, 4), 0.05), f"LR {SHORT}": np.zeros((100, 4))}
+    draws |= {"SVM oracle": np.full((100, 4), 0.05), f"LR {STOPPED_EARLY}": np.zeros((100, 4))}
     for name, cells in PAPER_4.items():
         means, spreads = zip(*[map(float, cell.split(" ± ")) for cell in cells])
         draws[name] = np.array(means) + noise * spreads + 1e-3 * rng.normal(size=(100, 4))

@@ -15,10 +15,16 @@ from tests.support.missing import output_without
 import truerisk as tr
 from truerisk import experiments as papers
 from truerisk.core.errors import BadStore, StudyIncomplete, UnknownName
-from truerisk.core.progress import Progress, listen, tell
+from truerisk.core.progress import Progress, listen, report_progress
 from truerisk.datasets.documents import FOLDER
 from truerisk.experiments import bee_real, colon_table_1, mehta, reproduce
-from truerisk.experiments.experiment import Experiment, evaluated, experiment, first_least, stream
+from truerisk.experiments.experiment import (
+    Experiment,
+    evaluate_method,
+    experiment,
+    index_of_first_minimum,
+    stream,
+)
 from truerisk.experiments.figures import Findings, PaperTable
 from truerisk.experiments.insa_ozone import _forecasts
 from truerisk.experiments.reproducing import draw_replicates, stored_replicates
@@ -35,7 +41,7 @@ FAILING = set()  # replicates that raise
 def _throw(seed, number):
     if number in FAILING:
         raise RuntimeError("out of luck")
-    tell(0, 1)  # what an engine tells inside a replicate is nobody's business
+    report_progress(0, 1)  # what an engine tells inside a replicate is nobody's business
     values = stream("toy", seed, number).standard_normal(3).astype(np.float32)
     return {"values": values, "mean": values.mean(), "first": bool(values[0] > 0)}
 
@@ -304,14 +310,14 @@ def test_evaluated_is_what_risk_curve_finds(word):
     grid = {"n_neighbors": [1, 5, 9]}
     curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=word, random_state=3)
     family = Family.from_grid(KNeighborsClassifier(), grid)
-    found = evaluated(as_method(word), family, checked(X, y), ZeroOne(), 3)
+    found = evaluate_method(as_method(word), family, checked(X, y), ZeroOne(), 3)
     np.testing.assert_allclose(values_of(found.tested), curve.values)
     if curve.procedure is not None:
         assert found.procedure.value == curve.procedure.value
 
 
 def test_first_least_is_the_first_of_equals():
-    assert first_least(np.array([0.3, 0.1 + 1e-14, 0.1, 0.2])) == 1
+    assert index_of_first_minimum(np.array([0.3, 0.1 + 1e-14, 0.1, 0.2])) == 1
 
 
 SAID = "this call needs {}, which is missing from this installation; install truerisk anew."

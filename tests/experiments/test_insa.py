@@ -15,31 +15,31 @@ from truerisk.experiments import insa_ozone as module
 from truerisk.experiments import reproduce
 from truerisk.experiments.experiment import Sample, stream
 from truerisk.experiments.insa import (
-    APART,
     COLUMNS,
     EVERY,
-    FEW,
     FINE,
     LEAF,
     LEARNERS,
+    MEAN_DIFFERENCE,
+    N_TRAIN,
     NOISE,
     POINTS,
     ROWS,
     SAMPLES,
     SHARES,
     N,
-    curve,
     insa_bootstrap,
     insa_folds,
     insa_polynomial,
     polynomials,
+    true_curve,
 )
 from truerisk.experiments.insa_optimism import (
     APPROXIMATION,
     BAYES,
-    EXACT,
-    FEWER,
+    EXACT_MEANS,
     MEAN_LOG,
+    SHOWN_DEGREES,
     STEP,
     P,
     _best,
@@ -58,7 +58,7 @@ from truerisk.losses import Absolute, Squared
 
 def test_insa_curve_has_parts_with_their_shares():
     x = np.linspace(-1, 1, POINTS)
-    truth = curve(x)
+    truth = true_curve(x)
     left = [((truth - np.polynomial.Polynomial.fit(x, truth, d)(x)) ** 2).mean() for d in range(4)]
     assert -np.diff(left) == pytest.approx([abs(share) for share in SHARES.values()])
     assert left[3] == pytest.approx(0, abs=1e-20)
@@ -70,7 +70,7 @@ def test_insa_criteria_are_those_of_estimate_risk():
     draws = insa_polynomial.replicate(0, 5)
     x = np.linspace(-1, 1, POINTS)
     noise = stream("insa polynomial", 0, 5).standard_normal(POINTS)
-    y = curve(x) + np.sqrt(NOISE) * noise
+    y = true_curve(x) + np.sqrt(NOISE) * noise
     X = np.vander(x, 7, increasing=True)[:, 1:]
     fits = [
         tr.estimate_risk(LinearRegression(), X[:, :d], y, cv="apparent").value for d in range(1, 7)
@@ -132,12 +132,12 @@ MODELS = (LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, rand
 @pytest.mark.parametrize(("name", "model"), [*zip(LEARNERS, MODELS, strict=True)])
 def test_insa_folds_replicate_is_that_of_scikit_learn(name, model):
     found = insa_folds.replicate(0, 3)
-    drawn = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", 0, 3)).whole
+    drawn = Sample.draw_alternating(ROWS, COLUMNS, MEAN_DIFFERENCE, stream("insa folds", 0, 3)).data
     X, y = drawn.X, drawn.y
-    own, rule = (X[:FEW], y[:FEW]), model.fit(X[:FEW], y[:FEW])
+    own, rule = (X[:N_TRAIN], y[:N_TRAIN]), model.fit(X[:N_TRAIN], y[:N_TRAIN])
     left_out = 1 - cross_val_score(model, *own, cv=LeaveOneOut())
     assert found[name][-1] == pytest.approx(left_out.mean())
-    assert found[f"true, {name}"] == pytest.approx(1 - rule.score(X[FEW:], y[FEW:]))
+    assert found[f"true, {name}"] == pytest.approx(1 - rule.score(X[N_TRAIN:], y[N_TRAIN:]))
     for place, k in enumerate((2, 5, 10)):
         folds = tr.estimate_risk(model, *own, cv=f"{k}-fold", random_state=3)
         assert found[name][place] == pytest.approx(folds.value)
@@ -185,7 +185,7 @@ def test_insa_optimism_panel_has_limits_of_curves_that_stay(findings_of):
 
 def test_approximation_error_is_that_of_least_squares_on_very_many_points():
     x = np.linspace(-1, 1, 20_001)
-    for degree, found in zip(FEWER, APPROXIMATION, strict=True):
+    for degree, found in zip(SHOWN_DEGREES, APPROXIMATION, strict=True):
         fit = np.polynomial.Legendre.fit(x, truth(x), degree)
         assert found == pytest.approx(((fit(x) - truth(x)) ** 2).mean(), abs=2e-4)
 
@@ -198,7 +198,7 @@ def test_aicc_exact_means_are_those_of_the_methods(findings_of):
     assert abs(mean_log - MEAN_LOG) < 1e-14
     known = {"target": 39.618, "AICc": 39.617, "AIC": 36.617, "as printed": 32.367}
     for name, value in known.items():
-        assert EXACT[name] == pytest.approx(value, abs=0.011)
+        assert EXACT_MEANS[name] == pytest.approx(value, abs=0.011)
 
 
 TWO = ("linear", "tree")

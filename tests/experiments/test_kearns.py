@@ -7,9 +7,9 @@ from tests.support.data import NINE
 from truerisk.datasets import KearnsProblem
 from truerisk.experiments.experiment import stream
 from truerisk.experiments.kearns import (
-    BEYOND,
+    RELATIVE_KS,
     Trial,
-    _beyond_target,
+    _risks_beyond_target,
     kearns_trial,
 )
 from truerisk.experiments.kearns_figure_3 import (
@@ -60,7 +60,7 @@ def test_trial_labels_shares_and_sizes_are_those_of_the_model(points):
 
 def test_trial_left_out_is_that_of_refitted_models(points):
     x, y = points
-    left_out = Trial(PROBLEM, x, y, KS).left_out
+    left_out = Trial(PROBLEM, x, y, KS).leave_one_out_labels
     for row, k in enumerate(KS):
         for i in range(len(x)):
             rest = np.arange(len(x)) != i
@@ -79,7 +79,7 @@ def test_trial_swaps_are_those_of_refitted_models(points):
 
 
 def test_trial_errors_and_penalty_are_their_formulas():
-    errors = 9 * Trial(PROBLEM, X, Y, range(1, 6)).apparent
+    errors = 9 * Trial(PROBLEM, X, Y, range(1, 6)).empirical_error
     assert errors.tolist() == pytest.approx([4, 2, 2, 1, 1])
     line = Trial(PROBLEM, X, Y, KS)
     sizes, ones = line.intervals
@@ -87,7 +87,7 @@ def test_trial_errors_and_penalty_are_their_formulas():
     expected = 2 / 9 * (p * (1 - p) * line.swaps).sum(axis=1)
     np.testing.assert_allclose(line.penalty(), expected)
     np.testing.assert_allclose(line.penalty(1e15), 0.5 * line.swaps.mean(axis=1))
-    np.testing.assert_allclose(line.criterion(), line.apparent + expected)
+    np.testing.assert_allclose(line.criterion(), line.empirical_error + expected)
 
 
 def test_trial_points_stand_from_the_left():
@@ -102,27 +102,27 @@ def test_trial_risks_are_exact():
     drawn = Trial.draw(problem, 40, [1, 3, 10, 25], np.random.default_rng(3))
     for row, k in enumerate([1, 3, 10, 25]):
         model = fitted(drawn.x, drawn.y, k)
-        assert drawn.true[row] == pytest.approx(problem.true_risk(model).value)
+        assert drawn.true_risk[row] == pytest.approx(problem.true_risk(model).value)
         wrong = (model.predict(drawn.x[:, None]) != problem.target(drawn.x)).mean()
-        assert drawn.conditional[row] == pytest.approx(0.3 + 0.4 * wrong)
+        assert drawn.conditional_risk[row] == pytest.approx(0.3 + 0.4 * wrong)
 
 
 def test_kearns_risks_beyond_the_target_are_those_of_a_trial():
-    problem, ks = KearnsProblem(noise=0.3, n_intervals=20), [int(20 * by) for by in BEYOND]
+    problem, ks = KearnsProblem(noise=0.3, n_intervals=20), [int(20 * by) for by in RELATIVE_KS]
     drawn = Trial.draw(problem, 80, ks, stream("kearns 0.3 80 20", 5, 2))
-    by_name = drawn.apparent, drawn.conditional, drawn.true
-    assert _beyond_target(20, 80, 0.3, 5, 2) == pytest.approx(np.array(by_name))
+    by_name = drawn.empirical_error, drawn.conditional_risk, drawn.true_risk
+    assert _risks_beyond_target(20, 80, 0.3, 5, 2) == pytest.approx(np.array(by_name))
 
 
 def test_kearns_choices_are_the_least_of_their_curves():
     draw = kearns_figure_3.replicate(0, 0)
     drawn = kearns_trial(0.2, 100, 0, 0)
     loo, k = drawn.leave_one_out, draw["k"][1, 1]
-    assert k[ORACLE] == drawn.true.argmin() + 1
+    assert k[ORACLE] == drawn.true_risk.argmin() + 1
     assert k[LOO] == loo.argmin() + 1
     assert k[LOO_LARGEST] == len(loo) - loo[::-1].argmin()
     assert k[S] == drawn.criterion().argmin() + 1
-    np.testing.assert_allclose(draw["true"][1, 1], drawn.true[k.astype(int) - 1])
+    np.testing.assert_allclose(draw["true"][1, 1], drawn.true_risk[k.astype(int) - 1])
     assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
     assert (draw["true"] >= draw["true"][..., [ORACLE]]).all()
 

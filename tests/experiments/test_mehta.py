@@ -8,7 +8,7 @@ import truerisk as tr
 from truerisk import RocCurve
 from truerisk.datasets.documents import FOLDER
 from truerisk.experiments import mehta, reproduce
-from truerisk.experiments.mehta import APART, BETAS, MODELS, RARE, RATES, N, mehta_rules
+from truerisk.experiments.mehta import BETAS, MEAN_DIFFERENCE, MODELS, RARE, RATES, N, mehta_rules
 from truerisk.experiments.reproducing import draw_replicates
 from truerisk.extend import BadData
 
@@ -42,9 +42,9 @@ def test_mehta_rates_are_those_of_two_gaussians():
     found = mehta_rules.findings(draw_replicates(mehta_rules, 50))
     grid = {row.name: row for row in found.tables[1].rows}
     odds = np.array(BETAS) / (1 - np.array(BETAS)) * (1 - RARE) / RARE
-    cut = (np.log(odds) + APART**2 / 2) / APART
+    cut = (np.log(odds) + MEAN_DIFFERENCE**2 / 2) / MEAN_DIFFERENCE
     for name, exact in (
-        ("true positive rate", ndtr(APART - cut)),
+        ("true positive rate", ndtr(MEAN_DIFFERENCE - cut)),
         ("true negative rate", ndtr(cut)),
     ):
         for mean, error, known in zip(grid[name].means, grid[name].std_errors, exact, strict=True):
@@ -54,8 +54,10 @@ def test_mehta_rates_are_those_of_two_gaussians():
 def test_mehta_rates_lie_on_the_lines_between_thresholds():
     truth = np.repeat([1, 0], 4)
     curve = RocCurve.from_scores(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
-    negatives = dict(zip(RATES, 1 - mehta._along(curve.tpr, curve.fpr, RATES), strict=True))
-    found = mehta._along(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
+    negatives = dict(
+        zip(RATES, 1 - mehta._interpolate_rate(curve.tpr, curve.fpr, RATES), strict=True)
+    )
+    found = mehta._interpolate_rate(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
     positives = dict(zip(RATES, found, strict=True))
     assert negatives[0.5] == pytest.approx(0.75)
     assert negatives[0.8] == pytest.approx(0.75 - 0.25 * 0.6)
@@ -72,7 +74,7 @@ def test_mehta_thresholds_lie_on_the_curves():
     sensitivity, specificity = low.sensitivity, low.specificity
     rates = np.array([1 / 2, sensitivity]), np.array([2 / 3, specificity])
     assert mehta.precision(*rates, np.array(2 / 5)) == pytest.approx([1 / 2, 2 / 3])
-    (alarms,) = mehta._along(curve.tpr, curve.fpr, [sensitivity])
+    (alarms,) = mehta._interpolate_rate(curve.tpr, curve.fpr, [sensitivity])
     assert 1 - alarms == pytest.approx(specificity)
 
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from truerisk.experiments.figures import (
-    JUDGED,
+    FOOTNOTE_ON_VERDICTS,
     Findings,
     Panel,
-    Panels,
+    PanelGroup,
     PaperTable,
     Report,
     Row,
     Series,
     mean_line,
-    printed,
+    std_error_of_printed_mean,
 )
-from truerisk.experiments.statements import FEWEST, LEVEL, Claim, Quantity, Statement
+from truerisk.experiments.statements import LEVEL, MIN_REPLICATES, Claim, Quantity, Statement
 
 LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
 REPORT = Report(
@@ -38,7 +38,7 @@ REPORT = Report(
                 ),
             ),
             ("a word of caution.",),
-            (Panels("toy", (Panel("p", "x", "y", (LINE,)),)),),
+            (PanelGroup("toy", (Panel("p", "x", "y", (LINE,)),)),),
         )
     ),
 )
@@ -65,7 +65,7 @@ def test_row_difference_is_in_standard_errors_of_both(row, difference, verdict):
 def test_findings_of_sorts_parts_by_their_kinds():
     table, panel = PaperTable("t", "", ()), Panel("p", "x", "y", (LINE,))
     said = Statement.from_quantities("s", {"q": np.arange(3.0)}, Quantity.exact("r", 1.0), digits=2)
-    own = Panels("own", (panel,))
+    own = PanelGroup("own", (panel,))
     found = Findings.from_parts("toy", ("first.",), iter([panel, "last.", said, own, table, panel]))
     assert found == Findings((table,), (said,), ("first.", "last."), (own, found.figures[1]))
     assert (found.figures[1].name, found.figures[1].panels) == ("toy", (panel, panel))
@@ -90,7 +90,7 @@ def test_str_of_report_has_tables_claims_and_notes():
         "HOLDS: it falls",
         "    by: -3.0000 ± 0.1000, claimed below 0",
         "    since Monday",
-        JUDGED,
+        FOOTNOTE_ON_VERDICTS,
         "",
         "note: a word of caution.",
     ]
@@ -119,8 +119,10 @@ def test_means_of_tables_lines_and_panels_have_their_standard_errors():
     assert rows[1] == Row("exact", 2.0, 0.0, 2.5, 0.0, None)
     assert rows[2] == Row("known", 1.5, 0.2, None, 0.0, 7)
     ones = np.array([-1.0, 1.0] * 50)
-    assert printed(ones, 400, 1) == pytest.approx(np.hypot(ones.std(ddof=1) / 20, 0.05))
-    assert printed(np.zeros(5), 10, 3) == pytest.approx(0.0005)
+    assert std_error_of_printed_mean(ones, 400, 1) == pytest.approx(
+        np.hypot(ones.std(ddof=1) / 20, 0.05)
+    )
+    assert std_error_of_printed_mean(np.zeros(5), 10, 3) == pytest.approx(0.0005)
     normal = np.random.default_rng(0).normal(size=(100, 4))
     assert mean_line("", np.arange(4), normal).error == pytest.approx(normal.std(0, ddof=1) / 10)
     assert mean_line("", np.arange(2), np.ones((1, 2))).error is None
@@ -211,9 +213,9 @@ def test_str_of_statement_has_numbers_and_claims():
 @pytest.mark.parametrize(
     ("value", "error", "n", "verdict"),
     [
-        (3.24, 1.0, FEWEST, "undecided"),
-        (3.26, 1.0, FEWEST, "holds"),
-        (1e6, 1.0, FEWEST - 1, "undecided"),
+        (3.24, 1.0, MIN_REPLICATES, "undecided"),
+        (3.26, 1.0, MIN_REPLICATES, "holds"),
+        (1e6, 1.0, MIN_REPLICATES - 1, "undecided"),
         (1e6, 0.0, 2, "undecided"),
         (5.0, np.inf, MANY, "undecided"),
         (np.nan, 0.1, MANY, "undecided"),

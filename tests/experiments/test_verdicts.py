@@ -9,7 +9,7 @@ import pytest
 from tests.experiments.conftest import REPLICATES
 
 from truerisk.experiments import mehta, registry
-from truerisk.experiments.bee_choosing import ORACLE, SHORT
+from truerisk.experiments.bee_choosing import ORACLE, STOPPED_EARLY
 from truerisk.experiments.bee_figures import FOLDS, LINES
 from truerisk.experiments.bee_tables import NAMES_4
 from truerisk.experiments.figures import Row
@@ -44,7 +44,7 @@ def of_sets(word):
         f"{learner} {name}": RNG.random((12, len(real.sizes)))
         for real in WORDS[word].replicate.__self__.sets
         for learner, (_, methods) in real.learners.items()
-        for name in (*methods, ORACLE, SHORT)
+        for name in (*methods, ORACLE, STOPPED_EARLY)
     }
 
 
@@ -70,7 +70,7 @@ MADE_UP = {
     "bee-table-4": {
         f"{word} {name}": RNG.random((12, 4))
         for word, names in NAMES_4.items()
-        for name in (*names, ORACLE, SHORT)
+        for name in (*names, ORACLE, STOPPED_EARLY)
     },
 }
 

@@ -13,27 +13,27 @@ from sklearn.pipeline import make_pipeline
 import truerisk as tr
 from truerisk.experiments.experiment import Sample, stream
 from truerisk.experiments.wallman_bias import (
-    APART,
     CHOICES,
     COLUMNS,
     FRESH,
     KS,
+    MEAN_DIFFERENCE,
     REPORTED,
     ROWS,
     N,
-    _held_with,
+    _share_below_bound,
     families,
     wallman_bias,
     wallman_choices,
 )
 from truerisk.experiments.wallman_genes import (
     APPARENT,
+    ESTIMATES,
     GENES,
     INSIDE,
     OUTSIDE,
     PROBLEMS,
     SIZES,
-    WAYS,
     wallman_genes,
 )
 from truerisk.experiments.wallman_genes import (
@@ -112,8 +112,8 @@ def test_wallman_posterior_bound_of_a_wrong_size_is_exact():
         found = [
             beta.cdf(beta.ppf(0.95, e + 1, n - e + 1), e + 1, 60 - e + 1) for e in range(60 + 1)
         ]
-        assert _held_with(n, 60) == pytest.approx(np.mean(found), abs=1e-9)
-        assert _held_with(n, 60) == pytest.approx(held, abs=1e-4)
+        assert _share_below_bound(n, 60) == pytest.approx(np.mean(found), abs=1e-9)
+        assert _share_below_bound(n, 60) == pytest.approx(held, abs=1e-4)
 
 
 @cache
@@ -123,7 +123,9 @@ def first_choices():
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_wallman_choices_replicate_is_a_risk_curve_and_fresh_rows(name):
-    drawn = Sample.alternating(ROWS, COLUMNS, APART, stream("wallman choices", 0, 3)).whole
+    drawn = Sample.draw_alternating(
+        ROWS, COLUMNS, MEAN_DIFFERENCE, stream("wallman choices", 0, 3)
+    ).data
     X, y = drawn.X, drawn.y
     family = families()[name]
     grid = [{word: [value] for word, value in one.items()} for one in family.candidates]
@@ -167,7 +169,7 @@ def first_genes():
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_wallman_genes_replicate_is_what_estimate_risk_finds(problem):
     columns = GENES, PROBLEMS[problem]
-    whole = Sample.alternating(ALL_ROWS, columns, 1.0, stream(problem, 0, 3)).whole
+    whole = Sample.draw_alternating(ALL_ROWS, columns, 1.0, stream(problem, 0, 3)).data
     X, y = whole.X, whole.y
     rows, j = {"X": X[:GENE_ROWS], "y": y[:GENE_ROWS], "random_state": 3}, SIZES.index(10)
     rule = KNeighborsClassifier(3)
@@ -179,7 +181,9 @@ def test_wallman_genes_replicate_is_what_estimate_risk_finds(problem):
         INSIDE: tr.estimate_risk(model, **rows, cv="10-fold").value,
         TRUE_ERROR: 1 - model.fit(X[:GENE_ROWS], y[:GENE_ROWS]).score(X[GENE_ROWS:], y[GENE_ROWS:]),
     }
-    assert {way: first_genes()[f"{problem}: {way}"][j] for way in WAYS} == pytest.approx(by_hand)
+    assert {way: first_genes()[f"{problem}: {way}"][j] for way in ESTIMATES} == pytest.approx(
+        by_hand
+    )
 
 
 def test_wallman_genes_all_taken_have_one_error_inside_and_outside():
@@ -195,12 +199,12 @@ def test_wallman_genes_step_says_the_numbers_of_its_place(draws_of, findings_of)
     names = [q.name for claim in found.claims for q in claim.quantities]
     assert f"{next(iter(PROBLEMS))}, 1 gene: true − estimate" in names
     for panel in found.figures[0].panels:
-        of = {way: draws[f"{panel.title}: {way}"] for way in WAYS}
+        of = {way: draws[f"{panel.title}: {way}"] for way in ESTIMATES}
         for j, (k, step) in enumerate(zip(SIZES, panel.steps, strict=True)):
             assert step.startswith(f"{k} of {GENES} genes: ")
             hidden = [of[TRUE_ERROR][:, j] - of[OUTSIDE][:, j]] if k < GENES else []
-            for values in (*(of[way][:, j] for way in WAYS), *hidden):
+            for values in (*(of[way][:, j] for way in ESTIMATES), *hidden):
                 error = values.std(ddof=1) / np.sqrt(len(values))
                 assert f" {100 * values.mean():.1f} ± {100 * error:.1f} " in step
-        for line, way in zip(panel.series, WAYS, strict=True):
+        for line, way in zip(panel.series, ESTIMATES, strict=True):
             assert line.y == pytest.approx(of[way].mean(axis=0))

@@ -33,7 +33,7 @@ def drawn(number):
     """The rows of a data set and its outer training rows, fold by fold."""
     rng = stream("wallman double cv", SEED, number)
     sample = Sample.draw(make_simple, SIZES, rng)
-    own = sample.whole.subset(np.arange(sample.n))
+    own = sample.data.subset(np.arange(sample.n))
     plan = METHOD.plan(own, Streams(SEED).child("double cv"))
     outer = plan.select(plan.questions("outer"))
     trained = (outer.train_rows(int(fit))[0] for fit in outer.fit)
@@ -49,14 +49,14 @@ def test_double_cv_plan_has_the_documents_folds_drawn_once_for_a_seed():
     assert [*KS] == [*range(1, 45)]
     held_out = [rows for _, rows in folds]
     assert sorted(np.concatenate(held_out)) == [*range(50)]
-    assert {tuple(sorted(np.bincount(sample.whole.y[rows]))) for rows in held_out} == {(2, 3)}
+    assert {tuple(sorted(np.bincount(sample.data.y[rows]))) for rows in held_out} == {(2, 3)}
     for (train, test), (other, held_out) in zip(folds, drawn(7)[2], strict=True):
         assert (train.tolist(), test.tolist()) == (other.tolist(), held_out.tolist())
 
 
 def test_double_cv_equals_scikit_learn_step_by_step(findings_of):
     found, (sample, _, folds) = double_cv(SEED, 1), drawn(1)
-    X, y = sample.whole.X, sample.whole.y
+    X, y = sample.data.X, sample.data.y
     internal, external, true, chosen = [], [], [], []
     for train, held_out in folds:
         errors = loo_errors(X[train], y[train])

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
-from truerisk.engines.trees.recipes import closeness
+from truerisk.engines.trees.recipes import equality_gap
 from truerisk.extend import Refusal
 from truerisk.methods import (
     Blocks,
@@ -212,10 +212,10 @@ def test_assess_does_not_depend_on_the_executor(task, loss, outer):
 @pytest.mark.parametrize(("outer", "task", "loss"), FEW_PAIRS)
 def test_assess_does_not_depend_on_the_compiled_module(task, loss, outer, monkeypatch):
     wanted = said(base(task, loss, outer))
-    closeness.cache_clear()
+    equality_gap.cache_clear()
     monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
     found = said(assessed(task, loss, outer))
-    closeness.cache_clear()
+    equality_gap.cache_clear()
     the_same(found, wanted)
 
 

@@ -11,6 +11,7 @@ from tests.adversary.commands import called
 import truerisk as tr
 from truerisk.core.arguments import NEW_NAMES
 from truerisk.extend import Family, IntervalForm, Loss, Method, OnePass, Plan, Rule
+from truerisk.validation.subgroups import Subgroup
 
 X, Y = tr.datasets.make_difficult(40, random_state=2)
 CALLS = {
@@ -83,6 +84,7 @@ def test_old_option_of_a_command_without_the_new_one_is_unknown():
     ("owner", "old", "new"),
     [
         (tr.RocCurve, "of", "from_scores"),
+        (Subgroup, "shown", "display_name"),
         (tr.Assessment, "told_scores", "reported_scores"),
         (tr.RiskOverTime, "said", "trend_sentence"),
         (Family, "of", "from_grid"),

@@ -118,11 +118,11 @@ NO_PICTURE = {
     "Checklist",
     "DeclaredOutcome",
     "Measured",
-    "Neighbour",
+    "DifferenceFromBest",
     "OperatingPoint",
     "Status",
 }
-NO_PICTURE |= {"TunedLearner", "Updating"}
+NO_PICTURE |= {"TunedLearner", "ModelUpdates"}
 
 
 def test_plot_draws_a_record_and_its_parts_or_says_why_not(result):

@@ -10,7 +10,7 @@ from tests.support.plans import drawn
 import truerisk as tr
 from truerisk.extend import Basis, IntervalForm, Refusal, Terms
 from truerisk.intervals import Evidence
-from truerisk.intervals.choice import gives, offered
+from truerisk.intervals.choice import offered, provided_evidence
 from truerisk.intervals.components import (
     MOST_ALIKE,
     MOST_PLACES,
@@ -82,7 +82,9 @@ def test_form_is_refused_to_a_loss_or_a_table_that_lacks_a_need(need, case):
 @pytest.mark.parametrize("need", Basis, ids=str)
 def test_basis_is_given_by_someone_and_lacked_by_someone(need):
     """No need is idle: a loss or a table lacks it, or some methods give it and others do not."""
-    giving = [need in gives(method, PLACED, drawn(method, PLACED)) for method in METHODS]
+    giving = [
+        need in provided_evidence(method, PLACED, drawn(method, PLACED)) for method in METHODS
+    ]
     assert (any(giving) and not all(giving)) == (need not in LACKING)
 
 
@@ -92,7 +94,7 @@ def test_method_offers_the_intervals_that_it_gives_all_needs_of(method):
     words = ["hac"] if method.respects_time else tr.intervals.names()  # losses depend on others
     needs = {w: {n for n in tr.intervals.as_form(w).needs if n not in LACKING} for w in words}
     plan = drawn(method, PLACED)
-    given = gives(method, PLACED, plan)
+    given = provided_evidence(method, PLACED, plan)
     assert offered(method, PLACED, plan) == [word for word in words if needs[word] <= given]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.intervals.instability import exchanged, instabilities, instability
+from truerisk.intervals.instability import exchanged_share, instabilities, instability
 from truerisk.plan.builder import split_plan
 
 RNG = np.random.default_rng(4)
@@ -112,7 +112,7 @@ def test_exchanged_is_the_share_of_training_rows_that_change():
     for row in range(30):
         first, second = (set(np.flatnonzero(f != f[row])) for f in lines)
         shares.append(len(first - second) / len(first))
-    assert exchanged(lines) == pytest.approx(5 * np.mean(shares))
+    assert exchanged_share(lines) == pytest.approx(5 * np.mean(shares))
 
 
 def test_instabilities_tell_rows_apart_in_their_order_of_testing():

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from truerisk.kernels import native
 from truerisk.readers import delimited_text as kernel
-from truerisk.readers.delimited_text import Sheet, first_row, padded, read_sheet, survey
+from truerisk.readers.delimited_text import (
+    Sheet,
+    divide_into_pieces,
+    first_row,
+    read_sheet,
+    with_padding,
+)
 from truerisk.readers.grid import lines_of
 
 PLAIN = re.compile(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", re.ASCII)
@@ -23,8 +29,10 @@ PIECES = (1, 2, 5)
 
 def cut(text: str, delimiter: str, n_columns: int, n_pieces: int = 1, **options: Any) -> Any:
     """The sheet of a text without a header, read in so many pieces."""
-    content = padded(text.encode())
-    return read_sheet(content, survey(content, n_pieces), delimiter, n_columns, **options)
+    content = with_padding(text.encode())
+    return read_sheet(
+        content, divide_into_pieces(content, n_pieces), delimiter, n_columns, **options
+    )
 
 
 def column_of(cells: list[str], n_pieces: int = 1) -> Sheet:
@@ -84,7 +92,7 @@ texts = st.text(alphabet='a"\r\n,; é1.', max_size=40)
 @example('a"\nb\n"c\n""\n"\nd\n', ",", 1, 5)
 def test_sheet_has_cells_and_lines_of_the_csv_module(text, delimiter, n_columns, n_pieces):
     """Any text is cut as `csv.reader(strict=True)` cuts it, or not at all where it raises."""
-    sheet = cut(text, delimiter, n_columns, n_pieces, longest=5)
+    sheet = cut(text, delimiter, n_columns, n_pieces, max_cell_bytes=5)
     expected = by_csv(text, delimiter, n_columns, 5)
     if sheet is None or expected is None:
         assert sheet is None
@@ -136,14 +144,21 @@ def test_pieces_are_gone_through_once_where_quotes_are_as_usual(monkeypatch):
 @example("1,2\n" * 9, 2, 5)
 def test_sheet_behind_a_header_has_the_rows_behind_the_first(text, n_columns, n_pieces):
     """The header may be longer than a piece, and blank lines may stand before it."""
-    content = padded(text.encode())
+    content = with_padding(text.encode())
     header = first_row(content, ",", 99)
-    whole = cut(text, ",", n_columns, longest=99)
+    whole = cut(text, ",", n_columns, max_cell_bytes=99)
     if header is None:
         assert whole is None or whole.n_rows == 0
         return
-    rest = read_sheet(content, survey(content, n_pieces), ",", n_columns, header=header, longest=99)
-    alone = cut(text.encode()[: header[0]].decode(), ",", n_columns, longest=99)
+    rest = read_sheet(
+        content,
+        divide_into_pieces(content, n_pieces),
+        ",",
+        n_columns,
+        header=header,
+        max_cell_bytes=99,
+    )
+    alone = cut(text.encode()[: header[0]].decode(), ",", n_columns, max_cell_bytes=99)
     assert (whole is None) == (rest is None or alone is None)
     if whole is not None:
         assert rest.lines.tolist() == whole.lines.tolist()[1:]
@@ -153,8 +168,8 @@ def test_sheet_behind_a_header_has_the_rows_behind_the_first(text, n_columns, n_
 
 def test_sheet_of_more_rows_than_asked_for_is_not_cut():
     """The third row of at most two; and a delimiter that is no ASCII character."""
-    assert cut("1\n2\n3", ",", 1, most_rows=2) is None
-    assert cut("1\n2\n3", ",", 1, most_rows=3) is not None
+    assert cut("1\n2\n3", ",", 1, max_rows=2) is None
+    assert cut("1\n2\n3", ",", 1, max_rows=3) is not None
     assert cut("1§2", "§", 2) is None
 
 
@@ -238,8 +253,8 @@ def test_words_of_one_hash_are_told_apart():
 
 def test_pieces_are_as_many_as_cores_where_the_text_is_large(monkeypatch):
     """Never more than the process may use; one for a small text."""
-    content = padded(b"1,2\n" * 1_000_000)
+    content = with_padding(b"1,2\n" * 1_000_000)
     for n_cores, n_pieces in [(1, 1), (2, 2), (64, 3)]:
         monkeypatch.setattr(kernel, "_n_threads", lambda n=n_cores: n)
-        assert len(survey(content).bounds) == n_pieces + 1
-        assert len(survey(padded(b"1,2\n" * 1000)).bounds) == 2
+        assert len(divide_into_pieces(content).bounds) == n_pieces + 1
+        assert len(divide_into_pieces(with_padding(b"1,2\n" * 1000)).bounds) == 2

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from truerisk.engines.logistic.stops import logistic_lbfgs
-from truerisk.engines.templates.turned import turned
+from truerisk.engines.templates.turned import rotate_rows
 
 
 def problem(n_classes, seed=0, n=60, p=5):
@@ -26,13 +26,13 @@ def followed(X, codes, cost=1.0, tol=1e-4, most=200, weights=None):
         n_classes=codes.max() + 1,
         penalties=1 / (np.atleast_1d(cost) * weights.sum()),
         tolerance=tol,
-        most=most,
+        max_iterations=most,
     )
 
 
 def followed_turned(X, codes, cost=1.0, tol=1e-4):
     """The same on turned rows; where the coefficients then stand among the columns as they were."""
-    table = turned(X)
+    table = rotate_rows(X)
     found = logistic_lbfgs(
         np.column_stack([table.shown, np.zeros(len(X))]),
         np.arange(len(X)),
@@ -41,7 +41,7 @@ def followed_turned(X, codes, cost=1.0, tol=1e-4):
         n_classes=codes.max() + 1,
         penalties=1 / (np.atleast_1d(cost) * len(X)),
         tolerance=tol,
-        most=200,
+        max_iterations=200,
         directions=table.directions,
         size_of_columns=float(np.linalg.norm(np.abs(X).max(axis=0))),
     )
@@ -114,8 +114,8 @@ def test_lbfgs_is_cut_off_where_scikit_learn_is_cut_off(n_classes):
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             model = LogisticRegression(max_iter=most).fit(X, codes)
-        assert found.cut[0] == bool(heard) == (most <= needed)
-        assert found.settled[0] != found.cut[0]
+        assert found.reached_max_iter[0] == bool(heard) == (most <= needed)
+        assert found.settled[0] != found.reached_max_iter[0]
         assert found.iterations[0] == model.n_iter_[0]
         assert np.abs(found.coefficients[0, 0] - model.coef_).max() < 1e-9
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.engines.linear.normal_equations import answers_of, solve_without
+from truerisk.engines.linear.normal_equations import predict_rows, solve_without
 
 
 def case(seed, order, n_fits, most):
@@ -56,6 +56,6 @@ def test_answers_are_products_of_rows():
     rng = np.random.default_rng(0)
     table, beta = rng.normal(size=(5, 4)), rng.normal(size=(3, 4))
     rows, which = rng.integers(0, 5, 40), rng.integers(0, 3, 40)
-    found = answers_of(table, rows, beta, which)
+    found = predict_rows(table, rows, beta, which)
     np.testing.assert_allclose(found, (table[rows] * beta[which]).sum(axis=1), rtol=1e-12)
-    assert answers_of(table, rows[:0], beta, which[:0]).shape == (0,)
+    assert predict_rows(table, rows[:0], beta, which[:0]).shape == (0,)

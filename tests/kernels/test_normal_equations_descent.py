@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 
 from truerisk.engines.linear import normal_equations
-from truerisk.engines.linear.elastic_net import way_of_the_installed
+from truerisk.engines.linear.elastic_net import installed_sklearn_screens
 from truerisk.engines.linear.normal_equations import descend
 
 
@@ -21,8 +21,8 @@ def descended(X, y, alphas, ratio=1.0, *, tol=1e-4, most=1000):
         y,
         np.stack([penalties * ratio, penalties * (1 - ratio)], axis=1),
         tolerance=tol,
-        most=most,
-        screens=way_of_the_installed(),
+        max_passes=most,
+        screens=installed_sklearn_screens(),
     )
 
 
@@ -59,7 +59,7 @@ def test_descent_stops_where_scikit_learn_stops(seed, ratio, tol, most, by_rows)
 def test_descent_is_not_sure_of_a_value_on_a_bound():
     """At 0 the gap is an eighth of y'y: at that tolerance rounding decides whether to begin."""
     for tol, sure in ((0.125 - 1e-9, True), (0.125, False), (0.125 + 1e-9, True)):
-        at = {"tolerance": tol, "most": 9, "screens": True}
+        at = {"tolerance": tol, "max_passes": 9, "screens": True}
         half = np.array([[0.5, 0.0]])
         assert descend(np.eye(1), np.ones(1), half, **at)[2].tolist() == [sure]
 

@@ -5,28 +5,34 @@ import pytest
 from scipy import sparse
 
 from truerisk.engines.interval.compiled import labels_after_changes
-from truerisk.engines.linear.normal_equations import answers_of, descend, solve_without
+from truerisk.engines.linear.normal_equations import descend, predict_rows, solve_without
 from truerisk.engines.logistic.stops import logistic_lbfgs
 from truerisk.engines.neighbours.distances import NearestRows, by_distances, euclidean
-from truerisk.engines.neighbours.walk import RowTargets, walk_plan
+from truerisk.engines.neighbours.walk import RowTargets, predict_plan
 from truerisk.engines.support_vectors.svm_steps import (
-    gaussian_solved,
+    gaussian_for_solver,
     products_between,
     products_in_order,
+    solve_problems,
     stepped_answers,
-    steps_of_each,
 )
 from truerisk.engines.trees.compiled import GrowthLimits, RowLists, TreeTable, grow_trees
 from truerisk.kernels import native
 from truerisk.kernels.integer_arrays import check_bounds, integers
 from truerisk.kernels.logistic import logistic_path
 from truerisk.plan import ALL, PlanBuilder
-from truerisk.readers.delimited_text import PADDING, first_row, padded, read_sheet, survey
+from truerisk.readers.delimited_text import (
+    PADDING,
+    divide_into_pieces,
+    first_row,
+    read_sheet,
+    with_padding,
+)
 
 ONES, LINE = np.ones(60), np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
 X = np.random.default_rng(2).normal(size=(60, 5))
 CODES = np.arange(60) % 2
-CONTENT = padded(b"1,2\na,3\n")
+CONTENT = with_padding(b"1,2\na,3\n")
 
 
 def all_rows(n):
@@ -36,7 +42,7 @@ def all_rows(n):
 
 
 def sheet():
-    return read_sheet(CONTENT, survey(CONTENT, 1), ",", 2)
+    return read_sheet(CONTENT, divide_into_pieces(CONTENT, 1), ",", 2)
 
 
 # Each call with arguments that it takes.
@@ -60,7 +66,7 @@ CALLS = {
             "n_classes": 2,
             "penalties": np.ones(1),
             "tolerance": 1e-4,
-            "most": 10,
+            "max_iterations": 10,
         },
     ),
     "path": (
@@ -72,7 +78,7 @@ CALLS = {
         {"distances": lambda _: np.zeros((7, 12)), "n_queries": 7, "n_rows": 12, "length": 5},
     ),
     "walk": (
-        walk_plan,
+        predict_plan,
         {
             "lists": euclidean(LINE, LINE, 5),
             "list_of": np.arange(5),
@@ -84,7 +90,7 @@ CALLS = {
     "equations": (
         solve_without,
         {
-            "whole": 8 * np.eye(3, 4),
+            "all_products": 8 * np.eye(3, 4),
             "blocks": np.stack(7 * [np.eye(3, 4)]),
             "minus": np.array([0, 1]),
             "offsets": np.array([0, 2]),
@@ -92,12 +98,12 @@ CALLS = {
         },
     ),
     "answers": (
-        answers_of,
+        predict_rows,
         {
             "table": np.ones((5, 2)),
             "rows": np.array([0]),
             "coefficients": np.ones((3, 2)),
-            "which": np.array([0]),
+            "coefficient_rows": np.array([0]),
         },
     ),
     "descent": (
@@ -107,12 +113,12 @@ CALLS = {
             "y": np.ones(2),
             "penalties": np.ones((1, 2)),
             "tolerance": 1e-4,
-            "most": 9,
+            "max_passes": 9,
             "screens": True,
         },
     ),
     "steps": (
-        steps_of_each,
+        solve_problems,
         {
             "gram": np.eye(4, dtype=np.float32),
             "diagonal": np.ones(4),
@@ -128,15 +134,15 @@ CALLS = {
     "stepped": (
         stepped_answers,
         {
-            "cells": np.eye(4),
+            "kernel_values": np.eye(4),
             "rows": np.arange(4),
             "beta": np.ones((1, 4)),
             "intercept": np.ones(1),
         },
     ),
-    "between": (products_between, {"rows": np.eye(3), "others": np.eye(3)}),
-    "in order": (products_in_order, {"rows": np.eye(3), "others": np.eye(3)}),
-    "gaussian": (gaussian_solved, {"inner": np.ones((4, 4)), "gamma": 1.0}),
+    "between": (products_between, {"rows": np.eye(3), "other_rows": np.eye(3)}),
+    "in order": (products_in_order, {"rows": np.eye(3), "other_rows": np.eye(3)}),
+    "gaussian": (gaussian_for_solver, {"inner": np.ones((4, 4)), "gamma": 1.0}),
     "trees": (
         grow_trees,
         {
@@ -157,7 +163,7 @@ CALLS = {
         lambda content, start, stop: native().survey_of(content, start, stop),
         {"content": CONTENT, "start": 0, "stop": 4},
     ),
-    "first row": (first_row, {"content": CONTENT, "delimiter": ",", "longest": 9}),
+    "first row": (first_row, {"content": CONTENT, "delimiter": ",", "max_cell_bytes": 9}),
     "floats": (lambda values: sheet().floats(0, values), {"values": np.zeros(1)}),
     "recode": (lambda values: sheet().recode({0: values}), {"values": np.zeros(1)}),
     "read": (
@@ -217,7 +223,7 @@ REFUSED = [
     ("walk", {"row_targets": RowTargets(None, np.zeros((3, 1)))}, "each of 5 rows a value"),
     ("walk", {"lists": FAR_LISTS}, "0 ... 4"),
     ("walk", {"lists": SHORT_LISTS}, "shapes"),
-    ("equations", {"whole": np.ones((3, 3))}, "shapes"),
+    ("equations", {"all_products": np.ones((3, 3))}, "shapes"),
     ("equations", {"blocks": np.ones((7, 4, 5))}, "shapes"),
     ("equations", {"minus": np.array([0, 7])}, "minus"),
     ("equations", {"minus": np.array([-1, 0])}, "minus"),
@@ -227,7 +233,7 @@ REFUSED = [
     ("equations", {"ridge": np.ones((1, 2))}, "ridge"),
     ("answers", {"rows": np.array([5])}, ""),
     ("answers", {"rows": np.array([-1])}, ""),
-    ("answers", {"which": np.array([3])}, ""),
+    ("answers", {"coefficient_rows": np.array([3])}, ""),
     ("answers", {"rows": np.array([0, 1])}, ""),
     ("descent", {"y": np.ones(3)}, "differ"),
     ("descent", {"penalties": np.zeros((1, 2))}, "positive"),
@@ -240,8 +246,8 @@ REFUSED = [
     ("steps", {"gram": np.eye(4, dtype=np.float32)[:3]}, "square"),
     ("stepped", {"rows": np.array([4])}, "outside"),
     ("stepped", {"beta": np.ones((1, 3))}, "weights for"),
-    ("between", {"others": np.eye(4)}, "columns and"),
-    ("in order", {"others": np.eye(4)}, "columns and"),
+    ("between", {"other_rows": np.eye(4)}, "columns and"),
+    ("in order", {"other_rows": np.eye(4)}, "columns and"),
     ("gaussian", {"inner": np.ones((3, 4))}, "with each other"),
     ("trees", {"y": np.array([0, 1, 2])}, "numbers from 0 to 1"),
     ("trees", {"y": np.array([0, 1])}, "must be 3 numbers"),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from truerisk.data import rows
-from truerisk.data.rows import mixed, sums_of
+from truerisk.data.rows import splitmix64, sums_of
 
 TABLE = np.random.default_rng(0).integers(0, 2**63, size=(1030, 9), dtype=np.uint64)
-FACTORS = mixed(np.arange(9)) | np.uint64(1)
+FACTORS = splitmix64(np.arange(9)) | np.uint64(1)
 
 
 @pytest.mark.parametrize("layout", ["rows", "columns", "every other"])

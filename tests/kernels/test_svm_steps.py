@@ -5,26 +5,31 @@ import pytest
 from sklearn.svm import SVC
 
 from truerisk.engines.support_vectors.svm_steps import (
-    gaussian_answered,
-    gaussian_solved,
+    gaussian_for_prediction,
+    gaussian_for_solver,
     polynomial,
     products,
     products_between,
+    solve_problems,
     stepped_answers,
-    steps_of_each,
 )
 
 
 def solved(X, first, C, gamma, **options):
     """β of the rows, those of the first class first, the intercept, and the matrix to answer by."""
     n = len(X)
-    matrix = gaussian_solved(products(X), gamma)
+    matrix = gaussian_for_solver(products(X), gamma)
     order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
     sign, ones = np.where(first[order], 1.0, -1.0), np.ones(n)
-    beta, intercept = steps_of_each(
+    beta, intercept = solve_problems(
         *matrix, order, np.array([0, n]), sign, (ones, ones), np.array([C]), **options
     )
-    return order, beta, intercept[0], gaussian_answered(products(X, of_differences=True), gamma)
+    return (
+        order,
+        beta,
+        intercept[0],
+        gaussian_for_prediction(products(X, of_differences=True), gamma),
+    )
 
 
 @pytest.mark.parametrize("shrinking", [True, False])
@@ -72,5 +77,7 @@ def test_products_stored_by_columns_are_the_same():
     """A part of a table of products may be stored by columns."""
     cells = np.random.default_rng(0).uniform(size=(4, 3))
     stored = np.asfortranarray(cells)
-    np.testing.assert_array_equal(gaussian_answered(stored, 0.7), gaussian_answered(cells, 0.7))
+    np.testing.assert_array_equal(
+        gaussian_for_prediction(stored, 0.7), gaussian_for_prediction(cells, 0.7)
+    )
     np.testing.assert_array_equal(polynomial(stored, 0.7, 1.0, 2), polynomial(cells, 0.7, 1.0, 2))

@@ -22,8 +22,8 @@ def grown(X, y, samples, params, seeds, asked=None):
     limits = GrowthLimits()
     named = {
         "max_depth": "depth",
-        "min_samples_split": "n_split",
-        "min_samples_leaf": "n_leaf",
+        "min_samples_split": "min_split_rows",
+        "min_samples_leaf": "min_leaf_rows",
         "min_impurity_decrease": "decrease",
     }
     limits = replace(limits, **{named[k]: v for k, v in params.items() if k in named})

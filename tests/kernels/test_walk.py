@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.engines.neighbours.distances import euclidean
-from truerisk.engines.neighbours.walk import CERTAIN, SHORT, TIED, RowTargets, walk_plan
+from truerisk.engines.neighbours.walk import CERTAIN, SHORT, TIED, RowTargets, predict_plan
 from truerisk.plan import ALL, PlanBuilder
 
 X = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
@@ -15,7 +15,7 @@ CODES = np.array([0, 1, 1, 0, 1])
 
 def walked(plan, ks, codes=CODES, length=5, **how):
     lists = euclidean(X, X, length)
-    return walk_plan(
+    return predict_plan(
         lists, np.arange(len(X)), plan, np.array(ks), RowTargets(codes, None, 2), **how
     )
 
@@ -46,8 +46,10 @@ def test_walk_of_fits_that_share_blocks_sees_what_each_lacks():
     plan = builder.build()
     ks = np.array([1, 3, 4, 6])
     lists = euclidean(rows, rows, 30)
-    found = walk_plan(lists, np.arange(30), plan, ks, RowTargets(codes, None, 2))
-    shares = walk_plan(lists, np.arange(30), plan, ks, RowTargets(codes, None, 2), want="shares")
+    found = predict_plan(lists, np.arange(30), plan, ks, RowTargets(codes, None, 2))
+    shares = predict_plan(
+        lists, np.arange(30), plan, ks, RowTargets(codes, None, 2), wanted_output="shares"
+    )
     for q in range(plan.n_questions):
         trained, _ = plan.train_rows(int(plan.fit[q]))
         order = np.argsort(np.abs(rows[trained] - rows[:, 0]), axis=0, kind="stable").T
@@ -63,7 +65,7 @@ def test_walk_meets_copies_as_neighbours_of_their_own():
     builder = PlanBuilder(5)
     sample = builder.block(np.array([0, 3, 4, 4, 4]))
     builder.ask((sample, ()), (builder.block(np.array([1])), ()))
-    found = walked(builder.build(), [1, 2, 3, 4, 5], want="shares")
+    found = walked(builder.build(), [1, 2, 3, 4, 5], wanted_output="shares")
     ones = found.shares[:, 0, 1]
     np.testing.assert_allclose(ones, [0, 0, 1 / 3, 2 / 4, 3 / 5])
 
@@ -89,7 +91,7 @@ def test_walk_reports_a_boundary_only_where_it_changes_the_label(n_classes):
         builder = PlanBuilder(n + 1)
         builder.ask((builder.block(np.arange(n)), ()), (builder.block(np.array([n])), ()))
         ks, said = np.arange(1, n + 1), RowTargets(codes, None, n_classes)
-        found = walk_plan(near, np.append(np.full(n, -1), 0), builder.build(), ks, said)
+        found = predict_plan(near, np.append(np.full(n, -1), 0), builder.build(), ks, said)
         for k, label, verdict in zip(ks, found.labels[:, 0], found.verdicts[:, 0], strict=True):
             edge = np.sort(rows[:, 0])[k - 1]
             sure, tied = np.flatnonzero(rows[:, 0] < edge), np.flatnonzero(rows[:, 0] == edge)
@@ -120,7 +122,7 @@ def test_walk_answers_only_the_setting_asked():
         builder.ask((ALL, (block,)), (block, ()))
     plan = builder.build()
     every = walked(plan, [1, 3])
-    some = walked(plan, [1, 3], only=np.array([0, 1, -1, 1, 0]))
+    some = walked(plan, [1, 3], k_of_fit=np.array([0, 1, -1, 1, 0]))
     expected = [every.labels[0, 0], every.labels[1, 1], -1, every.labels[1, 3], every.labels[0, 4]]
     assert some.labels[0].tolist() == expected
 
@@ -131,12 +133,12 @@ def test_walk_averages_targets():
     builder.ask((ALL, ()), (builder.block(np.array([0])), ()))
     targets = np.array([[1.0, 10], [2, 20], [6, 60], [0, 0], [0, 0]])
     lists = euclidean(X, X, 5)
-    found = walk_plan(
+    found = predict_plan(
         lists,
         np.arange(5),
         builder.build(),
         np.array([1, 2, 3]),
         RowTargets(None, targets),
-        want="shares",
+        wanted_output="shares",
     )
     np.testing.assert_allclose(found.shares[:, 0], [[1, 10], [1.5, 15], [3, 30]])

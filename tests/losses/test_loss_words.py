@@ -15,7 +15,7 @@ from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.extend import Data, Refusal
 from truerisk.losses import AUC, Cost, FBeta, RowLoss, Squared, ZeroOne, registry
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.scorer_losses import ScorerLoss, same_as_scorer
+from truerisk.losses.scorer_losses import ScorerLoss, loss_equal_to_scorer
 
 ZERO = np.zeros((6, 1))
 TWO = checked(ZERO, ["a", "b", "b", "a", "b", "b"])
@@ -165,7 +165,7 @@ CASES = [
 )
 def test_scorer_names_mean_what_cross_val_score_means_by_them(model, y, name):
     """Fold by fold and in the mean over folds, for labels, decision values and probabilities."""
-    loss = same_as_scorer(name, 0 if y is VALUES else len(np.unique(y)))
+    loss = loss_equal_to_scorer(name, 0 if y is VALUES else len(np.unique(y)))
     theirs = cross_val_score(model, X, y, scoring=name, cv=SPLITS)
     found = tr.estimate_risk(model, X, y, cv=SPLITS, scoring=loss)
     assert found.scoring == name
@@ -191,14 +191,14 @@ def test_scorer_names_average_over_folds_as_words_do_unless_pooled(ours, theirs)
 def test_same_as_scorer_makes_a_new_loss_where_the_score_is_defined():
     """The average of ours stays."""
     names = {*LABELS, *OF_TWO, *CHANCES, *OF_NUMBERS}
-    known = {n for n in get_scorer_names() if any(same_as_scorer(n, k) for k in (0, 2, 3))}
+    known = {n for n in get_scorer_names() if any(loss_equal_to_scorer(n, k) for k in (0, 2, 3))}
     assert known == names
     for name in OF_TWO:
-        assert same_as_scorer(name, 2) is not None
-        assert same_as_scorer(name, 3) is same_as_scorer(name, 0) is None
-    assert not any(same_as_scorer(name, 2) for name in OF_NUMBERS)
+        assert loss_equal_to_scorer(name, 2) is not None
+        assert loss_equal_to_scorer(name, 3) is loss_equal_to_scorer(name, 0) is None
+    assert not any(loss_equal_to_scorer(name, 2) for name in OF_NUMBERS)
     assert ZeroOne().usual_average == "pooled"
-    assert type(same_as_scorer("roc_auc", 2)) is AUC
+    assert type(loss_equal_to_scorer("roc_auc", 2)) is AUC
 
 
 @pytest.mark.parametrize("name", ["f1_macro", "balanced_accuracy", "average_precision", "accuracy"])

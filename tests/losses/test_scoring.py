@@ -17,7 +17,7 @@ import truerisk as tr
 from truerisk.core.errors import UnknownName
 from truerisk.extend import BadArgument, Refusal
 from truerisk.losses import FBeta, Recall
-from truerisk.losses.scorer_losses import WANT_A_CLASS, PositiveScorer
+from truerisk.losses.scorer_losses import ONE_CLASS_SCORES, PositiveScorer
 from truerisk.losses.user_losses import is_loss_function
 from truerisk.study.keeping import content_of
 
@@ -38,7 +38,7 @@ TEXT = LABELS["text"][CODES]
 SPLITS = list(StratifiedKFold(3).split(X, CODES))
 GRID = {"var_smoothing": [1e-9, 0.1]}
 # The positive likelihood ratio of a perfect rule is infinite, so that it is no error.
-WORDS = sorted(WANT_A_CLASS & {*get_scorer_names()} - {"positive_likelihood_ratio"})
+WORDS = sorted(ONE_CLASS_SCORES & {*get_scorer_names()} - {"positive_likelihood_ratio"})
 
 
 def risk(scoring=None, y=CODES, cv="5-fold", model=None, **given):
@@ -111,7 +111,7 @@ def test_want_a_class_holds_every_scorer_that_depends_on_the_label_1(word):
     of_numbers = rated(np.array([-1, 1])) != usual or "error" in word or "r2" in word
     of_numbers |= word in ("explained_variance", "neg_max_error")
     depends = usual is not None and (swapped != pytest.approx(usual) or text is None)
-    assert not depends or of_numbers or word in WANT_A_CLASS
+    assert not depends or of_numbers or word in ONE_CLASS_SCORES
 
 
 @pytest.mark.parametrize(

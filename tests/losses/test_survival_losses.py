@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.data.survival import follow_up
+from truerisk.data.survival import uncensored_probability
 from truerisk.extend import BadArgument, BadData, Data, Refusal
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.survival_losses import AUCAt, BrierAt, Concordance, IntegratedBrier, Uno
@@ -89,7 +89,7 @@ def test_concordance_is_that_of_all_pairs(drawn):
     event, time, risk, weight = drawn
     data = rows_of(event, time, sample_weight=weight)
     followed = np.array([chance(event, time, weight, t) for t in time])
-    assert follow_up(data.y, weight, time, past=False) == pytest.approx(followed)
+    assert uncensored_probability(data.y, weight, time, past=False) == pytest.approx(followed)
     for loss, counts in ((Concordance(), np.ones(len(time))), (Uno(), followed**-2.0)):
         pairs, wrong = brute(event, time, risk, weight, counts)
         set_ = data, np.arange(len(time)), risk[None], weight

@@ -25,7 +25,7 @@ from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.results.evaluation import RisksByColumn, ranks_of, std_errors_of, values_of
 from truerisk.selection import Minimum
-from truerisk.testing.cases import evaluate, two_classes
+from truerisk.testing.cases import evaluate, two_class_case
 
 X = np.array([(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)], dtype=float)
 Y = np.array([0, 0, 0, 0, 1, 1, 1])
@@ -60,7 +60,7 @@ class Blind(Given):
         return np.full(len(X), self.classes_[0])
 
 
-CASE = replace(two_classes(), family=Family.from_grid(Given()))
+CASE = replace(two_class_case(), family=Family.from_grid(Given()))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import truerisk as tr
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import Bolstered, BolsteredBySampling, Nested, as_method, bolstered
 from truerisk.methods.bolstered import kernel_width
-from truerisk.testing.cases import evaluate, two_classes
+from truerisk.testing.cases import evaluate, two_class_case
 
 RNG = np.random.default_rng(0)
 Y = np.arange(30) % 2
@@ -56,7 +56,7 @@ def test_kernel_width_is_the_mean_nearest_distance_over_the_median_of_chi(p, mon
     nearest = NearestNeighbors(n_neighbors=2, algorithm="brute").fit(rows).kneighbors(rows)[0]
     whole = kernel_width(rows)
     assert whole == pytest.approx(nearest[:, 1].mean() / chi(p).median())
-    monkeypatch.setattr(bolstered, "_BLOCK", 60)
+    monkeypatch.setattr(bolstered, "_MAX_DISTANCES", 60)
     assert kernel_width(rows) == pytest.approx(whole, rel=1e-14)
 
 
@@ -162,7 +162,7 @@ def test_bolstered_refuses_what_cannot_be_moved(given, error, words):
 def test_bolstered_refuses_single_rows_foreign_plans_and_too_few_points():
     with pytest.raises(Refusal, match="one training row"):
         kernel_width(X[:1])
-    case = two_classes()
+    case = two_class_case()
     with pytest.raises(BadData, match="asks for no linear rules"):
         evaluate(Bolstered(), case, plan=drawn(as_method("apparent"), case.data))
     for points in (1, 2.5, True):

@@ -13,7 +13,7 @@ from tests.support.data import NINE, checked, normal_rows
 import truerisk as tr
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import Complete, KFold, Nested
-from truerisk.plan.extras.laws import law_of
+from truerisk.plan.extras.laws import distribution_of_fit
 from truerisk.testing.toy_learners import NearestMean
 
 X, Y = NINE
@@ -68,7 +68,7 @@ def test_complete_takes_nine_tenths_of_the_rows_by_default():
     assert tr.methods.as_method("complete") == Complete(0.9)
     for n, size in ((9, 8), (40, 36), (2, 1)):
         plan = Complete().plan(checked(np.eye(n), np.arange(n) % 2), None)
-        assert law_of(plan, 0).size == size
+        assert distribution_of_fit(plan, 0).size == size
 
 
 def test_complete_is_what_repeated_folds_converge_to():

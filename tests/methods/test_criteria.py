@@ -17,9 +17,9 @@ from tests.support.data import checked
 import truerisk as tr
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import AIC, Cp, Nested
-from truerisk.methods.criteria import Likelihood, has_exact_fit, squares
+from truerisk.methods.criteria import Likelihood, has_exact_fit, residual_sums_of_squares
 from truerisk.models import LogisticPath
-from truerisk.testing.cases import evaluate, numbers
+from truerisk.testing.cases import evaluate, noisy_line_case
 
 X = np.arange(1, 21)[:, None] / 10
 Y = np.r_[0.211, 0.376, 0.629, 0.728, 0.788, 0.968, 1.116, 1.094, 0.903, 0.783]
@@ -230,9 +230,9 @@ def test_aicc_needs_two_rows_more_than_parameters():
 
 
 def test_criteria_refuse_a_plan_that_asks_for_no_freedom_and_a_variance_of_0():
-    plan = replace(AIC().plan(numbers().data, None), extra=None)
+    plan = replace(AIC().plan(noisy_line_case().data, None), extra=None)
     with pytest.raises(BadData, match="asks for no degrees of freedom"):
-        evaluate(AIC(), numbers(), plan=plan)
+        evaluate(AIC(), noisy_line_case(), plan=plan)
     with pytest.raises(BadData, match="sigma2=0"):
         Cp(sigma2=0)
 
@@ -259,7 +259,9 @@ def test_likelihood_of_numbers_is_gaussian_with_the_variance_at_its_maximum(weig
         variance = (w * (Y_4 - fit) ** 2).sum() / 4 / w
         log_density = stats.norm(fit, np.sqrt(variance)).logpdf(Y_4)
         assert one == pytest.approx(-2 * log_density.sum())
-        assert variance[0] * w[0] * 4 == pytest.approx(squares(DATA, ROWS, fit[None], weights)[0])
+        assert variance[0] * w[0] * 4 == pytest.approx(
+            residual_sums_of_squares(DATA, ROWS, fit[None], weights)[0]
+        )
 
 
 def test_likelihood_of_classes_is_that_of_their_probabilities():
@@ -273,7 +275,7 @@ def test_likelihood_of_classes_is_that_of_their_probabilities():
 def test_likelihood_of_an_exact_fit_has_no_bound():
     """Residuals of rounding are none."""
     fits = np.array([Y_4, Y_4 * (1 + 1e-15), Y_4 * (1 + 1e-12)])
-    rss = squares(DATA, ROWS, fits, None)
+    rss = residual_sums_of_squares(DATA, ROWS, fits, None)
     assert has_exact_fit(DATA, ROWS, rss, None).tolist() == [True, True, False]
     found = Likelihood("regression").of_set(DATA, ROWS, fits, None)
     assert np.isneginf(found).tolist() == [True, True, False]

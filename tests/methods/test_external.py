@@ -13,7 +13,7 @@ from tests.support.plans import drawn, sets_of
 from tests.support.survival import PAIRS, Exponential, drawn_times
 
 import truerisk as tr
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute, procedure_of
 from truerisk.extend import Family
 from truerisk.methods.external import External
@@ -25,7 +25,7 @@ OTHERS = X[60:], Y[60:]
 
 def computed(model=MODEL, X=OTHERS[0], y=OTHERS[1], **words):
     """Test a finished model on rows that it has not seen, with the calibrated interval."""
-    problem = pose(Family.from_grid(FrozenEstimator(model)), X, y, **words)
+    problem = problem_of_call(Family.from_grid(FrozenEstimator(model)), X, y, **words)
     return compute(replace(problem, calibrated=True), External())
 
 

@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import EBIC, as_method
 from truerisk.models import LogisticPath
-from truerisk.testing.cases import evaluate, two_classes
+from truerisk.testing.cases import evaluate, two_class_case
 
 X, Y, NUMBERS = normal_rows(60, 8, seed=0)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
@@ -67,6 +67,6 @@ def test_ebic_refuses_models_without_coefficients_and_foreign_plans():
         tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="ebic")
     with pytest.raises(BadData, match="between 0 and 1"):
         EBIC(gamma=2.0)
-    case = two_classes()
+    case = two_class_case()
     with pytest.raises(BadData, match="asks for no linear rules"):
         evaluate(EBIC(), case, plan=drawn(as_method("bic"), case.data))

@@ -18,7 +18,13 @@ from truerisk.extend import Asking, BadArgument, BadData, Family, Refusal
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold, Pairs, Racing, racing
 from truerisk.methods.parts.averages import average_weights, row_losses
-from truerisk.methods.racing import LEAST, MORE, UNSEEN, RacedPairs, hopeless
+from truerisk.methods.racing import (
+    ADDED_DEVIATIONS,
+    MIN_DEVIATIONS,
+    N_ASSUMED_ROWS,
+    RacedPairs,
+    hopeless,
+)
 
 Y = np.arange(60) % 2
 RNG = np.random.default_rng(0)
@@ -59,7 +65,7 @@ def distances(losses, n_left):
     more = losses - best
     typical = (more[more != 0] ** 2).mean()
     spread = ((more - more.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / n
-    variance = (spread + UNSEEN * typical / n) * n_left * (n + n_left) / n
+    variance = (spread + N_ASSUMED_ROWS * typical / n) * n_left * (n + n_left) / n
     return more.mean(axis=1) * (n + n_left) / np.sqrt(variance)
 
 
@@ -69,7 +75,7 @@ def test_hopeless_is_its_formula(n_left):
     rng = np.random.default_rng(0)
     losses = (rng.random((8, 30)) < np.linspace(0.1, 0.5, 8)[:, None]) * 1.0
     found = hopeless(losses, np.ones(30), 30.0 + n_left)
-    limit = LEAST + MORE * 30 / (30 + n_left)
+    limit = MIN_DEVIATIONS + ADDED_DEVIATIONS * 30 / (30 + n_left)
     assert found.tolist() == (distances(losses, n_left) > limit).tolist()
     assert 0 < found.sum() < 8
 
@@ -221,8 +227,8 @@ def test_raced_pairs_choose_inside_every_outer_fold_by_the_same_race(name, folds
 
 def test_raced_pairs_let_nobody_back_who_left(monkeypatch):
     """In a bold race some leave the race inside one fold and win all others, which fit them."""
-    monkeypatch.setattr(racing, "LEAST", 0.3)
-    monkeypatch.setattr(racing, "MORE", 0.0)
+    monkeypatch.setattr(racing, "MIN_DEVIATIONS", 0.3)
+    monkeypatch.setattr(racing, "ADDED_DEVIATIONS", 0.0)
     family, x = Family.from_grid(GaussianNB(), SMOOTHING), np.column_stack([X[:, 0], X[:, 1] / 10])
     data = checked(x, Y)
     curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, cv=RacedPairs(Racing("5-fold")))

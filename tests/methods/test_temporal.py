@@ -20,7 +20,7 @@ from truerisk.core.errors import FitFailed, TimeLeakWarning
 from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.methods import Forward, Nested, Purged, as_method
 from truerisk.testing import Case, method_checks
-from truerisk.testing.cases import two_classes
+from truerisk.testing.cases import two_class_case
 
 DAY = np.timedelta64(1, "D")
 START = np.datetime64("2024-01-01")
@@ -30,7 +30,7 @@ TREE = DecisionTreeClassifier(random_state=0)
 
 def in_time() -> Case:
     """The usual case of the kit, whose rows have times in another order."""
-    case = two_classes()
+    case = two_class_case()
     times = np.random.default_rng(0).permutation(case.data.n_rows) / 2
     return Case(case.family, checked(case.data.X, case.data.y, time=times), case.loss)
 

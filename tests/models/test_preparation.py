@@ -5,7 +5,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from truerisk.models import prepare
-from truerisk.models.preparation import MOST_LEVELS
+from truerisk.models.preparation import MAX_INDICATORS
 
 MIXED = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, np.nan], [5.0, 1.0]])
 
@@ -43,5 +43,5 @@ def test_prepare_takes_an_unseen_level_for_none() -> None:
     codes = np.repeat(np.arange(30.0), np.arange(30, 0, -1))[:, None]
     prepared = prepare([], [0], scale=False).fit(codes)
     X = prepared.transform([[0.0], [29.0], [99.0]])
-    assert X.shape == (3, MOST_LEVELS)
+    assert X.shape == (3, MAX_INDICATORS)
     assert X[:, -1].tolist() == [0, 1, 1]

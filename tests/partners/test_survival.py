@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.support.survival import drawn_times
 
 import truerisk as tr
-from truerisk.engines.running.answering import answers_of
+from truerisk.engines.running.answering import predict_all_rows
 from truerisk.extend import Data, Refusal, Request
 from truerisk.losses.loss_words import as_loss
 
@@ -49,7 +49,7 @@ def test_survival_scores_are_those_of_scikit_survival(word):
     data = Data.check(fresh, y, task="survival")
     loss = as_loss(word, data)
     data = replace(data, horizons=loss.horizons)
-    answers = np.asarray(answers_of(model, data, Request(loss.response)))[None]
+    answers = np.asarray(predict_all_rows(model, data, Request(loss.response)))[None]
     value = loss.of_set(data, np.arange(300), answers, None)[0]
     assert (1 - value if loss.is_score else value) == pytest.approx(theirs[word]())
     if found is not None:

@@ -15,8 +15,8 @@ from truerisk.methods import Nested, as_method
 from truerisk.plan.builder import leave_out, merge_equal_fits
 from truerisk.plan.extras.counted import counted_offsets, flip_each
 from truerisk.plan.extras.flips import Flips, flips_of
-from truerisk.plan.extras.laws import Law, draw_every, law_of
-from truerisk.plan.extras.model_facts import ModelFacts, free_fits, ruled_fits
+from truerisk.plan.extras.laws import SampleDistribution, distribution_of_fit, draw_every
+from truerisk.plan.extras.model_facts import ModelFacts, fits_with_freedom, fits_with_rules
 from truerisk.plan.nesting import nest
 from truerisk.plan.partitions import leave_pairs_out, plan_of_samples, times_drawn
 from truerisk.testing.strategies import NestingBuilder
@@ -78,7 +78,7 @@ def test_nest_asks_the_inner_plan_within_each_outer_training_set(outer, inner):
     builder.embed(outside, np.arange(n, dtype=np.int32), (ALL, ()), part="outer", unit=-1)
     for q, (rows, _) in enumerate(splits_of(outside)):
         inside.append(as_method(inner).plan(data.subset(rows), streams.child(f"{q}")))
-        builder.embed(inside[-1], rows, builder.trained(q), part="inner", unit=q)
+        builder.embed(inside[-1], rows, builder.train_set_of(q), part="inner", unit=q)
     expected, plan = builder.build(), nest(outside, inside)
     assert asked(plan) == asked(expected)
     assert plan.n_fits == expected.n_fits
@@ -142,12 +142,12 @@ def test_laws_stay_with_their_fits_when_plans_are_nested_and_cut():
     plan = nest(OUTER, [draw_every(6, "subsets", size) for size in (3, 4, 5)])
     assert plan.n_fits == 3 + 3  # the outer fits see the same rows, all of them
     inner = plan.questions("inner")
-    laws = [law_of(plan, int(plan.fit[q])) for q in inner]
-    assert laws == [Law("subsets", size) for size in (3, 4, 5)]
+    laws = [distribution_of_fit(plan, int(plan.fit[q])) for q in inner]
+    assert laws == [SampleDistribution("subsets", size) for size in (3, 4, 5)]
     assert plan.train_sizes[plan.fit[inner]].tolist() == [3, 4, 5]
-    assert all(law_of(plan, int(plan.fit[q])) is None for q in plan.questions("outer"))
+    assert all(distribution_of_fit(plan, int(plan.fit[q])) is None for q in plan.questions("outer"))
     second = plan.select(inner[1:2])
-    assert law_of(second, 0) == Law("subsets", 4)
+    assert distribution_of_fit(second, 0) == SampleDistribution("subsets", 4)
     assert second.train_rows(0)[0].tolist() == OUTER.train_rows(1)[0].tolist()
     assert plan.select(plan.questions("outer")).extra is None
 
@@ -169,7 +169,9 @@ def test_laws_of_the_same_rows_are_one_fit_only_if_kind_and_size_are_equal():
     plan = nest(outer, [draw_every(3, *law) for law in laws])
     inner = plan.select(plan.questions("inner"))
     assert (inner.n_questions, inner.n_fits) == (4, 3)
-    assert [law_of(inner, int(f)) for f in inner.fit] == [Law(*law) for law in laws]
+    assert [distribution_of_fit(inner, int(f)) for f in inner.fit] == [
+        SampleDistribution(*law) for law in laws
+    ]
 
 
 def test_fingerprint_depends_on_laws_and_counted_questions():
@@ -180,7 +182,9 @@ def test_fingerprint_depends_on_laws_and_counted_questions():
     assert len({plan.fingerprint for plan in plans}) == 5
 
 
-@pytest.mark.parametrize(("name", "fits_of"), [("freedom", free_fits), ("rules", ruled_fits)])
+@pytest.mark.parametrize(
+    ("name", "fits_of"), [("freedom", fits_with_freedom), ("rules", fits_with_rules)]
+)
 def test_model_facts_are_asked_of_inner_questions_alone(name, fits_of):
     """A question keeps its wish when plans are nested, cut and stored; outer ones have none."""
     builder = PlanBuilder(6)

@@ -184,7 +184,7 @@ def test_read_here_of_damaged_columns_is_columns_or_a_sentence(kind, tmp_path):
 def test_read_table_refuses_a_file_that_ends_its_reader(ends, tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     path.write_bytes(COLUMNS["parquet"])
-    monkeypatch.setattr(columnar, "LOOK", f"import os; {ends}")
+    monkeypatch.setattr(columnar, "CHILD_CODE", f"import os; {ends}")
     assert re.search("is damaged: it ends the process that reads it .*write it anew", outcome(path))
 
 
@@ -193,7 +193,7 @@ def test_read_table_reads_here_where_no_process_can_look(why, tmp_path, monkeypa
     path = tmp_path / "t.parquet"
     path.write_bytes(COLUMNS["parquet"])
     if why == "it does not begin":
-        monkeypatch.setattr(columnar, "LOOK", "import nothing_of_that_name")
+        monkeypatch.setattr(columnar, "CHILD_CODE", "import nothing_of_that_name")
     else:
         place = "" if why == "no interpreter" else str(tmp_path / "none")
         monkeypatch.setattr(sys, "executable", place)
@@ -235,6 +235,6 @@ def test_read_table_does_not_catch_what_ends_the_program(kind, error, tmp_path, 
         raise error
 
     monkeypatch.setattr(columnar, "_cells", stops)
-    monkeypatch.setattr(content, "_decompressed", stops)
+    monkeypatch.setattr(content, "_open_decompressed", stops)
     with pytest.raises(type(error)):
         read_table(path, "y")

@@ -44,7 +44,7 @@ def test_read_table_reads_a_file_of_a_wrong_size_to_its_end(read, monkeypatch, o
 
 
 def test_read_table_refuses_what_grows_past_the_cap_meanwhile(read, monkeypatch):
-    monkeypatch.setattr(content, "_at_once", lambda file: None)
+    monkeypatch.setattr(content, "_read_plain_file", lambda file: None)
     monkeypatch.setattr(content, "_refuse_size", lambda *_: None)
     with pytest.raises(BadData, match="grows past the cap"):
         read(FORTY, max_bytes=100)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.report.figure import corners, thinned
+from truerisk.report.figure import corners, evenly_spread_positions
 from truerisk.report.svg import Drawing, PixelScale, round_ticks, tick_text
 
 
@@ -50,7 +50,7 @@ def test_drawing_is_sound_xml_whatever_it_says():
     drawing.note(0.5, hostile)
     drawing.box([0, 0.2, 0.4, 0.6, 1], 0.5, 5, "s0", hostile)
     drawing.cell(0, 0, 3, hostile)
-    drawing.inscription(0, 0, 3, hostile)
+    drawing.cell_text(0, 0, 3, hostile)
     drawing.bottom_names({0.5: hostile}, hostile)
     root = ET.fromstring(str(drawing.svg("name")))
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
@@ -60,7 +60,7 @@ def test_drawing_is_sound_xml_whatever_it_says():
 
 @pytest.mark.parametrize(("n", "most"), [(5, 10), (10, 10), (1000, 10)])
 def test_thinned_keeps_the_ends(n, most):
-    kept = thinned(n, most)
+    kept = evenly_spread_positions(n, most)
     assert kept[0] == 0
     assert kept[-1] == n - 1
     assert len(kept) == min(n, most)

@@ -8,7 +8,7 @@ from tests.report.browsing import findings
 from tests.report.conftest import ARABIC, HOSTILE, LONG
 
 import truerisk as tr
-from truerisk.core.formats import clean, number
+from truerisk.core.formats import escape_and_truncate, number
 from truerisk.report.rates import Rates
 
 SHOWN = ("tp", "fn", "fp", "tn", "sensitivity", "specificity", "precision", "npv", "error", "cost")
@@ -32,8 +32,8 @@ def test_slider_moves_the_numbers_to_those_of_python(show, content, found):
     """At every step counts and rates are those of the ROC curve at that threshold."""
     opened = show(content)
     rates = Rates(tr.Assessment.from_dict(content).roc)
-    last = len(rates.calls) - 1
-    for i, call in enumerate(rates.calls):
+    last = len(rates.operating_points) - 1
+    for i, call in enumerate(rates.operating_points):
         move(opened, last - i)
         told, point = shown(opened), found.roc.at(call.threshold)
         assert told == {name: rates.numbers(i)[name] for name in SHOWN}
@@ -185,8 +185,8 @@ def test_hostile_names_are_shown_and_not_obeyed(show, hostile):
     page = opened.page
     assert page.locator("script").count() == 2
     cells = page.locator("#learners .main tbody th").all_inner_texts()
-    assert set(cells) == {clean(name, 60) for name in (HOSTILE, ARABIC, LONG)}
-    assert clean(HOSTILE, 60) in opened.text("#rates .lead") + opened.text("#repeat")
+    assert set(cells) == {escape_and_truncate(name, 60) for name in (HOSTILE, ARABIC, LONG)}
+    assert escape_and_truncate(HOSTILE, 60) in opened.text("#rates .lead") + opened.text("#repeat")
     move(opened, 1)
     assert shown(opened)["tp"].isdigit()
     assert page.evaluate("document.documentElement.scrollWidth") == 1200
@@ -197,7 +197,7 @@ def test_numbers_are_rounded_as_python_rounds(show, content):
     plain = {**content, "roc": tr.RocCurve.from_scores([0] * 32 + [1] * 32, range(64)).to_dict()}
     opened = show(plain)
     rates = Rates(tr.Assessment.from_dict(plain).roc)
-    last = len(rates.calls) - 1
+    last = len(rates.operating_points) - 1
     for i in (1, 3, 5, 33):
         move(opened, last - i)
         assert shown(opened) == {name: rates.numbers(i)[name] for name in SHOWN}

@@ -10,7 +10,7 @@ from tests.report.conftest import draw_any
 import truerisk as tr
 from truerisk.core.formats import number
 from truerisk.report.learning import draw_learning, draw_over_time
-from truerisk.report.methods_text import described, references, repeat
+from truerisk.report.methods_text import methods_paragraph, references, repeat_info
 
 LOAD = tr.datasets.make_daily_load
 
@@ -65,11 +65,11 @@ def test_learning_section_says_who_has_none(content, learned) -> None:
     page = learned.to_html()
     assert '<section id="learning"' in page
     assert "tree: no learning curve: it takes" in page
-    assert "Learning curves were measured on nested subsamples" in described(learned)
-    assert f"With 120 rows, {learned.best} is expected" in described(learned)
+    assert "Learning curves were measured on nested subsamples" in methods_paragraph(learned)
+    assert f"With 120 rows, {learned.best} is expected" in methods_paragraph(learned)
     assert any(one.startswith("Mukherjee") for one in references(learned))
     curved = [name for name in learned.ranking if name != "tree"]
-    assert f"learning_curve={curved!r}," in repeat(learned).call
+    assert f"learning_curve={curved!r}," in repeat_info(learned).call
     for one in content["learners"].values():
         one.update(learning_curve=None, no_learning_curve=None)
     assert '<section id="learning"' not in draw_any(content)

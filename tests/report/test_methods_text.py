@@ -11,9 +11,9 @@ import truerisk as tr
 from truerisk.core.formats import number
 from truerisk.report.methods_text import (
     REFERENCES,
-    described,
+    methods_paragraph,
     references,
-    repeat,
+    repeat_info,
 )
 
 BOTH = [REFERENCES["nested"], REFERENCES["cv"]]
@@ -21,7 +21,7 @@ BOTH = [REFERENCES["nested"], REFERENCES["cv"]]
 
 def test_described_has_the_numbers(found):
     """Rows, learners, methods, risk with interval, constant answer, versions, seed."""
-    text = described(found)
+    text = methods_paragraph(found)
     wanted = [
         "3 learners on 40 rows",
         "knn (3 settings)",
@@ -51,9 +51,9 @@ def test_references_hold_that_of_the_interval(content, word, grouped):
     document, form = tr.Assessment.from_dict(changed), tr.intervals.as_form(word)
     assert references(document) == [*BOTH, form.reference]
     assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
-    assert (form.caution in described(document)) or not form.caution
+    assert (form.caution in methods_paragraph(document)) or not form.caution
     said = "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold"
-    assert (said in described(document)) == (word in ("beta-cv", "log-cv", "logit-cv"))
+    assert (said in methods_paragraph(document)) == (word in ("beta-cv", "log-cv", "logit-cv"))
     other = tr.Assessment.from_dict({**changed, "rule": "1-se"})
     assert REFERENCES["1-se"] in references(other)
 
@@ -76,21 +76,21 @@ def test_described_of_one_learner_compares_nothing(content):
     one = copy.deepcopy(content)
     one["learners"] = {one["best"]: one["learners"][one["best"]]}
     one["choice"] = None
-    text = described(tr.Assessment.from_dict(one))
+    text = methods_paragraph(tr.Assessment.from_dict(one))
     assert text.startswith("On 40 rows we tested ")
     assert "With the choice among learners" not in text
 
 
 def test_repeat_is_the_command_or_the_function(content, found):
     typed = {**content, "command": "truerisk assess a.csv --target y"}
-    assert repeat(tr.Assessment.from_dict(typed)).call == typed["command"]
-    called = repeat(found)
+    assert repeat_info(tr.Assessment.from_dict(typed)).call == typed["command"]
+    called = repeat_info(found)
     assert "cv=['3-fold', 'loo'], outer='4-fold'" in called.call
     facts = dict(called.facts)
     assert facts["seed"] == "0"
     assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint
     older = {name: value for name, value in content.items() if name != "given"}
-    assert "groups" not in repeat(tr.Assessment.from_dict(older)).call
+    assert "groups" not in repeat_info(tr.Assessment.from_dict(older)).call
 
 
 def test_repeat_run_as_it_is_printed_gives_the_same_numbers():
@@ -108,7 +108,7 @@ def test_repeat_run_as_it_is_printed_gives_the_same_numbers():
         scoring=["squared", "absolute"],
         validate={"subgroups": {"half": known["half"]}},
     )
-    call = repeat(tr.Assessment.from_dict(found.to_dict())).call
+    call = repeat_info(tr.Assessment.from_dict(found.to_dict())).call
     assert "scoring=['squared', 'absolute']" in call
     assert "validate={'subgroups': {'half': half}}" in call
     typed = call.partition("\n")[2]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truerisk.experiments import figures
-from truerisk.experiments.figures import Panel, Panels, Report, Series, mean_line
+from truerisk.experiments.figures import Panel, PanelGroup, Report, Series, mean_line
 from truerisk.extend import BadData
 from truerisk.report.panels import REACH, Line, Lines, draw_panels
 from truerisk.report.svg import Mark
@@ -20,7 +20,7 @@ POINTS = np.random.default_rng(0).random((2, 60))
 def report_of(*panels: Panel) -> Report:
     """A report with these panels and nothing else."""
     told = {"name": "toy", "title": "A toy", "document": "", "unit": "sets"}
-    figures = (Panels("toy", panels),)
+    figures = (PanelGroup("toy", panels),)
     return Report(tables=(), figures=figures, replicates=2, seed=0, seconds=0.1, **told)
 
 
@@ -69,18 +69,18 @@ def test_panels_are_figures_with_titles():
 )
 def test_style_of_a_series_is_a_look(style, line, shape):
     figure = figure_of(Series("a", X, X, style))
-    assert [m.look for m in marks_of(figure, "line")] == ([line] if line else [])
+    assert [m.css_class for m in marks_of(figure, "line")] == ([line] if line else [])
     assert {m.shape for m in marks_of(figure, "point")} == ({shape} if shape else set())
     (key,) = figure.keys
-    assert (key.look, key.kind) == (line or "bare s0", shape or "line")
+    assert (key.css_class, key.kind) == (line or "bare s0", shape or "line")
 
 
 def test_series_without_a_colour_differ():
     figure = figure_of(Series("a", X, X), Series("b", X, X, "-", 0.3), Series("c", X, X, "k-", 2.4))
-    looks = [m.look for m in marks_of(figure, "line")]
+    looks = [m.css_class for m in marks_of(figure, "line")]
     assert looks == ["solid s0", "solid faint s1", "solid bold ink"]
     nine = figure_of(*(Series(str(i), X, X) for i in range(9)))
-    assert len({m.look for m in marks_of(nine, "line")}) == 9
+    assert len({m.css_class for m in marks_of(nine, "line")}) == 9
 
 
 def test_mean_line_has_a_band_of_two_standard_errors():
@@ -131,7 +131,7 @@ def test_boxes_lie_in_rows_with_names_and_means(shift, n_lines):
     figure = figure_of(*both, kind="boxes")
     assert list(figure.drawing.names.values()) == ["first", "second"]
     assert [m.xs[2] for m in marks_of(figure, "box")] == [2.0 + shift] * 2
-    means = [m.xs[0] for m in marks_of(figure, "point") if m.look == "s1"]
+    means = [m.xs[0] for m in marks_of(figure, "point") if m.css_class == "s1"]
     assert means == pytest.approx([3.0 + shift] * 2)
     assert len(marks_of(figure, "upright")) == n_lines
 
@@ -145,7 +145,7 @@ def test_bars_of_two_stand_side_by_side_and_whiskers_stay_inside():
     figure = figure_of(*both, won, kind="bars", names=names, limits=(0, 100))
     bars = marks_of(figure, "bar")
     assert len({bar.xs for bar in bars}) == 6
-    assert {bar.look for bar in bars} == {"s0", "s1"}
+    assert {bar.css_class for bar in bars} == {"s0", "s1"}
     ends = [mark.ys for mark in marks_of(figure, "slope")]
     assert ends == [(0, 6), (44, 56), (94, 100)] * 2
     assert [key.text for key in figure.keys] == ["a1", "a2", "the winner"]
@@ -161,9 +161,9 @@ def test_shades_mark_the_least_of_a_column():
     figure = figure_of(*series, kind="shades", names=("n = 28", "n = 50"))
     assert [(m.xs[0], m.ys[0]) for m in marks_of(figure, "frame")] == [(0, 0), (1, 0), (0, 1)]
     written = marks_of(figure, "inscription")
-    assert [m.label for m in written if "bold" in m.look] == ["0.050", "0.200", "0.050"]
+    assert [m.label for m in written if "bold" in m.css_class] == ["0.050", "0.200", "0.050"]
     assert [m.label for m in written if m.label == "–"] == ["–"]
-    shades = [mark.look for mark in marks_of(figure, "cell")]
+    shades = [mark.css_class for mark in marks_of(figure, "cell")]
     assert shades == ["h0", "h0", "h0", "h0", "h8", "h8"]
 
 
@@ -213,7 +213,7 @@ def test_lines_of_results_have_the_fields_of_an_experiment():
     for own, theirs in ((Line, Series), (Lines, Panel)):
         mine, others = ({f.name: f.default for f in fields(cls)} for cls in (own, theirs))
         assert mine == others
-    assert REACH == figures.REACH
+    assert REACH == figures.BAND_STD_ERRORS
 
 
 def shown(opened) -> tuple[list[str], list[int]]:

@@ -27,19 +27,21 @@ def drawn(n, seed=0):
 def test_rates_have_the_counts_of_the_sweep(n):
     curve = tr.RocCurve.from_scores(*drawn(n))
     rates = rates_of(curve)
-    assert [c.true_positives for c in rates.calls] == curve.sweep.true_positives.tolist()
-    assert [c.false_positives for c in rates.calls] == curve.sweep.false_positives.tolist()
+    assert [c.true_positives for c in rates.operating_points] == curve.sweep.true_positives.tolist()
+    assert [
+        c.false_positives for c in rates.operating_points
+    ] == curve.sweep.false_positives.tolist()
 
 
 def test_rates_start_at_the_fewest_wrong_calls():
     """The threshold of least cost where both errors cost the same; nothing called is a dash."""
     curve = tr.RocCurve.from_scores(*drawn(200))
     rates = rates_of(curve)
-    assert rates.calls[rates.start].threshold == curve.at_cost().threshold
-    assert rates.numbers(rates.start)["cost"] == number(curve.at_cost().cost)
+    assert rates.operating_points[rates.slider_start].threshold == curve.at_cost().threshold
+    assert rates.numbers(rates.slider_start)["cost"] == number(curve.at_cost().cost)
     assert rates.numbers(0)["precision"] == "–"
     assert rates.numbers(0)["threshold"].startswith("∞")
-    assert rates.numbers(len(rates.calls) - 1)["npv"] == "–"
+    assert rates.numbers(len(rates.operating_points) - 1)["npv"] == "–"
 
 
 def test_rates_have_the_average_precision_of_the_curve():
@@ -58,6 +60,6 @@ def test_rates_of_many_thresholds_are_thinned():
     curve = tr.RocCurve.from_scores(*drawn(5000))
     y, scores = drawn(5000)
     rates = rates_of(tr.RocCurve.from_scores(y, scores + np.linspace(0, 1e-6, 5000)))
-    assert len(rates.calls) == MOST_POINTS
-    assert rates.calls[0].true_positives == 0
-    assert rates.calls[-1].false_positives == curve.n_negative
+    assert len(rates.operating_points) == MOST_POINTS
+    assert rates.operating_points[0].true_positives == 0
+    assert rates.operating_points[-1].false_positives == curve.n_negative

@@ -10,7 +10,7 @@ from truerisk.comparison.paired_tests import Tolerance
 from truerisk.comparison.pairing import PairedLosses as PairedRisks
 from truerisk.extend import BadArgument
 from truerisk.results.best_set import SHARPNESS, may_be_best
-from truerisk.results.evaluation import FOLDS, Influences, PairedLosses
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, Influences, PairedLosses
 
 A = np.array([0.12, 0.10, 0.14, 0.08, 0.16, 0.11])
 B = np.array([0.15, 0.13, 0.14, 0.12, 0.18, 0.10])
@@ -56,8 +56,8 @@ def plainly(losses, level):
             behind.append(losses[r, i] - weights @ losses[others, i] / weights.sum())
 
         def exceeds(parts):
-            noise = np.std(parts, ddof=1) * np.sqrt(FOLDS / n)
-            return np.mean(parts) > student(n / FOLDS - 1).ppf(level) * noise
+            noise = np.std(parts, ddof=1) * np.sqrt(FOLD_VARIANCE_FACTOR / n)
+            return np.mean(parts) > student(n / FOLD_VARIANCE_FACTOR - 1).ppf(level) * noise
 
         ahead = losses[r] - losses[best]
         kept.append(r == best or not (exceeds(np.array(behind)) and exceeds(ahead)))

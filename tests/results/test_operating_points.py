@@ -5,12 +5,12 @@ import pytest
 
 from truerisk.core.errors import UnknownName
 from truerisk.extend import BadData, Refusal
-from truerisk.results.operating_points import Sweep, check_rate
+from truerisk.results.operating_points import ThresholdCounts, check_rate
 
 RNG = np.random.default_rng(1)
 SCORES = np.round(RNG.normal(size=60), 1)
 POSITIVE = SCORES + RNG.normal(size=60) > 0
-SWEEP = Sweep.from_scores(SCORES, POSITIVE)
+SWEEP = ThresholdCounts.from_scores(SCORES, POSITIVE)
 EVERY = [np.inf, *sorted(set(SCORES), reverse=True)]
 
 
@@ -55,7 +55,7 @@ def test_sweep_at_cost_finds_the_least_cost_at_the_highest_threshold(costs, prev
     above = [c for c, t in zip(every, EVERY, strict=True) if t > point.threshold]
     assert not above or min(above) > point.cost - 1e-14
     # Calling nobody, or the two highest, errs once: nobody is called.
-    sweep = Sweep.from_scores(np.array([3.0, 2.0]), np.array([False, True]))
+    sweep = ThresholdCounts.from_scores(np.array([3.0, 2.0]), np.array([False, True]))
     assert sweep.at_cost(1, 1).threshold == np.inf
 
 
@@ -69,7 +69,7 @@ def test_sweep_at_rate_meets_a_rate_at_the_least_price(rate):
     assert sensitive.false_positives == table[tpr >= rate, 1].min()
     assert specific.specificity >= rate
     assert specific.true_positives == table[1 - fpr >= rate - 1e-12, 0].max()
-    exact = Sweep.from_scores(np.arange(20.0), np.tile([True, False], 10))
+    exact = ThresholdCounts.from_scores(np.arange(20.0), np.tile([True, False], 10))
     assert exact.at_rate({"sensitivity": 0.7}).sensitivity == 0.7
     assert exact.at_rate({"specificity": 0.9}).specificity == 0.9
 
@@ -80,7 +80,9 @@ def test_sweep_at_rate_meets_a_precision_or_names_the_best():
     table = np.array([counts(t) for t in EVERY[1:]])
     good = table[:, 0] / table.sum(axis=1) >= 0.8
     assert point.true_positives == table[good, 0].max()
-    worst_first = Sweep.from_scores(np.array([3.0, 2.0, 1.0]), np.array([False, True, True]))
+    worst_first = ThresholdCounts.from_scores(
+        np.array([3.0, 2.0, 1.0]), np.array([False, True, True])
+    )
     with pytest.raises(Refusal, match=r"precision of 0\.9: the best is 0\.6667"):
         worst_first.at_rate({"precision": 0.9})
 
@@ -89,8 +91,8 @@ def test_sweep_counts_rows_by_weight():
     weights = np.ones(60)
     weights[::3] = 2
     twice = np.repeat(np.arange(60), weights.astype(int))
-    copied = Sweep.from_scores(SCORES[twice], POSITIVE[twice])
-    weighted = Sweep.from_scores(SCORES, POSITIVE, weights)
+    copied = ThresholdCounts.from_scores(SCORES[twice], POSITIVE[twice])
+    weighted = ThresholdCounts.from_scores(SCORES, POSITIVE, weights)
     np.testing.assert_array_equal(copied.true_positives, weighted.true_positives)
     np.testing.assert_array_equal(copied.false_positives, weighted.false_positives)
 

@@ -13,7 +13,7 @@ from sklearn.metrics import (
 
 from truerisk import RocCurve
 from truerisk.extend import BadData, Refusal
-from truerisk.results.operating_points import area, covariance, placements
+from truerisk.results.operating_points import area_under_roc_curve, covariance_of_areas, placements
 
 # DeLong, DeLong and Clarke-Pearson (1988): 43 patients with ovarian cancer, three screening tests
 # (albumin, total protein, 10 − K-G score); the data and results as in SAS/STAT's PROC LOGISTIC,
@@ -172,14 +172,16 @@ def test_area_counts_pairs_and_weights():
     """It is the mean of the kernel over all pairs, to the last digit; whole weights are copies."""
     for scores in (*TIED, RNG.normal(size=16)):
         pairs = [kernel(a, b) for a, b in product(scores[POSITIVE], scores[~POSITIVE])]
-        assert area(scores, POSITIVE) == sum(pairs) / len(pairs)
+        assert area_under_roc_curve(scores, POSITIVE) == sum(pairs) / len(pairs)
     counts = RNG.integers(1, 4, 16)
     copies = np.repeat(np.arange(16), counts)
-    weighted = area(TIED[0], POSITIVE, counts.astype(float))
-    assert weighted == pytest.approx(area(TIED[0][copies], POSITIVE[copies]), rel=1e-14)
+    weighted = area_under_roc_curve(TIED[0], POSITIVE, counts.astype(float))
+    assert weighted == pytest.approx(
+        area_under_roc_curve(TIED[0][copies], POSITIVE[copies]), rel=1e-14
+    )
     w = RNG.random(16)
     peer = roc_auc_score(POSITIVE, TIED[0], sample_weight=w)
-    assert area(TIED[0], POSITIVE, w) == pytest.approx(peer, rel=1e-12)
+    assert area_under_roc_curve(TIED[0], POSITIVE, w) == pytest.approx(peer, rel=1e-12)
 
 
 def test_placements_and_covariance_are_delongs():
@@ -189,17 +191,19 @@ def test_placements_and_covariance_are_delongs():
     for scores, found, (v10, v01) in zip(TIED, placed, parts, strict=True):
         np.testing.assert_allclose(found[POSITIVE], v10, rtol=1e-14)
         np.testing.assert_allclose(found[~POSITIVE], v01, rtol=1e-14)
-        assert found[POSITIVE].mean() == pytest.approx(area(scores, POSITIVE), rel=1e-14)
+        assert found[POSITIVE].mean() == pytest.approx(
+            area_under_roc_curve(scores, POSITIVE), rel=1e-14
+        )
     expected = np.cov([p[0] for p in parts]) / 9 + np.cov([p[1] for p in parts]) / 7
-    np.testing.assert_allclose(covariance(placed, POSITIVE), expected, rtol=1e-12)
+    np.testing.assert_allclose(covariance_of_areas(placed, POSITIVE), expected, rtol=1e-12)
 
 
 def test_covariance_needs_two_rows_and_groups_of_each_class():
     parts = np.array([[1.0, 1.0, 0.5]])
-    assert covariance(parts, np.array([True, True, False])) is None
+    assert covariance_of_areas(parts, np.array([True, True, False])) is None
     four = np.array([[1.0, 1.0, 0.5, 0.5]])
     halves = np.array([True, True, False, False])
-    assert covariance(four, halves, np.array([0, 0, 1, 2])) is None
+    assert covariance_of_areas(four, halves, np.array([0, 0, 1, 2])) is None
 
 
 def test_covariance_of_all_samples_has_the_known_bias():
@@ -213,8 +217,8 @@ def test_covariance_of_all_samples_has_the_known_bias():
     positive = np.array([True, True, False, False])
     for a, b, c, d in product(up, up, down, down):
         scores = np.array([a, b, c, d])
-        areas.append(area(scores, positive))
-        found = covariance(placements(scores, positive)[None, :], positive)
+        areas.append(area_under_roc_curve(scores, positive))
+        found = covariance_of_areas(placements(scores, positive)[None, :], positive)
         estimates.append(found[0, 0])
     table = np.array([[kernel(a, b) for b in down] for a in up])
     rows, columns = table.mean(axis=1).var(), table.mean(axis=0).var()
@@ -226,7 +230,7 @@ def test_covariance_of_all_samples_has_the_known_bias():
 def brute_clustered(scores, positive, groups):
     """Obuchowski's variance as printed, cluster by cluster."""
     v = placements(scores, positive)
-    theta, m, n = area(scores, positive), positive.sum(), (~positive).sum()
+    theta, m, n = area_under_roc_curve(scores, positive), positive.sum(), (~positive).sum()
     labels = np.unique(groups)
     ten = {g: (v[positive & (groups == g)] - theta).sum() for g in labels}
     one = {g: (v[~positive & (groups == g)] - theta).sum() for g in labels}
@@ -241,6 +245,6 @@ def brute_clustered(scores, positive, groups):
 def test_covariance_of_groups_is_obuchowskis():
     """Rows of one group are summed before they are squared, and the classes covary by group."""
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 0, 1, 2, 3, 4, 5, 5])
-    found = covariance(placements(TIED[0], POSITIVE)[None, :], POSITIVE, groups)
+    found = covariance_of_areas(placements(TIED[0], POSITIVE)[None, :], POSITIVE, groups)
     expected = brute_clustered(TIED[0], POSITIVE, groups)
     assert found[0, 0] == pytest.approx(expected, rel=1e-12)

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import truerisk as tr
 from truerisk.core.formats import number
 from truerisk.extend import Interval
-from truerisk.results.interval import ERROR, Scale, tied
+from truerisk.results.interval import ERROR, Scale, are_tied
 
 X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
 NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)
@@ -81,10 +81,10 @@ def test_scale_turns_values_intervals_and_differences():
 def test_tied_takes_a_last_bit_for_a_tie_in_any_unit(unit):
     """A risk of 0 has no last bit; what failed, at infinity, ties with what failed."""
     risks = unit * np.array([1.0, 1 + 1e-15, 1 + 1e-6, 2.0])
-    assert tied(risks, risks[0]).tolist() == [True, True, False, False]
-    assert tied(-risks, -risks[3]).tolist() == [False, False, False, True]
-    assert tied(np.array([0.0, 1e-300, np.inf]), 0.0).tolist() == [True, False, False]
-    assert tied(np.inf, np.inf)
+    assert are_tied(risks, risks[0]).tolist() == [True, True, False, False]
+    assert are_tied(-risks, -risks[3]).tolist() == [False, False, False, True]
+    assert are_tied(np.array([0.0, 1e-300, np.inf]), 0.0).tolist() == [True, False, False]
+    assert are_tied(np.inf, np.inf)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.extend import Family
-from truerisk.search.as_given import Paired, number_as_given, paired_difference
+from truerisk.search.as_given import PairedDifference, paired_difference, untuned_candidate
 
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
@@ -45,7 +45,7 @@ SAID = "uning is not shown to help: the untuned setting"
     ids=str,
 )
 def test_number_as_given_finds_setting_by_value(model, grid, place):
-    assert number_as_given(Family.from_grid(model, grid)) == place
+    assert untuned_candidate(Family.from_grid(model, grid)) == place
 
 
 def says_untuned_suffices(search):
@@ -131,8 +131,8 @@ def test_paired_difference_of_rounding_exceeds_no_noise():
 
 
 def test_paired_exceeds_noise_by_t_quantile_and_needs_spread():
-    assert Paired(2.1, 1.0, 200).exceeds_noise(0.95)
-    assert not Paired(2.1, 1.0, 5).exceeds_noise(0.95)
+    assert PairedDifference(2.1, 1.0, 200).exceeds_noise(0.95)
+    assert not PairedDifference(2.1, 1.0, 5).exceeds_noise(0.95)
     for mean in (0.0, 0.3, -1.0):
-        assert not Paired(mean, 0.0, 30).exceeds_noise(0.95)
+        assert not PairedDifference(mean, 0.0, 30).exceeds_noise(0.95)
     assert paired_difference(A[:1], B[:1], np.arange(1), checked(X, Y)) is None

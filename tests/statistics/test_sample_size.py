@@ -8,9 +8,9 @@ from truerisk import ErrorPosterior
 from truerisk.extend import Refusal
 from truerisk.statistics.sample_size import (
     expected_measures,
+    rounded_errors,
     rows_assured,
     rows_for_width,
-    whole_errors,
     width_at,
 )
 
@@ -22,7 +22,7 @@ def test_rows_for_width_are_the_least_of_a_scan(error, width, prior):
     """The first n whose interval is narrow enough after the expected errors, rounded."""
     found = rows_for_width(error, width, 0.9, prior)
     counts = [int(error * n + 0.5) for n in range(1, found + 1)]
-    assert [whole_errors(error, n) for n in range(1, found + 1)] == counts
+    assert [rounded_errors(error, n) for n in range(1, found + 1)] == counts
     widths = [
         ErrorPosterior(k, n, prior).interval(0.9).width for n, k in enumerate(counts, start=1)
     ]

@@ -27,7 +27,7 @@ from truerisk.core.errors import BadStore
 from truerisk.extend import Data, Family, Refusal
 from truerisk.models import learner
 from truerisk.study.keeping import content_of, data_content, learner_content
-from truerisk.study.results import _summed
+from truerisk.study.results import _summarise_cell
 from truerisk.study.values import canonical, digest_of, key_of, pack, seed_of, unpack
 
 
@@ -53,7 +53,7 @@ def test_summed_losses_whose_squares_overflow_warn_of_nothing():
     cell = {"problem": "p", "size": 30, "learner": "l", "method": "m", "target": "Err"}
     found = {"low": None, "high": None, "n_fits": 1, "seconds": 1e205}
     rows = [{**cell, **found, "value": value, "truth": 1.0} for value in (1e200, 3e200)]
-    summed = _summed(rows)
+    summed = _summarise_cell(rows)
     assert summed["value"] == 2e200
     assert summed["rmse"] == np.inf
 

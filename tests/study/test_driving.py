@@ -266,7 +266,7 @@ def test_drive_stores_exceptions_which_may_be_retried(tmp_path, here):
     assert error.endswith("ValueError: number 3 is one too many")
     assert found(path).items() <= here.items()
     with Store.write(path) as store:
-        assert store.forget([State.FAILED]) == 24
+        assert store.delete_outcomes([State.FAILED]) == 24
     run(path, numbers, wanted=40)
     assert found(path) == here
 
@@ -356,20 +356,20 @@ def test_limits_on_time_and_memory_end_tasks(tmp_path, executor):
 
 STALLED = """
 import os, time
-from truerisk.study.limits import SIZE
+from truerisk.study.limits import LENGTH_BYTES
 from multiprocessing.connection import Connection
 tasks = Connection(os.dup(0), writable=False)
 tasks.recv()
 content = __import__("pickle").dumps("ready")
-os.write(1, len(content).to_bytes(SIZE, "big") + content)
+os.write(1, len(content).to_bytes(LENGTH_BYTES, "big") + content)
 tasks.recv()
-os.write(1, (100).to_bytes(SIZE, "big") + b"half")
+os.write(1, (100).to_bytes(LENGTH_BYTES, "big") + b"half")
 time.sleep(30)
 """
 
 
 def test_limits_end_an_answer_that_stops_amid_its_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "CODE", STALLED)
+    monkeypatch.setattr(limits, "CHILD_CODE", STALLED)
     path = tmp_path / "runs.db"
     run(path, numbers, None, wanted=1, cells=[{"a": 1}], limits=Limits(seconds=1.5))
     with Store.read(path) as store:

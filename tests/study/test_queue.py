@@ -3,7 +3,7 @@
 import numpy as np
 
 from truerisk.study.queue import Queue, Rules
-from truerisk.study.schema import Fate, State
+from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.store import Cell
 
 
@@ -31,7 +31,7 @@ def taken(made):
 
 def done(cell_, number, seconds):
     """A task that took so long."""
-    return Fate(cell_.id, number, State.DONE, seconds)
+    return TaskOutcome(cell_.id, number, State.DONE, seconds)
 
 
 def test_queue_lets_cells_take_turns():
@@ -51,7 +51,7 @@ def test_queue_gives_no_ended_tasks_and_suspects_alone():
 def test_queue_finds_the_task_that_kills_its_worker():
     one = cell(1, 4)
     made = queue(one)
-    made.timed([done(one, 0, 0.05)])
+    made.record_times([done(one, 0, 0.05)])
     batch = made.next()
     assert len(batch.numbers) == 2
     fates = made.blame(batch, alone=False)
@@ -72,14 +72,14 @@ def test_queue_finds_the_task_that_kills_its_worker():
 def timed_queue(wanted, seconds, **options):
     one = cell(1, wanted)
     made = queue(one, **options)
-    made.timed([done(one, 0, seconds)])
+    made.record_times([done(one, 0, seconds)])
     return one, made
 
 
 def test_queue_sends_quick_tasks_together_and_one_by_one_without_workers():
     one, made = timed_queue(10_000, 0.01)
     assert len(made.next().numbers) == 20
-    made.timed([done(one, 1, 10.0)])
+    made.record_times([done(one, 1, 10.0)])
     assert len(made.next().numbers) == 1
     assert len(timed_queue(8, 0.001)[1].next().numbers) == 3
     assert len(timed_queue(100, 0.0001, slots=0)[1].next().numbers) == 1

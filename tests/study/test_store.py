@@ -17,7 +17,7 @@ from truerisk.core.errors import BadStore, StudyIncomplete
 from truerisk.extend import TrueRiskError
 from truerisk.study import driving, schema
 from truerisk.study.results import collect, export, rows_of
-from truerisk.study.schema import Fate, State
+from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.values import pack
@@ -30,18 +30,18 @@ def fate(cell, number, state=State.DONE, **more):
     packed = pack({"x": np.arange(3.0), "number": number})
     if state is State.DONE:
         more |= {"text": packed.text, "npy": packed.npy, "seconds": 0.5}
-    return Fate(cell.id, number, state, **more)
+    return TaskOutcome(cell.id, number, state, **more)
 
 
 def test_store_reads_what_was_saved(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
         store.note({"name": "mine", "kind": "test"})
-        (cell,) = store.want([CELL], 4)
-        store.begin(2, {"numpy": "1"})
+        (cell,) = store.request_replicates([CELL], 4)
+        store.begin_run(2, {"numpy": "1"})
         store.save([fate(cell, 2), fate(cell, 0)], running=1)
     with Store.read(tmp_path / "runs.db") as store:
-        assert store.noted("name") == "mine"
-        assert store.noted("other") is None
+        assert store.read_note("name") == "mine"
+        assert store.read_note("other") is None
         (cell,) = store.cells()
         assert cell.content == CELL
         got = list(store.results(cell))
@@ -56,31 +56,31 @@ def test_store_reads_what_was_saved(tmp_path):
 
 def test_store_counts_states_and_forgets_failures(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
-        (cell,) = store.want([CELL], 9)
+        (cell,) = store.request_replicates([CELL], 9)
         fates = [fate(cell, i, state, error="e") for i, state in enumerate(list(State)[1:])]
         for _ in range(2):  # a result is kept once
             store.save([*fates, fate(cell, 7)])
         tally = store.tally(cell)
-        assert (tally.done, tally.failed, tally.quarantined, tally.doubtful) == (1, 1, 1, 1)
-        assert store.ended(cell).tolist() == [0, 1, 7]
+        assert (tally.done, tally.failed, tally.quarantined, tally.suspected) == (1, 1, 1, 1)
+        assert store.ended_numbers(cell).tolist() == [0, 1, 7]
         assert store.suspects(cell) == {2: 1}
         assert [(n, state) for n, state, _, _ in store.errors(cell)][:2] == [
             (0, State.FAILED),
             (1, State.QUARANTINED),
         ]
-        assert store.forget([State.FAILED]) == 1
-        assert store.ended(cell).tolist() == [1, 7]
+        assert store.delete_outcomes([State.FAILED]) == 1
+        assert store.ended_numbers(cell).tolist() == [1, 7]
 
 
 def test_store_finds_cells_by_content(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
-        first = store.want([CELL, {"n": 50}], 3)
-        again = store.want([{"method": "loo", "n": 30}], 8, only=True)
+        first = store.request_replicates([CELL, {"n": 50}], 3)
+        again = store.request_replicates([{"method": "loo", "n": 30}], 8, drops_others=True)
         assert again[0].id == first[0].id
-        assert [(cell.id, cell.wanted) for cell in store.cells()] == [(first[0].id, 8)]
+        assert [(cell.id, cell.n_wanted) for cell in store.cells()] == [(first[0].id, 8)]
         assert len(store.cells(every=True)) == 2
         store.save([fate(first[0], 1), fate(first[0], 7)])
-        (fewer,) = store.want([CELL], 5, only=True)
+        (fewer,) = store.request_replicates([CELL], 5, drops_others=True)
         assert store.tally(fewer).done == 1
         assert [number for number, *_ in store.results(fewer)] == [1]
 
@@ -95,7 +95,7 @@ def test_store_of_older_version_is_brought_forward(tmp_path, monkeypatch):
         now: "ALTER TABLE run ADD COLUMN a TEXT;",
         now + 1: "ALTER TABLE run ADD COLUMN b TEXT;",
     }
-    monkeypatch.setattr(schema, "STEPS", steps)
+    monkeypatch.setattr(schema, "MIGRATIONS", steps)
     with pytest.raises(BadStore, match="study resume"):
         Store.read(path)
     Store.write(path).close()

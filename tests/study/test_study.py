@@ -68,8 +68,8 @@ def test_replicate_is_what_estimate_risk_says(study, results):
 def test_study_compares_intervals_on_the_same_folds_and_truths(tmp_path, monkeypatch):
     measured = []
     monkeypatch.setattr(replicates, "_truths", {})
-    truth = replicates._truth
-    monkeypatch.setattr(replicates, "_truth", lambda *of: measured.append(1) or truth(*of))
+    truth = replicates._measure_truth
+    monkeypatch.setattr(replicates, "_measure_truth", lambda *of: measured.append(1) or truth(*of))
     intervals = [{"word": "10-fold", "interval": word} for word in ("beta-cv", "corrected-t")]
     spec = {**SPEC, "methods": ["10-fold", *intervals], "replicates": 3}
     spec["learners"] = SPEC["learners"][:1]

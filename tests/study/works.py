@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.extend import BadData
-from truerisk.study.driving import drive
+from truerisk.study.driving import run_cells
 from truerisk.study.queue import Rules
 from truerisk.study.store import Store
 from truerisk.study.values import key_of, seed_of
@@ -82,8 +82,8 @@ def run(path: Any, work: Callable, executor: Any = None, wanted: int = 10, **opt
     with Store.write(path) as store:
         store.note({"kind": "test", "name": "test"})
         rules = Rules(**{"patience": 20.0, **options})
-        wants = store.want(cells, wanted)
-        drive(store, wants, work, executor, arrays=arrays, rules=rules)
+        wants = store.request_replicates(cells, wanted)
+        run_cells(store, wants, work, executor, arrays=arrays, rules=rules)
 
 
 def found(path: Any) -> dict:

@@ -5,7 +5,7 @@ from typing import Any
 
 from truerisk.validation.checklists.checklist import Checklist
 from truerisk.validation.checklists.study_facts import (
-    Rated,
+    ReportedMeasure,
     StudyFacts,
     StudyModel,
     StudyResults,
@@ -25,7 +25,9 @@ FACTS = StudyFacts(
         n_settings=3,
     ),
     testing=StudyTesting(chosen_by="10-fold", tested_by="pairs (10-fold)"),
-    results=StudyResults(measures=(Rated("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),)),
+    results=StudyResults(
+        measures=(ReportedMeasure("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),)
+    ),
     software=StudySoftware(versions={"truerisk": "1"}),
 )
 """A study of 200 rows in two classes, of a tuned logistic regression."""

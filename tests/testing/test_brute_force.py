@@ -8,8 +8,8 @@ from truerisk.extend import ALL, Family, PlanBuilder, Request
 from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.testing.brute_force import (
     brute_force,
-    decoded,
-    freedom_by_brute_force,
+    decode_plan,
+    degrees_of_freedom_by_brute_force,
     rules_by_brute_force,
 )
 from truerisk.testing.toy_learners import NearestMean
@@ -24,7 +24,7 @@ def test_decoded_plan_is_what_was_asked():
     builder.ask((ALL, (fold,)), (fold, ()), flips=[(4, 1)])
     builder.ask((sample, (fold,)), (ALL, ()))
     builder.ask((ALL, (fold,)), (sample, ()), flips=[(4, 1)])
-    read = decoded(builder.build())
+    read = decode_plan(builder.build())
     assert read.train == [[0, 2, 4], [0, 0, 4]]
     assert read.labels == [{4: 1}, {}]
     assert read.questions == [(0, [1, 3]), (1, [0, 1, 2, 3, 4]), (0, [0, 1, 4])]
@@ -65,7 +65,9 @@ def test_freedom_by_brute_force_is_that_of_the_fits_asked():
     """n/k of each training set, and nothing for a fit that is not asked."""
     data = checked(np.arange(6.0)[:, None], [0, 1] * 3)
     family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 2]})
-    found = freedom_by_brute_force(family, data, halves(ModelFacts(freedom=np.zeros(1, np.int32))))
+    found = degrees_of_freedom_by_brute_force(
+        family, data, halves(ModelFacts(freedom=np.zeros(1, np.int32)))
+    )
     np.testing.assert_array_equal(found, [[4, np.nan], [2, np.nan]])
 
 

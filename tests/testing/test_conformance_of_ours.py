@@ -15,8 +15,8 @@ from truerisk.extend import Family
 from truerisk.methods import as_method
 from truerisk.models import IntervalClassifier
 from truerisk.testing import engine_checks, method_checks
-from truerisk.testing.cases import bagged_classes, numbers, two_classes
-from truerisk.testing.situations import usual_families
+from truerisk.testing.cases import bagged_classes, noisy_line_case, two_class_case
+from truerisk.testing.situations import default_families
 
 BOOTSTRAPS = "bootstrap", ".632", ".632+", "optimism"
 SMALLER = {  # hundreds of repetitions prove nothing here that a few do not
@@ -46,7 +46,7 @@ BAGGED = {"oob", "nested (3-fold, inner oob)"}  # those that ask members one by 
 FEW = {"complete": 10, "exact-oob": 5, "nested (3-fold, inner complete (m=5))": 10}
 # Engines whose own test files do not run the kit, with what they are made for.
 FAMILIES = {
-    "generic": usual_families(),
+    "generic": default_families(),
     "knn": [Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})],
     "interval": [Family.from_grid(IntervalClassifier(), {"k": [1, 2, 4]})],
 }
@@ -61,7 +61,7 @@ def case_of(word):
     """The case that a method is checked on."""
     if word in BAGGED:
         return bagged_classes()
-    case = numbers() if word in NUMBERS else two_classes(FEW.get(word, 40))
+    case = noisy_line_case() if word in NUMBERS else two_class_case(FEW.get(word, 40))
     if word not in IN_SPACE:
         return case
     places = np.random.default_rng(3).integers(40, size=(case.data.n_rows, 2)).astype(float)

@@ -49,7 +49,7 @@ def test_replicate_of_cross_validation_has_the_risk_of_its_training_size(word, n
 def test_replicate_of_apparent_risk_flatters_by_the_parameters():
     """The mean is σ² (1 − p/n), which flatters."""
     found = replicate(as_method("apparent"), LINE, LEAST_SQUARES, n=20, replicates=150)
-    check_mean(found, LINE.least_squares_apparent(20))
+    check_mean(found, LINE.least_squares_apparent_risk(20))
     check_bias(found, "optimistic")
 
 

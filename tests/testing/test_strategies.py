@@ -12,8 +12,14 @@ from truerisk.engines import Generic
 from truerisk.extend import ALL, Data, Plan, PlanBuilder
 from truerisk.plan.extras.flips import flips_of
 from truerisk.testing import engine_checks, strategies
-from truerisk.testing.brute_force import decoded
-from truerisk.testing.cases import altered, frozen_data, permuted_data, permuted_plan, renamed
+from truerisk.testing.brute_force import decode_plan
+from truerisk.testing.cases import (
+    altered_plans,
+    frozen_data,
+    permuted_data,
+    permuted_plan,
+    with_renamed_classes,
+)
 from truerisk.testing.strategies import NestingBuilder, data_sets, plans
 
 
@@ -75,7 +81,7 @@ def test_nesting_builder_embeds_the_same_questions_about_other_rows(seed, n, exc
     sample = inner.block(rng.integers(len(rows), size=len(rows)))
     inner.ask((sample, ()), (ALL, (sample,)), repeat=3)
     drawn = inner.build()
-    outer.embed(drawn, rows, inside=outer.trained(0), part="inner", unit=7)
+    outer.embed(drawn, rows, outer_set=outer.train_set_of(0), part="inner", unit=7)
     plan = outer.build()
 
     for q in range(drawn.n_questions):
@@ -102,7 +108,7 @@ def test_nesting_builder_keeps_copies_of_a_sample_together():
     inner = PlanBuilder(3)
     for fold in inner.partition(np.array([0, 1, 1])):
         inner.ask((ALL, (fold,)), (fold, ()))
-    outer.embed(inner.build(), np.array([0, 2, 5]), outer.trained(0), part="inner", unit=0)
+    outer.embed(inner.build(), np.array([0, 2, 5]), outer.train_set_of(0), part="inner", unit=0)
     plan = outer.build()
     trained = [plan.train_rows(int(plan.fit[q])) for q in (1, 2)]
     assert [(rows.tolist(), None if c is None else c.tolist()) for rows, c in trained] == [
@@ -121,7 +127,7 @@ def test_permuted_plan_asks_the_same_about_the_moved_rows(drawer):
     data = drawer.draw(data_sets())
     plan = drawer.draw(plans(data))
     order = np.array(drawer.draw(st.permutations(range(data.n_rows))))
-    old, new = decoded(plan), decoded(permuted_plan(plan, order))
+    old, new = decode_plan(plan), decode_plan(permuted_plan(plan, order))
     assert [sorted(order[seen]) for seen in new.train] == old.train
     assert [(fit, sorted(order[rows])) for fit, rows in new.questions] == old.questions
     assert [{order[r]: c for r, c in labels.items()} for labels in new.labels] == old.labels
@@ -133,7 +139,7 @@ def test_permuted_plan_asks_the_same_about_the_moved_rows(drawer):
 def test_renamed_data_move_codes_with_the_order_of_names():
     """Codes follow the sorted new names."""
     data = Data.check(np.eye(3), ["b", "a", "c"], task="classification")
-    other = renamed(data, ["z", "y", "x"])
+    other = with_renamed_classes(data, ["z", "y", "x"])
     assert other.y.tolist() == ["y", "z", "x"]
     assert other.codes.tolist() == [1, 2, 0]
 
@@ -154,7 +160,7 @@ def test_altered_plans_differ_in_every_array_once():
     plan = builder.build()
     before = plan.to_dict()
     changed = []
-    for what, other in altered(plan):
+    for what, other in altered_plans(plan):
         after = other.to_dict()
         changed += [
             name for name in before if name != "fingerprint" and before[name] != after[name]

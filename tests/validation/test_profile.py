@@ -46,10 +46,10 @@ def test_fold_jackknife_of_a_mean_is_the_variance_of_the_folds_means():
     without = [np.delete(folds, j, axis=0).mean(keepdims=True).ravel() for j in range(8)]
     found = FoldJackknife.from_values(np.array([folds.mean()]), without)
     assert found.variance[0] == pytest.approx(folds.mean(axis=1).var(ddof=1) / 8)
-    assert found.carried[0] == pytest.approx(folds.mean())
+    assert found.extrapolated[0] == pytest.approx(folds.mean())
     found = FoldJackknife.from_values(np.ones(2), [np.array([1.0, np.nan]), np.ones(2), np.ones(2)])
     assert np.isnan(found.variance).tolist() == [False, True]
-    assert np.isnan(found.carried).tolist() == [False, True]
+    assert np.isnan(found.extrapolated).tolist() == [False, True]
 
 
 # ---------------- Rows of outcomes: copies weigh, rows without weight are left out

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 import truerisk as tr
 from truerisk.core.errors import UnknownName
 from truerisk.extend import BadArgument, BadData
-from truerisk.validation.subgroups import MISSING, levels_of
+from truerisk.validation.subgroups import MISSING, subgroup_levels
 
 N = 120
 RNG = np.random.default_rng(1)
@@ -85,13 +85,13 @@ FRAME = pd.DataFrame(
 
 def test_levels_of_a_frame_are_named():
     """By their columns, in the order asked for; levels stand in the order of their values."""
-    grade, sex = levels_of(["grade", "sex"], FRAME, 4)
+    grade, sex = subgroup_levels(["grade", "sex"], FRAME, 4)
     assert (grade.column, grade.names, grade.codes.tolist()) == (
         "grade", ("9", "10", MISSING), [1, 0, 2, 1],
     )  # fmt: skip
     assert (sex.names, sex.codes.tolist(), sex.n_missing) == (("f", "m"), [1, 0, 1, 0], 0)
     for name in ("grade", "centre", "flag"):  # NaN, None and the NA of pandas are the last level
-        (found,) = levels_of(name, FRAME, 4)
+        (found,) = subgroup_levels(name, FRAME, 4)
         assert found.names[-1] == MISSING
         assert found.n_missing == (found.codes == len(found.names) - 1).sum() == 1
 
@@ -107,7 +107,7 @@ def test_levels_of_a_frame_are_named():
     ],
 )
 def test_levels_have_names_of_their_own(column, names, codes):
-    (found,) = levels_of({"x": np.array(column)}, None, len(column))
+    (found,) = subgroup_levels({"x": np.array(column)}, None, len(column))
     assert (found.names, found.codes.tolist()) == (names, codes)
     said = f"1 row has no 'x': they are the level '{names[-1]}'."
     assert (found.note == said) == (found.n_missing == 1)
@@ -125,11 +125,11 @@ def test_levels_have_names_of_their_own(column, names, codes):
 )
 def test_levels_are_read_from_every_form(given):
     """A frame, a series and a dict of their own need no column of X; an array has numbers."""
-    (found,) = levels_of(given, None, 4)
+    (found,) = subgroup_levels(given, None, 4)
     assert (found.column, found.names, found.codes.tolist()) == ("sex", ("f", "m"), [1, 0, 1, 0])
     X = np.array([[0, 1], [1, 1], [0, 2], [1, 2]])
-    assert levels_of([1], X, 4)[0].codes.tolist() == [0, 0, 1, 1]
-    assert [one.column for one in levels_of(X, None, 4)] == ["column 0", "column 1"]
+    assert subgroup_levels([1], X, 4)[0].codes.tolist() == [0, 0, 1, 1]
+    assert [one.column for one in subgroup_levels(X, None, 4)] == ["column 0", "column 1"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_levels_are_read_from_every_form(given):
 )
 def test_levels_refuse_bad_columns(given, X, kind, why):
     with pytest.raises(kind) as refused:
-        levels_of(given, X, 4 if X is None else len(X))
+        subgroup_levels(given, X, 4 if X is None else len(X))
     assert why in str(refused.value)
 
 
@@ -168,6 +168,6 @@ def test_levels_of_an_ordered_categorical_keep_its_order(library):
         column = module.DictionaryArray.from_arrays(codes, stages, ordered=True)
         frame = module.table({"stage": column})
     for given in ("stage", frame):
-        (found,) = levels_of(given, frame, 4)
+        (found,) = subgroup_levels(given, frame, 4)
         assert found.names == ("low", "medium", "high")
         assert found.codes.tolist() == [2, 0, 1, 0]

@@ -15,11 +15,11 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import TimeSeriesSplit
 
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute
 from truerisk.extend import Family, Interval, Terms
 from truerisk.validation.subgroup_risks import subgroup_risks
-from truerisk.validation.subgroups import levels_of
+from truerisk.validation.subgroups import subgroup_levels
 
 N = 240
 RNG = np.random.default_rng(5)
@@ -32,9 +32,9 @@ EVERY = ("auc", "average-precision", "log", "brier", "f1", "balanced-accuracy")
 def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, **given):
     """Each loss by its word: the risks of all levels, and the computation they rest on."""
     family = Family.from_grid(LogisticRegression() if model is None else model)
-    problem = pose(family, X[: len(y)], y, scoring=scoring, **given)
+    problem = problem_of_call(family, X[: len(y)], y, scoring=scoring, **given)
     computed = compute(problem, method)
-    levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))
+    levels = subgroup_levels({"site": SITE} if columns is None else columns, None, len(y))
     found = {}
     for name, one in {problem.loss.name: computed, **computed.by_score}.items():
         terms, tested = Terms(0.95, problem.rule), one.procedure or one.tested[0]
@@ -210,7 +210,7 @@ def test_subgroup_risks_of_scorers_and_failed_fits_have_a_reason():
     answers = computed.answers
     failed = replace(answers, answered=np.zeros_like(answers.answered))
     data, loss = computed.problem.data, computed.problem.loss
-    levels = levels_of({"site": SITE}, None, N)
+    levels = subgroup_levels({"site": SITE}, None, N)
     risks = subgroup_risks(failed, None, data, loss, Terms(0.95, computed.problem.rule), levels)
     assert {one.reason for one in risks.levels} == {"a fit failed, so some rows have no answer."}
 

@@ -14,7 +14,7 @@ from truerisk.methods import Pairs
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.outcomes import Outcomes
-from truerisk.validation.updating import Update, UpdatedProbabilities, Updating
+from truerisk.validation.updating import ModelUpdates, Update, UpdatedProbabilities
 
 RNG = np.random.default_rng(5)
 ETA = RNG.standard_normal(400)
@@ -29,7 +29,7 @@ def events(shift=0.0, slope=1.0):
 def updated(outcomes, *, grouped=False):
     """With seed 0, at 95 %."""
     line = Recalibration.from_outcomes(outcomes)
-    return Updating.from_outcomes(outcomes, line, level=0.95, seed=0, grouped=grouped)
+    return ModelUpdates.from_outcomes(outcomes, line, level=0.95, seed=0, grouped=grouped)
 
 
 SHIFTED = events(shift=-1.0)
@@ -58,7 +58,7 @@ def test_updating_has_the_risks_of_cross_validation(found):
     line = Recalibration.from_outcomes(Outcomes.from_predictions(SHIFTED, P)).measures()
     told = [(one.intercept, one.slope) for one in found.updates]
     assert told == [(0, 1), (line["in-the-large"], 1), (line["intercept"], line["slope"])]
-    again = Updating.from_json(found.to_json())
+    again = ModelUpdates.from_json(found.to_json())
     assert again.sentence == found.sentence
     assert re.search(rf"intercept +{found.updates[1].intercept:.4f}  1.0000", str(again))
 
@@ -92,7 +92,7 @@ def test_updating_tells_a_gain_and_not_noise(found):
         Update("intercept", 0.1, 1, 0.52, None, 0.02, worse),
         Update("intercept and slope", 0.1, 1, 0.52),
     )
-    assert Updating("squared", lines).sentence == (
+    assert ModelUpdates("squared", lines).sentence == (
         "By cross-validation, updating the intercept would raise the squared error from 0.500 "
         "to 0.520 (change 0.020, 0.010 to 0.030); updating the intercept and slope changes nothing "
         "that could be told."

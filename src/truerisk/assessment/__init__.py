@@ -1,1 +1,1 @@
-"""`assess`: several tuned learners on the same splits, and what to conclude."""
+"""Compare several tuned learners on the same splits with `assess`, and draw a conclusion."""

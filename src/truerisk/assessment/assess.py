@@ -1,4 +1,4 @@
-"""`assess`: several tuned learners on the same splits, and what to conclude."""
+"""The function `assess`, which compares several tuned learners on the same splits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.conclusion import conclude
 from truerisk.assessment.constant_risk import constant_risk
 from truerisk.assessment.door import load_part
-from truerisk.assessment.families import by_text, problems_of, ranked, read_learners, task_of
+from truerisk.assessment.families import (
+    learner_task,
+    problems_of,
+    ranked_names,
+    read_learners,
+    sorted_by_text,
+)
 from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.contracts import Fits
 from truerisk.core.arguments import as_typed, check_flag, mention, refuses_old_names
 from truerisk.core.errors import UnknownName
-from truerisk.core.formats import named
-from truerisk.core.progress import counting, shows_progress, stage
+from truerisk.core.formats import errors_named
+from truerisk.core.progress import count_fits, shows_progress, stage
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import reuse_connections
 from truerisk.estimation.problem import Problem, as_seed, with_checks
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Interrupted(KeyboardInterrupt):
-    """An assessment was stopped; `partial` holds what was done, None if nothing was."""
+    """An assessment was stopped; `partial` holds the finished learners, or None."""
 
     def __init__(self, partial: Assessment | None, missing: Sequence[str]) -> None:
         super().__init__(f"interrupted; not assessed: {', '.join(missing)}")
@@ -163,7 +169,7 @@ def assess(
     'bayes'
     """
     methods = None if cv is None else list(map(as_method, listed_splits(cv)))
-    outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
+    outer = None if outer is None else as_method(outer)  # An iterable of splits is read only once.
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
         raise UnknownName(
@@ -171,13 +177,13 @@ def assess(
             f"{mention('store', 'runs.db')}."
         )
     check_store(store, random_state)
-    seed = as_seed(random_state)  # one for all: a Generator would draw for each learner
+    seed = as_seed(random_state)  # A Generator would draw another seed for each learner.
     named_learners = read_learners(learners, seed)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     families = named_learners.values() if isinstance(named_learners, Mapping) else ()
     models = list(map(attrgetter("estimator"), families))
-    table, found, _ = take_named_columns(X, rows, models=models)
-    data = Data.check(table, y, task=task_of(named_learners, y), **found)
+    table, row_arguments_found, _ = take_named_columns(X, rows, models=models)
+    data = Data.check(table, y, task=learner_task(named_learners, y), **row_arguments_found)
     options = None
     if validate is not None and validate is not False:
         options = load_part("wishes")(validate, X, data, seed, positive)
@@ -185,7 +191,7 @@ def assess(
         named_learners,
         data,
         [*(methods or (None,)), outer],
-        found["sample_weight"],
+        row_arguments_found["sample_weight"],
         scoring=scoring,
         n_jobs=n_jobs,
         positive=positive,
@@ -196,33 +202,41 @@ def assess(
         random_state=seed,
     )
     if options is not None and options.horizon is not None:
-        problems = {name: each.asking_at(options.horizon) for name, each in problems.items()}
+        problems = {
+            name: learner_problem.asking_at(options.horizon)
+            for name, learner_problem in problems.items()
+        }
     schedule = Schedule.draw(problems, methods, outer)
-    forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested)))
-    first = with_checks(next(iter(problems.values())), checks, forward=forward)  # for all of them
+    goes_forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested)))
+    # The rows are the same for all learners, so they are checked once, with the first problem.
+    checked_problem = with_checks(next(iter(problems.values())), checks, goes_forward=goes_forward)
     for name, problem in problems.items():
-        problems[name] = schedule.with_methods(replace(problem, findings=first.findings))
+        problems[name] = schedule.with_methods(replace(problem, findings=checked_problem.findings))
     curves: Mapping[str, Any] = {}
     if learning_curve is not None:
         curves = load_part("learning-curves")(learning_curve, problems, schedule)
-    several = scoring if are_several(scoring) else None
-    typed = as_typed(**rows, scoring=several, positive=positive, validate=validate or None)
-    opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
-    with reuse_connections(), opened as stored:
-        assessment = _assess_each(problems, schedule, stored, curves, typed, checks=checks)
+    several_scores = scoring if are_several(scoring) else None
+    typed_arguments = as_typed(
+        **rows, scoring=several_scores, positive=positive, validate=validate or None
+    )
+    opened_store = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
+    with reuse_connections(), opened_store as stored:
+        assessment = _assess_each(
+            problems, schedule, stored, curves, typed_arguments, checks=checks
+        )
         if checks:
             warn_of_findings(assessment.warned_findings)
         if options is None:
             return assessment
         try:
-            with named(assessment.best):
-                best = assessment.learners[assessment.best]
-                validated = load_part("validation")(best, options)
-        except KeyboardInterrupt:  # Ctrl-C now loses the validation alone
+            with errors_named(assessment.best):
+                best_learner = assessment.learners[assessment.best]
+                validation = load_part("validation")(best_learner, options)
+        except KeyboardInterrupt:  # An interruption here loses only the validation.
             raise Interrupted(assessment, ("validation",)) from None
-        if isinstance(validated, str):
-            return replace(assessment, no_validation=validated)
-        return replace(assessment, validation=validated)
+        if isinstance(validation, str):
+            return replace(assessment, no_validation=validation)
+        return replace(assessment, validation=validation)
 
 
 def _assess_each(
@@ -230,65 +244,76 @@ def _assess_each(
     schedule: Schedule,
     stored: StoredSearch | None,
     curves: Mapping[str, PlannedCurve | str],
-    typed: Mapping[str, str],
+    typed_arguments: Mapping[str, str],
     *,
     checks: bool,
 ) -> Assessment:
-    """Tune all learners, then test each: what one of them refuses is known before the long part."""
-    done: dict[str, TunedLearner] = {}
-    missing: tuple[str, ...] | None = None  # the learners that an interruption left out
+    """Tune all learners, and then test each of them.
+
+    Testing takes longer, so that a learner that refuses the data is known before the long part.
+    """
+    done_learners: dict[str, TunedLearner] = {}
+    missing: tuple[str, ...] | None = None  # names of the learners that an interruption left out
     fit_store = None if stored is None else stored.fit_store
-    total = sum(map(schedule.fits, problems.values()))
+    n_fits = sum(map(schedule.n_fits, problems.values()))
     for curve in curves.values():
-        total += 0 if isinstance(curve, str) else curve.n_fits
+        n_fits += 0 if isinstance(curve, str) else curve.n_fits
     try:
-        with counting(total) as count:
-            tuned = {}
+        with count_fits(n_fits) as count:
+            computed_by_learner = {}
             for name, problem in problems.items():
-                with named(name), stage(name), stage("tuning"):
-                    tuned[name] = schedule.tuned(problem, count, fit_store)
+                with errors_named(name), stage(name), stage("tuning"):
+                    computed_by_learner[name] = schedule.tune(problem, count, fit_store)
             for name, problem in problems.items():
-                with named(name), stage(name), stage("testing"):
-                    done[name] = honest_learner(problem, tuned[name], schedule, count, fit_store)
+                with errors_named(name), stage(name), stage("testing"):
+                    done_learners[name] = honest_learner(
+                        problem, computed_by_learner[name], schedule, count, fit_store
+                    )
             for name, curve in curves.items():
-                with named(name), stage(name):
-                    done[name] = with_curve(done[name], curve, count, fit_store)
+                with errors_named(name), stage(name):
+                    done_learners[name] = with_curve(done_learners[name], curve, count, fit_store)
     except KeyboardInterrupt:
         missing = (
-            *(name for name in problems if name not in done),
-            *(f"learning curve of {n}" for n in curves if n in done and not done[n].has_curve),
+            *(name for name in problems if name not in done_learners),
+            *(
+                f"learning curve of {curve_name}"
+                for curve_name in curves
+                if curve_name in done_learners and not done_learners[curve_name].has_curve
+            ),
         )
-    whole = None
-    if done:
+    assessment = None
+    if done_learners:
         fits = None if stored is None else stored.fits
-        whole = assessment_of(done, problems, schedule, fits, typed, missing or ())
-        whole = replace(whole, checked=checks)
-    if missing is not None or whole is None:
-        raise Interrupted(whole, missing or ()) from None
-    return whole
+        assessment = collect_assessment(
+            done_learners, problems, schedule, fits, typed_arguments, missing or ()
+        )
+        assessment = replace(assessment, checked=checks)
+    if missing is not None or assessment is None:
+        raise Interrupted(assessment, missing or ()) from None
+    return assessment
 
 
-def assessment_of(
+def collect_assessment(
     learners: Mapping[str, TunedLearner],
     problems: Mapping[str, Problem],
     schedule: Schedule,
     fits: Fits | None,
-    typed: Mapping[str, str],
+    typed_arguments: Mapping[str, str],
     missing: Sequence[str] = (),
 ) -> Assessment:
-    """Return the assessment of these learners with its conclusion."""
+    """Collect the results of these learners in an assessment, and write its conclusion."""
     families, risks = {}, {}
     for name, learner in learners.items():
         families[name], risks[name] = problems[name].family, learner.risk.loss_value
-    order = by_text(families)
-    best = ranked(risks, order)[0]
-    problem, choice = problems[best], None
+    name_order = sorted_by_text(families)
+    best_name = ranked_names(risks, name_order)[0]
+    problem, choice = problems[best_name], None
     if len(learners) > 1:
-        choice = load_part("choice")(learners, order, problem, schedule.nested)
+        choice = load_part("choice")(learners, name_order, problem, schedule.nested)
     data, constant = problem.data, constant_risk(problem)
     assessment = Assessment(
         learners=learners,
-        best=best,
+        best=best_name,
         conclusion="",
         scoring=problem.loss.name,
         positive=problem.loss.label(data),
@@ -308,8 +333,8 @@ def assessment_of(
         baseline_rule=None if constant is None else constant.rule,
         missing=tuple(missing),
         choice=choice,
-        given=typed,
-        order=tuple(order),
+        given=typed_arguments,
+        order=tuple(name_order),
         problem=problem,
         testing=schedule.nested,
         constant=constant,

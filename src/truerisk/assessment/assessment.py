@@ -1,4 +1,4 @@
-"""Result of an assessment: a frozen value that prints, concludes, draws, and becomes JSON."""
+"""Result of an assessment: a frozen record that prints, concludes, draws, and becomes JSON."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from truerisk.assessment.constant_risk import Constant
+from truerisk.assessment.constant_risk import BestConstant
 from truerisk.assessment.door import load_part
-from truerisk.assessment.families import ranked
+from truerisk.assessment.families import ranked_names
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Fits
 from truerisk.core import formats, tables
 from truerisk.core.arguments import Renamed, check_level, mention
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.formats import percent, signed
+from truerisk.core.formats import percent, signed_number
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a
 from truerisk.core.overrides import override
@@ -31,11 +31,11 @@ from truerisk.losses.loss import AUC, AVERAGE_PRECISION
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import joined
 from truerisk.results import sentences
-from truerisk.results.door import load_from_above
-from truerisk.results.door import load_part as load_part_of_results
-from truerisk.results.evaluation import FOLDS, PairedLosses
+from truerisk.results.door import load_from_package
+from truerisk.results.door import load_from_results as load_part_of_results
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, PairedLosses
 from truerisk.results.finding import Finding
-from truerisk.results.interval import ROPE, Bounded, Interval, Scale, honest_numbers_of
+from truerisk.results.interval import DEFAULT_ROPE, Bounded, Interval, Scale, honest_numbers_of
 from truerisk.results.records import UNWRITTEN, Count, Record, Share
 from truerisk.results.results import (
     RiskCurve,
@@ -44,10 +44,10 @@ from truerisk.results.results import (
     check_requested,
     of_score,
 )
-from truerisk.search.as_given import Paired, paired_difference
+from truerisk.search.as_given import PairedDifference, paired_difference
 
 if TYPE_CHECKING:
-    from truerisk.assessment.differences import Neighbour
+    from truerisk.assessment.differences import DifferenceFromBest
     from truerisk.results.bounds import HonestNumber
     from truerisk.results.calibration import Calibration
     from truerisk.results.comparison import Comparison
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
     from truerisk.validation.validation import Validation
 
 COMPARISON = "truerisk.comparison.paired"
-MOST_NAMES = 10_000  # Number of column names that are stored. The fingerprint covers all of them.
-HEAD = (
+MOST_NAMES = 10_000  # largest number of column names that are stored with an assessment
+TABLE_HEADER = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
     *("best?", "optimism", "fits", "time"),
 )
-SETTING = HEAD.index("chosen setting")
-CARD = ("score", "better", "learner", "selected", "honest", "interval")
-WIDEST = 100  # width of the printed table in characters
+SETTING_COLUMN = TABLE_HEADER.index("chosen setting")
+CARD_HEADER = ("score", "better", "learner", "selected", "honest", "interval")
+MAX_WIDTH = 100  # width of the printed table in characters
 WIDEST_NAME, NARROWEST_NAME = 24, 12
 NARROWEST_SETTING = 14
 NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
@@ -183,7 +183,7 @@ class Assessment(Bounded, Record):
     }
 
     _types_elsewhere: ClassVar[Mapping[str, str]] = {
-        "Neighbour": "truerisk.assessment.differences:Neighbour",
+        "DifferenceFromBest": "truerisk.assessment.differences:DifferenceFromBest",
         "Calibration": "truerisk.results.calibration:Calibration",
         "RocCurve": "truerisk.results.roc:RocCurve",
         "Validation": "truerisk.validation.validation:Validation",
@@ -216,7 +216,7 @@ class Assessment(Bounded, Record):
     order: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
     problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
     testing: Procedure | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    constant: Constant | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    constant: BestConstant | None = field(default=None, repr=False, metadata=UNWRITTEN)
     column_names: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
     kept: Fits | None = field(default=None, metadata=UNWRITTEN)
     checked: bool = field(default=True, metadata=UNWRITTEN)
@@ -235,7 +235,7 @@ class Assessment(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """The requirement that an assessment read from a file violates, or None."""
+        """What a record read from a file lacks, as (field, requirement), or None if it is valid."""
         return None if self.best in self.learners else ("best", "one of the learners")
 
     @property
@@ -245,7 +245,7 @@ class Assessment(Bounded, Record):
 
     @property
     def report(self) -> RiskEstimate:
-        """Risk to report: that of choosing among all learners, or of the only learner."""
+        """Risk to report: the risk of choosing among all learners, or of the only learner."""
         return self.best_learner.risk if self.choice is None else self.choice
 
     @property
@@ -255,7 +255,7 @@ class Assessment(Bounded, Record):
 
     @property
     def selected_scale(self) -> Scale:
-        """Scale of the numbers that tuned the best learner; a criterion has a loss of its own."""
+        """Scale of the numbers that tuned the best learner, which may be those of a criterion."""
         selected = self.best_learner.selected
         return self.scale if selected is None else selected.scale
 
@@ -279,12 +279,12 @@ class Assessment(Bounded, Record):
 
     @property
     def risks(self) -> dict[str, RiskEstimate]:
-        """Honest risk of every tuned learner."""
+        """Honest risk of every tuned learner, by name."""
         return {name: learner.risk for name, learner in self.learners.items()}
 
     @property
     def curves(self) -> dict[str, RiskCurve]:
-        """Risk curve of every learner, by the method that tuned it."""
+        """Risk curve of every learner, computed by the method that tuned it."""
         return {name: learner.curve for name, learner in self.learners.items()}
 
     @property
@@ -300,29 +300,29 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def roc(self) -> RocCurve | None:
-        """ROC curve of the best learner, from rows that took no part in its tuning or fit."""
+        """ROC curve of the best learner, on rows used neither for its tuning nor for its fit."""
         return self.best_learner.roc
 
     @cached_property
     def no_roc(self) -> str | None:
-        """The reason why there is no ROC curve, or None."""
+        """Reason why there is no ROC curve, or None."""
         return self.best_learner.no_roc
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """Calibration of the best learner, from rows that took no part in its tuning or fit."""
+        """Calibration of the best learner, on rows used neither for its tuning nor for its fit."""
         return self.best_learner.calibration
 
     @property
     def validated(self) -> Validation | str | None:
-        """Validation, or the reason why it is missing; None if none was requested."""
+        """Validation of the best learner, or why it is missing; None if it was not requested."""
         return self.validation or self.no_validation
 
     @cached_property
     def monte_carlo(self) -> Mapping[str, np.ndarray]:
         """Losses of the single random splits by which each tuned learner was tested.
 
-        Empty unless `outer` is such a method ("monte-carlo").
+        The mapping is empty unless `outer` is a method of random splits ("monte-carlo").
         """
         if not self.tested_by.startswith("monte-carlo"):
             return {}
@@ -330,16 +330,16 @@ class Assessment(Bounded, Record):
         return {name: risks for name, risks in splits.items() if risks is not None}
 
     @cached_property
-    def differences(self) -> Sequence[Neighbour]:
+    def differences(self) -> Sequence[DifferenceFromBest]:
         """Paired differences of the risks, each learner minus the best one."""
         if len(self.learners) < 2:
             return []
-        differences: Sequence[Neighbour] = load_part("differences")(self)
+        differences: Sequence[DifferenceFromBest] = load_part("differences")(self)
         return differences
 
     @property
     def posterior(self) -> dict[str, Any] | None:
-        """Errors and tested rows behind the posterior of the error rate, or None if it has none."""
+        """Errors and tested rows behind the posterior of the error rate; None without it."""
         try:
             posterior = load_part("posterior").of_estimate(self.best_learner.risk)
         except Refusal:
@@ -355,7 +355,7 @@ class Assessment(Bounded, Record):
     def ranking(self) -> list[str]:
         """Names of the learners, the best honest risk first and those without a risk last."""
         order = self.order or tuple(self.learners)
-        return ranked({name: risk.loss_value for name, risk in self.risks.items()}, order)
+        return ranked_names({name: risk.loss_value for name, risk in self.risks.items()}, order)
 
     @property
     def ranked_learners(self) -> dict[str, TunedLearner]:
@@ -372,25 +372,29 @@ class Assessment(Bounded, Record):
         """
         if self.scale.perfect is not None:
             for learner in self.ranking:
-                tuned = self.learners[learner]
+                tuned_learner = self.learners[learner]
                 yield (
                     self.named_scoring,
                     learner,
-                    tuned.selected if tuned.tuned else None,
-                    tuned.risk,
+                    tuned_learner.selected if tuned_learner.tuned else None,
+                    tuned_learner.risk,
                 )
             if self.choice is not None:
                 yield self.named_scoring, sentences.WHOLE_SEARCH, None, self.choice
         for name in dict.fromkeys(name for risk in self.risks.values() for name in risk.scores):
             for learner in self.ranking:
-                tuned = self.learners[learner]
-                tuning = tuned.selected.scores if tuned.selected and not tuned.claimed else {}
-                if name in tuned.risk.scores:
-                    honest = tuned.risk.scores[name]
-                    yield honest.named_scoring, learner, tuning.get(name), honest
+                tuned_learner = self.learners[learner]
+                tuning_scores = (
+                    tuned_learner.selected.scores
+                    if tuned_learner.selected and not tuned_learner.claim_text
+                    else {}
+                )
+                if name in tuned_learner.risk.scores:
+                    honest_score = tuned_learner.risk.scores[name]
+                    yield honest_score.named_scoring, learner, tuning_scores.get(name), honest_score
             if self.choice is not None and name in self.choice.scores:
-                whole = self.choice.scores[name]
-                yield whole.named_scoring, sentences.WHOLE_SEARCH, None, whole
+                choice_score = self.choice.scores[name]
+                yield choice_score.named_scoring, sentences.WHOLE_SEARCH, None, choice_score
 
     @property
     def ranks(self) -> dict[str, str]:
@@ -427,15 +431,17 @@ class Assessment(Bounded, Record):
         RiskEstimate or None
             The score, or None if it was not requested.
         """
-        name, honest = self.named_ranks.get(label), self.risks[learner or self.best]
-        risks = [honest, *honest.scores.values()]
+        name, risk_of_learner = self.named_ranks.get(label), self.risks[learner or self.best]
+        risks = [risk_of_learner, *risk_of_learner.scores.values()]
         return next((risk for risk in risks if risk.named_scoring == name), None)
 
     @property
     def runner_up(self) -> str | None:
         """Name of the learner with the second-best honest risk."""
-        others = [n for n in self.ranking if n != self.best and self.risks[n].value is not None]
-        return others[0] if others else None
+        other_names = [
+            n for n in self.ranking if n != self.best and self.risks[n].value is not None
+        ]
+        return other_names[0] if other_names else None
 
     def best_set(self, level: float = 0.95, *, score: str | None = None) -> list[str]:
         """Return a set of learners that contains the best one with probability `level`.
@@ -457,19 +463,19 @@ class Assessment(Bounded, Record):
         """
         check_level("level", level)
         names = [name for name in self.ranking if self.risks[name].value is not None]
-        paired, behind = self._paired(names, score)
+        paired_losses, differences = self._paired_losses(names, score)
         if len(names) < 2:
             return names
-        retained = load_part_of_results("best-set")(paired, level).tolist()
+        may_be_best = load_part_of_results("best-set")(paired_losses, level).tolist()
         return [
             name
-            for name, may_be in zip(names, retained, strict=True)
-            if may_be or name not in behind or not behind[name].shows_worse(level)
+            for name, may_be in zip(names, may_be_best, strict=True)
+            if may_be or name not in differences or not differences[name].shows_worse(level)
         ]
 
     @cached_property
     def usual_best_set(self) -> Sequence[str] | None:
-        """Set `best_set` at the level of the intervals, or None if it is refused.
+        """Set `best_set` at the confidence level of the intervals, or None if it is refused.
 
         It is also None if several learners cannot be compared because `truerisk.comparison` is
         missing. The legend gives the reason.
@@ -481,35 +487,52 @@ class Assessment(Bounded, Record):
         except Refusal:
             return None
 
-    def _paired(
+    def _paired_losses(
         self, names: Sequence[str], score: str | None
     ) -> tuple[PairedLosses, dict[str, Comparison]]:
-        """Return the losses of these learners, and the difference of each from the best of them.
+        """Return the losses of these learners, and the difference of each from the best learner.
 
         The best set and the differences that are shown with it inflate variances by the same
         factor.
         """
-        paired = self._comparable(names, score).losses()
+        paired_losses = self._paired_answers(names, score).losses()
         values = {name: of_score(self.risks[name], score).loss_value for name in names}
-        best = min(names, key=lambda name: values[name] or 0.0)
-        behind = {name: self.difference(name, best, score=score) for name in names if name != best}
+        best_name = min(names, key=lambda name: values[name] or 0.0)
+        differences = {
+            name: self.difference(name, best_name, score=score)
+            for name in names
+            if name != best_name
+        }
         factors = [
-            behind[name].details.get("factor", FOLDS) if name in behind else FOLDS for name in names
+            differences[name].details.get("factor", FOLD_VARIANCE_FACTOR)
+            if name in differences
+            else FOLD_VARIANCE_FACTOR
+            for name in names
         ]
-        return replace(paired, factors=np.array(factors, dtype=float)), behind
+        return replace(paired_losses, factors=np.array(factors, dtype=float)), differences
 
-    def _comparable(self, names: Sequence[str], score: str | None) -> PairedAnswers:
+    def _paired_answers(self, names: Sequence[str], score: str | None) -> PairedAnswers:
         """Return the predictions of these learners for the test sets of the outer splits."""
-        parts = [answers for n in names if (answers := self.learners[n].answers) is not None]
-        if self.problem is None or self.testing is None or not parts or len(parts) < len(names):
+        answers_by_learner = [
+            answers for name in names if (answers := self.learners[name].answers) is not None
+        ]
+        if (
+            self.problem is None
+            or self.testing is None
+            or not answers_by_learner
+            or len(answers_by_learner) < len(names)
+        ):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
-        whole, loss = joined(parts), self.problem.loss
+        joined_answers, loss = joined(answers_by_learner), self.problem.loss
         if score is not None and score != self.scoring:
             score_names = list(self.problem.scores)
             check_requested(score, [self.scoring, *score_names])
-            whole, loss = whole.also[score_names.index(score)], self.problem.scores[score].loss
+            joined_answers, loss = (
+                joined_answers.also[score_names.index(score)],
+                self.problem.scores[score].loss,
+            )
         testing = self.testing.outer_method
-        return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)
+        return PairedAnswers(replace(joined_answers, also=()), self.problem.data, loss, testing)
 
     def difference(
         self,
@@ -517,7 +540,7 @@ class Assessment(Bounded, Record):
         b: str,
         *,
         score: str | None = None,
-        rope: float = ROPE,
+        rope: float = DEFAULT_ROPE,
     ) -> Comparison:
         """Return the paired difference of two learners, a minus b, on the requested scale.
 
@@ -545,13 +568,13 @@ class Assessment(Bounded, Record):
             refuse_unassessed(name, self.learners)
         if a == b:
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
-        first, second = (of_score(self.risks[name], score) for name in (a, b))
+        first_risk, second_risk = (of_score(self.risks[name], score) for name in (a, b))
         level = self.confidence_level
         options = {"rope": rope, "confidence_level": level}
-        comparison: Comparison = load_from_above("difference")(first, second, **options)
+        comparison: Comparison = load_from_package("difference")(first_risk, second_risk, **options)
         return replace(comparison, names=(a, b))
 
-    def gain(self) -> Paired | None:
+    def gain(self) -> PairedDifference | None:
         """Return by how much choosing among all learners is better than the constant prediction.
 
         The gain is the risk of the constant prediction minus the risk of the choice, paired by row.
@@ -574,33 +597,33 @@ class Assessment(Bounded, Record):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Findings about the rows, the columns, the splits and the choice."""
-        found: tuple[Finding, ...] = load_part("findings")(self)
-        return found
+        findings: tuple[Finding, ...] = load_part("findings")(self)
+        return findings
 
     @property
     def warned_findings(self) -> tuple[Finding, ...]:
-        """Findings of this call's checks of the rows and of the best learner's predictions."""
-        seen = [] if self.problem is None else [*self.problem.findings]
+        """Findings of which this call warned, on the rows and the best learner's predictions."""
+        findings = [] if self.problem is None else [*self.problem.findings]
         for estimate in (self.best_learner.risk, self.report):
-            seen += all_findings(estimate)
-        return tuple(dict.fromkeys(seen))
+            findings += all_findings(estimate)
+        return tuple(dict.fromkeys(findings))
 
     def rows(self) -> list[list[str]]:
-        """Return the cells of the table, the best learner first.
+        """Return the cells of the table of learners, the best learner first.
 
         Returns
         -------
         list of list of str
             One list of cells per learner.
         """
-        best = self.usual_best_set
+        best_set = self.usual_best_set
         return [
-            _row(name, learner, None if best is None else name in best)
+            _row(name, learner, None if best_set is None else name in best_set)
             for name, learner in self.ranked_learners.items()
         ]
 
     def table(self) -> Any:
-        """Return `to_frame`, of which this is the older name.
+        """Return `to_frame`; `table` is the older name of this method.
 
         Returns
         -------
@@ -610,33 +633,33 @@ class Assessment(Bounded, Record):
         return self.to_frame()
 
     def to_frame(self) -> Any:
-        """Return the table as a frame.
+        """Return the table of learners as a data frame.
 
         Returns
         -------
         DataFrame
             A frame of pandas, or of polars if only that is installed, with a row for each learner.
         """
-        best = self.usual_best_set
+        best_set = self.usual_best_set
         return frame_of_rows(
             [
                 {
                     "learner": name,
-                    "setting": formats.params_text(tuned.curve.best_params),
-                    "selected": tuned.selected and tuned.selected.value,
-                    "value": tuned.risk.value,
-                    **_ends(tuned.risk.interval),
-                    "may_be_best": None if best is None else name in best,
-                    "optimism": tuned.optimism,
-                    "n_fits": tuned.n_fits,
-                    "seconds": tuned.seconds,
+                    "setting": formats.params_text(learner.curve.best_params),
+                    "selected": learner.selected and learner.selected.value,
+                    "value": learner.risk.value,
+                    **_ends(learner.risk.interval),
+                    "may_be_best": None if best_set is None else name in best_set,
+                    "optimism": learner.optimism,
+                    "n_fits": learner.n_fits,
+                    "seconds": learner.seconds,
                 }
-                for name, tuned in self.ranked_learners.items()
+                for name, learner in self.ranked_learners.items()
             ]
         )
 
     def scorecard(self) -> Any:
-        """Return the honest scores on the requested scale.
+        """Return the honest scores of all learners, on the requested scale, as a data frame.
 
         Returns
         -------
@@ -659,21 +682,30 @@ class Assessment(Bounded, Record):
         )
 
     @property
-    def _card(self) -> list[list[str]]:
-        """The cells of the scorecard without the loss, which has its own table.
+    def _scorecard_rows(self) -> list[list[str]]:
+        """Cells of the scorecard without the main loss, which has its own table.
 
-        The name of a score, and its better direction, appear once.
+        The name of a score, and the word for its better direction, appear once.
         """
-        rows, last = [], None
-        further = (score for score in self.reported_scores() if score[0] != self.named_scoring)
-        for name, learner, selected, honest in further:
-            head = ["", ""] if name == last else [formats.clean(name, 40), honest.scale.better]
-            chosen = None if selected is None else selected.value
-            cells = [formats.clean(learner, WIDEST_NAME), formats.number(chosen)]
+        rows, last_score = [], None
+        further_scores = (
+            score for score in self.reported_scores() if score[0] != self.named_scoring
+        )
+        for name, learner, selected, honest in further_scores:
+            head = (
+                ["", ""]
+                if name == last_score
+                else [formats.escape_and_truncate(name, 40), honest.scale.better]
+            )
+            selected_value = None if selected is None else selected.value
+            cells = [
+                formats.escape_and_truncate(learner, WIDEST_NAME),
+                formats.number(selected_value),
+            ]
             rows.append(
                 [*head, *cells, formats.number(honest.value), str(honest.interval or "none")]
             )
-            last = name
+            last_score = name
         return rows
 
     @property
@@ -688,60 +720,86 @@ class Assessment(Bounded, Record):
     @property
     def legend(self) -> tuple[str, ...]:
         """Sentences that explain the columns of the table."""
-        kinds = {each.risk.interval.method for each in self.learners.values() if each.risk.interval}
+        interval_names = {
+            learner.risk.interval.method
+            for learner in self.learners.values()
+            if learner.risk.interval
+        }
         level = percent(self.confidence_level)
-        how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
-        tested = f"({sentences.tested_by(self.tested_by)}{how})"
+        interval_text = (
+            f"; {level} interval: {', '.join(sorted(interval_names))}" if interval_names else ""
+        )
+        test_text = f"({sentences.describe_testing_splits(self.tested_by)}{interval_text})"
         tuning = f"{self.tuned_by} on all rows, rule {self.rule}"
         scale = self.scale
-        selected = f"{self.selected_scale.selected} ({tuning})"
-        honest = sentences.honest_risk(scale.noun, self.tested_by, tuned=self.tuned)
+        selected_text = f"{self.selected_scale.selected_label} ({tuning})"
+        honest_text = sentences.describe_honest_risk(
+            scale.noun, self.tested_by, is_tuned=self.tuned
+        )
         return (
-            *([selected] if self.tuned else []),
+            *([selected_text] if self.tuned else []),
             *([sentences.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
-            f"honest: {honest} {tested}",
+            f"honest: {honest_text} {test_text}",
             *best_set_legend(self),
-            *([scale.optimism] if self.tuned else []),
+            *([scale.optimism_label] if self.tuned else []),
             *self._claims,
         )
 
     @property
     def _claims(self) -> Iterator[str]:
-        """Lines that explain `selected` if it is not the smallest risk of the curve."""
+        """Lines that explain `selected` of a learner that does not take it from its risk curve."""
         names_of: dict[str, list[str]] = {}
         for name, learner in self.learners.items():
-            if learner.claimed:
-                names_of.setdefault(learner.claimed, []).append(formats.clean(name, 40))
+            if learner.claim_text:
+                names_of.setdefault(learner.claim_text, []).append(
+                    formats.escape_and_truncate(name, 40)
+                )
         return (f"{', '.join(names)}: {sentence}" for sentence, names in names_of.items())
 
     @property
     def _more_rows(self) -> list[str]:
-        """Lines that say what each learning curve predicts for more rows, or why it does not."""
-        in_order = {name: self.learners[name] for name in self.ranking}
+        """Lines on what each learning curve predicts for more rows, or on why it does not."""
+        ranked_learners = {name: self.learners[name] for name in self.ranking}
         return [
-            f"{formats.clean(name, 40)}: {_promise(learner)}"
-            for name, learner in in_order.items()
+            f"{formats.escape_and_truncate(name, 40)}: {_more_rows_sentence(learner)}"
+            for name, learner in ranked_learners.items()
             if learner.has_curve
         ]
 
     def __str__(self) -> str:
-        table = tables.text_table(HEAD, _narrowed(self.rows()))
-        text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
-        warned = [
-            textwrap.fill(str(finding), WIDEST, break_on_hyphens=False) for finding in self.findings
+        table = tables.text_table(TABLE_HEADER, _shortened_rows(self.rows()))
+        text = textwrap.fill(self.conclusion, MAX_WIDTH, break_long_words=False)
+        warnings_text = [
+            textwrap.fill(str(finding), MAX_WIDTH, break_on_hyphens=False)
+            for finding in self.findings
         ]
-        card = [] if not self._card else [tables.text_table(CARD, self._card), ""]
-        card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
-        card += [""] if self._more_rows else []
-        warned = ["", *warned] if warned else []
-        said_of_best = ["", *self._validated] if self.validated else []
-        lines = [self.title, "", table, "", *card, *self.legend, "", text, *warned, *said_of_best]
+        card_lines = (
+            []
+            if not self._scorecard_rows
+            else [tables.text_table(CARD_HEADER, self._scorecard_rows), ""]
+        )
+        card_lines += [textwrap.fill(line, MAX_WIDTH) for line in self._more_rows]
+        card_lines += [""] if self._more_rows else []
+        warnings_text = ["", *warnings_text] if warnings_text else []
+        validation_text = ["", *self._validated] if self.validated else []
+        lines = [
+            self.title,
+            "",
+            table,
+            "",
+            *card_lines,
+            *self.legend,
+            "",
+            text,
+            *warnings_text,
+            *validation_text,
+        ]
         return "\n".join(lines)
 
     @property
     def _validated(self) -> list[str]:
-        """The validation of the best learner, or why there is none."""
-        name = formats.clean(self.best, 40)
+        """Text of the validation of the best learner, or the reason why it is missing."""
+        name = formats.escape_and_truncate(self.best, 40)
         if self.validation is None:
             return [f"no validation of {name}: {self.no_validation}"]
         return [f"Validation of {name}", "", str(self.validation)]
@@ -749,7 +807,7 @@ class Assessment(Bounded, Record):
     @override
     def blocks(self) -> list[tables.Block]:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        return [tables.Block(caption, HEAD, self.rows())]
+        return [tables.Block(caption, TABLE_HEADER, self.rows())]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -776,7 +834,7 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("ladder")(self, ax=ax)
+        return load_from_package("ladder")(self, ax=ax)
 
     def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
         """Draw the risk curve of a learner with every further criterion.
@@ -793,8 +851,8 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        one = self._learner(learner)
-        return one.curve.plot(ax=ax, others=one.criteria)
+        tuned_learner = self._learner(learner)
+        return tuned_learner.curve.plot(ax=ax, others=tuned_learner.criteria)
 
     def plot_learning_curve(self, learner: str | None = None, ax: Any = None) -> Any:
         """Draw the learning curve of a learner, extrapolated to twice the rows.
@@ -814,12 +872,12 @@ class Assessment(Bounded, Record):
             The axes with the drawing.
         """
         name = self.best if learner is None else learner
-        one = self._learner(learner)
-        if one.learning_curve is None:
-            why = one.no_learning_curve or f"assess with learning_curve=[{name!r}]."
-            raise Refusal(f"there is no learning curve of {name!r}: {why}")
-        to = one.expected[-1].n_train if one.expected else None
-        return one.learning_curve.plot(ax=ax, to=to)
+        tuned_learner = self._learner(learner)
+        if tuned_learner.learning_curve is None:
+            reason = tuned_learner.no_learning_curve or f"assess with learning_curve=[{name!r}]."
+            raise Refusal(f"there is no learning curve of {name!r}: {reason}")
+        last_size = tuned_learner.expected[-1].n_train if tuned_learner.expected else None
+        return tuned_learner.learning_curve.plot(ax=ax, to=last_size)
 
     def plot_monte_carlo(self, ax: Any = None) -> Any:
         """Draw box plots of the risks of single random splits.
@@ -836,7 +894,7 @@ class Assessment(Bounded, Record):
         """
         if not self.monte_carlo:
             raise Refusal(NO_BOXES)
-        return load_from_above("boxes")(self, ax=ax)
+        return load_from_package("boxes")(self, ax=ax)
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
         """Draw the posterior of a learner's true error rate after the honest test.
@@ -856,7 +914,7 @@ class Assessment(Bounded, Record):
         return load_part("posterior").of_estimate(self._learner(learner).risk).plot(ax=ax)
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
-        """Draw the ROC curve of rows that took no part in tuning or fit; its AUC is honest.
+        """Draw the ROC curve of rows used neither for tuning nor for fitting, with the honest AUC.
 
         Parameters
         ----------
@@ -907,8 +965,10 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        tuned = self._learner(learner)
-        calibration = self.calibration if tuned is self.best_learner else tuned.calibration
+        tuned_learner = self._learner(learner)
+        calibration = (
+            self.calibration if tuned_learner is self.best_learner else tuned_learner.calibration
+        )
         if calibration is None:
             raise Refusal(NO_CALIBRATION)
         return calibration.plot(ax=ax)
@@ -926,14 +986,16 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("stability")(self, ax=ax)
+        return load_from_package("stability")(self, ax=ax)
 
     def _roc_of(self, name: str | None) -> RocCurve:
-        one = self._learner(name)
-        curve = self.roc if one is self.best_learner else one.roc
+        tuned_learner = self._learner(name)
+        curve = self.roc if tuned_learner is self.best_learner else tuned_learner.roc
         if curve is None:
-            why = one.no_roc or self.no_roc or "a file has that of the best learner alone."
-            raise Refusal(f"there is no ROC curve: {why}")
+            reason = (
+                tuned_learner.no_roc or self.no_roc or "a file has that of the best learner alone."
+            )
+            raise Refusal(f"there is no ROC curve: {reason}")
         return curve
 
     def _learner(self, name: str | None) -> TunedLearner:
@@ -944,47 +1006,54 @@ class Assessment(Bounded, Record):
 
 
 def best_set_legend(assessment: Assessment) -> list[str]:
-    """Explain the column of the learners that may be the best, or say why it is empty."""
+    """Explain the column "best?" of learners that may be the best, or say why it is empty."""
     if assessment.usual_best_set is not None:
         return [sentences.may_be_best(percent(assessment.confidence_level))]
     if len(assessment.learners) < 2:
         return []
-    why = ""
+    reason = ""
     if not is_present(COMPARISON):
-        why = f", since {COMPARISON} is missing; install truerisk anew"
+        reason = f", since {COMPARISON} is missing; install truerisk anew"
     elif assessment.best_learner.risk.ordered:
-        why = ", since the rows were tested in the order of time"
-    return [f"best?: not known{why}"]
+        reason = ", since the rows were tested in the order of time"
+    return [f"best?: not known{reason}"]
 
 
 def refuse_unassessed(name: str, learners: Iterable[str]) -> None:
-    """Refuse a name that none of the assessed learners has."""
+    """Raise UnknownName for a name that none of the assessed learners has."""
     check_known("there is no learner", name, learners, "Assessed")
 
 
-def _narrowed(rows: list[list[str]]) -> list[list[str]]:
-    """Return the rows, with names and settings cut so that the table fits `WIDEST` if possible."""
-    named = [[_cut(row[0], WIDEST_NAME), *row[1:]] for row in rows]
-    room = WIDEST - _used(named)
-    if room < NARROWEST_SETTING:
-        widest = max(NARROWEST_NAME, WIDEST_NAME - (NARROWEST_SETTING - room))
-        named = [[_cut(row[0], widest), *row[1:]] for row in rows]
-        room = max(WIDEST - _used(named), NARROWEST_SETTING)
-    return [[*row[:SETTING], _cut(row[SETTING], room), *row[SETTING + 1 :]] for row in named]
+def _shortened_rows(rows: list[list[str]]) -> list[list[str]]:
+    """Shorten names and settings so that the table fits `MAX_WIDTH` characters if possible."""
+    shortened_rows = [[_cut(row[0], WIDEST_NAME), *row[1:]] for row in rows]
+    setting_width = MAX_WIDTH - _used(shortened_rows)
+    if setting_width < NARROWEST_SETTING:
+        name_width = max(NARROWEST_NAME, WIDEST_NAME - (NARROWEST_SETTING - setting_width))
+        shortened_rows = [[_cut(row[0], name_width), *row[1:]] for row in rows]
+        setting_width = max(MAX_WIDTH - _used(shortened_rows), NARROWEST_SETTING)
+    return [
+        [
+            *row[:SETTING_COLUMN],
+            _cut(row[SETTING_COLUMN], setting_width),
+            *row[SETTING_COLUMN + 1 :],
+        ]
+        for row in shortened_rows
+    ]
 
 
 def _used(rows: list[list[str]]) -> int:
-    """Return the width of all columns except the settings."""
-    others = [j for j in range(len(HEAD)) if j != SETTING]
-    return sum(max(len(row[j]) for row in [list(HEAD), *rows]) + 2 for j in others)
+    """Return the width of all columns of the table except the settings."""
+    other_columns = [j for j in range(len(TABLE_HEADER)) if j != SETTING_COLUMN]
+    return sum(max(len(row[j]) for row in [list(TABLE_HEADER), *rows]) + 2 for j in other_columns)
 
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _promise(learner: TunedLearner) -> str:
-    """Return a sentence on the effect of more rows."""
+def _more_rows_sentence(learner: TunedLearner) -> str:
+    """Return a sentence on the risk that the learning curve predicts for more rows."""
     if learner.expected:
         return str(learner.expected[-1])
     curve = learner.learning_curve
@@ -1001,13 +1070,13 @@ def _ends(interval: Interval | None) -> dict[str, Any]:
 
 def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:
     return [
-        formats.clean(name, 40),
+        formats.escape_and_truncate(name, 40),
         formats.params_text(learner.curve.best_params),
         formats.number(None if learner.selected is None else learner.selected.value),
         formats.number(learner.risk.value),
         str(learner.risk.interval or "none"),
         formats.yes_or_no(may_be_best),
-        signed(learner.optimism, learner.risk.value),
+        signed_number(learner.optimism, learner.risk.value),
         str(learner.n_fits),
         formats.seconds(learner.seconds),
     ]

@@ -11,7 +11,7 @@ from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.losses.loss import AUC, RowLoss
 from truerisk.plan.answers import Response
-from truerisk.results.interval import tied
+from truerisk.results.interval import are_tied
 
 RULES = {
     "label": "always answering the commonest class",
@@ -26,8 +26,8 @@ RULES = {
 
 
 @frozen(eq=False)
-class Constant:
-    """The smallest risk of a prediction that ignores the features, and its rule in words.
+class BestConstant:
+    """Best prediction that ignores the features: its risk, and its rule in words.
 
     The prediction is the best one for these very rows, so that the risk is, if anything, too small.
     `losses[i]` is the loss of row i; it is None if the loss has no per-row losses.
@@ -38,11 +38,11 @@ class Constant:
     losses: np.ndarray | None
 
 
-def constant_risk(problem: Problem) -> Constant | None:
-    """Return the best constant on all rows; None if the loss (a scorer) cannot use one."""
+def constant_risk(problem: Problem) -> BestConstant | None:
+    """Find the constant prediction of the smallest risk; None if the loss cannot rate constants."""
     data, loss = problem.data, problem.loss
     if is_exactly(loss, AUC):
-        return Constant(0.5, RULES["score"], None)
+        return BestConstant(0.5, RULES["score"], None)
     if loss.response not in ("label", "probability", "value"):
         return None
     answers, rules = _constants(data, loss.response)
@@ -50,7 +50,7 @@ def constant_risk(problem: Problem) -> Constant | None:
         if loss.response != "label":
             return None
         risks = loss.of_set(data, np.arange(data.n_rows), answers, data.sample_weight)
-        return Constant(float(risks.min()), RULES["set"], None)
+        return BestConstant(float(risks.min()), RULES["set"], None)
     if not loss.binary and loss.response == "label":
         rules = [RULES["cost"]] * len(rules)
     try:
@@ -60,27 +60,30 @@ def constant_risk(problem: Problem) -> Constant | None:
     risks = np.average(losses, axis=1, weights=data.sample_weight)
     if not np.isfinite(risks).any():
         return None
-    # Rounding must not decide between equal risks.
-    best = int(tied(risks, np.nanmin(risks)).argmax())
-    return Constant(float(risks[best]), rules[best], losses[best])
+    # Risks that differ only by rounding are equal, and the first of them is the best.
+    best_index = int(are_tied(risks, np.nanmin(risks)).argmax())
+    return BestConstant(float(risks[best_index]), rules[best_index], losses[best_index])
 
 
 def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
-    """Return `(n_constants, n_rows[, ...])` predictions that may be best, and their rules."""
-    n = data.n_rows
+    """Return the constant predictions that may be best, and a text for each of them."""
+    n_rows = data.n_rows
     if response == "label":
         classes = np.arange(data.n_classes)
-        return np.repeat(classes[:, None], n, axis=1), [RULES["label"]] * len(classes)
+        return np.repeat(classes[:, None], n_rows, axis=1), [RULES["label"]] * len(classes)
     if response == "probability" and data.task == "survival":
-        two = [data.at_horizon(horizon) for horizon in data.horizons]
-        came = [np.average(each.class_codes, weights=each.sample_weight) for each in two]
-        # These are probabilities of time intervals, the latest first.
-        chances = np.diff([0.0, *came, 1.0])[::-1]
-        return np.tile(chances, (1, n, 1)), [RULES["curve"]]
+        data_at_horizons = [data.at_horizon(horizon) for horizon in data.horizons]
+        event_shares = [
+            np.average(horizon_data.class_codes, weights=horizon_data.sample_weight)
+            for horizon_data in data_at_horizons
+        ]
+        # These are event probabilities by time interval, the latest interval first.
+        interval_probabilities = np.diff([0.0, *event_shares, 1.0])[::-1]
+        return np.tile(interval_probabilities, (1, n_rows, 1)), [RULES["curve"]]
     if response == "probability":
         shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]
-        return np.tile(shares / shares.sum(), (1, n, 1)), [RULES["probability"]]
+        return np.tile(shares / shares.sum(), (1, n_rows, 1)), [RULES["probability"]]
     mean = np.average(data.y, axis=0, weights=data.sample_weight)
-    both = np.stack([mean, np.median(data.y, axis=0)])
+    mean_and_median = np.stack([mean, np.median(data.y, axis=0)])
     rules = [RULES["value"], RULES["median"]]
-    return np.repeat(both[:, None], n, axis=1), rules
+    return np.repeat(mean_and_median[:, None], n_rows, axis=1), rules

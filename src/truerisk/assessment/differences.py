@@ -10,8 +10,8 @@ from truerisk.results.records import Count
 
 
 @frozen(kw_only=True)
-class Neighbour(Comparison):
-    """A learner minus the best one; earlier files have no more than its `mean` and the error."""
+class DifferenceFromBest(Comparison):
+    """Difference of a learner from the best one; older files hold only `mean` and its error."""
 
     schema: ClassVar[str] = ""
     derived: ClassVar[tuple[str, ...]] = (*Comparison.derived, "exceeds_noise")
@@ -23,13 +23,13 @@ class Neighbour(Comparison):
     n_pairs: Count = 0
 
 
-def differences_of(tested: Any) -> list[Neighbour]:
-    """Return the difference of each learner with a risk from the best one, where there is one."""
-    others = [name for name in tested.ranking if name != tested.best]
-    with_risk = [name for name in others if tested.risks[name].value is not None]
-    paired = [tested.difference(name, tested.best) for name in with_risk]
+def differences_of(assessment: Any) -> list[DifferenceFromBest]:
+    """Return the difference of each other learner that has a risk from the best learner."""
+    other_names = [name for name in assessment.ranking if name != assessment.best]
+    with_risk = [name for name in other_names if assessment.risks[name].value is not None]
+    comparisons = [assessment.difference(name, assessment.best) for name in with_risk]
     return [
-        Neighbour(learner=comparison.names[0], mean=comparison.value, **vars(comparison))
-        for comparison in paired
+        DifferenceFromBest(learner=comparison.names[0], mean=comparison.value, **vars(comparison))
+        for comparison in comparisons
         if comparison.test != "none"
     ]

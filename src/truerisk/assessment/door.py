@@ -1,4 +1,4 @@
-"""Import the parts of an assessment that few calls need, when they are needed."""
+"""Import the modules of an assessment that few calls need only when a call needs them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ load_part = loader_of(
     """
     choice  assessment.risk_of_choice:risk_of_choice  the risk of choosing among several learners
     differences  assessment.differences:differences_of  each learner minus the best one
-    findings  assessment.fragility:fragile  what makes the answer fragile
+    findings  assessment.fragility:fragility_findings  what makes the answer fragile
     learning-curves  assessment.learning_curves:planned_curves  risks on fewer rows
-    roc  assessment.held_out_curves:roc_of  the ROC curve of held-out rows
-    calibration  assessment.held_out_curves:calibration_of  the calibration of held-out rows
+    roc  assessment.held_out_curves:roc_curve  the ROC curve of held-out rows
+    calibration  assessment.held_out_curves:calibration  the calibration of held-out rows
     over-time  diagnostics.risk_over_time:risk_over_time  the risk in stretches of time
     posterior  results.error_posterior:ErrorPosterior  the posterior of the error
     wishes  assessment.validated:planned_options  what a validation shall tell
-    validation  assessment.validated:validated  the validation of the best learner
+    validation  assessment.validated:validate_learner  the validation of the best learner
     """,
 )

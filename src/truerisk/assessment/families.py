@@ -1,6 +1,6 @@
-"""The learners of an assessment: what a user named, or the usual ones for the size of the data.
+"""Learners of an assessment: those that a user names, or defaults for the size of the data.
 
-What was named is read before the data are checked, since it says whether y holds classes; words
+The argument is read before the data are checked, since it says whether y holds classes; names
 become models afterwards, since their grids depend on the size of the data.
 """
 
@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import mention, shown
+from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.formats import named
+from truerisk.core.formats import errors_named
 from truerisk.core.registry import check_present
 from truerisk.data.columns import (
     kinds_of_columns,
+    message_on_unreadable_column,
     number_columns_have_holes,
-    unreadable,
     with_plain_gaps,
 )
 from truerisk.data.data import Data, TaskWord
@@ -30,17 +30,17 @@ from truerisk.data.rows import n_columns
 from truerisk.data.targets import MOST_INTEGER_CLASSES
 from truerisk.engines.running.doors import shared_steps
 from truerisk.estimation.outer_splits import n_parts
-from truerisk.estimation.problem import Problem, params_branch, problem_on, settings_seed
+from truerisk.estimation.problem import Problem, fit_params_module, problem_on, settings_seed
 from truerisk.results.interval import tied_groups
 
-Named = Mapping[str, Family] | Sequence[str] | None
-"""Families by name, words of learners, or None for the usual ones."""
+NamedLearners = Mapping[str, Family] | Sequence[str] | None
+"""Families of learners by name, names of known learners, or None for the default learners."""
 
 
-def read_learners(learners: Any, seed: int = 0) -> Named:
-    """Read what was named: a dict of models or (model, grid) pairs, words, or None.
+def read_learners(learners: Any, seed: int = 0) -> NamedLearners:
+    """Read the argument `learners`: a dict of models or (model, grid) pairs, names, or None.
 
-    Of a (model, distributions, n) the settings are drawn, by a stream of the seed.
+    For (model, distributions, n), n settings are drawn with a random stream of the seed.
     """
     if learners is None or _are_words(learners):
         return None if learners is None else tuple(learners)
@@ -62,13 +62,14 @@ def read_learners(learners: Any, seed: int = 0) -> Named:
     return families
 
 
-def task_of(named: Named, y: Any) -> TaskWord:
-    """Return what the families predict; for words, what y looks like by the rule of table files.
+def learner_task(named_learners: NamedLearners, y: Any) -> TaskWord:
+    """Return the task of the families; for names of learners, the task that y suggests.
 
-    Classes are labels, booleans, or whole numbers of few values; pairs are outcomes in time.
+    Classes are labels, booleans, or whole numbers of few values; pairs are outcomes in time. This
+    is the rule of table files.
     """
-    if isinstance(named, Mapping):
-        return next(iter(named.values())).task
+    if isinstance(named_learners, Mapping):
+        return next(iter(named_learners.values())).task
     if y is None:
         raise BadData("y is None: an assessment compares predictions with a target.")
     target = np.asarray(y)
@@ -76,60 +77,71 @@ def task_of(named: Named, y: Any) -> TaskWord:
         return "survival"
     if target.dtype.kind not in "iuf":
         return "classification"
-    whole = np.array_equal(target, np.round(target))
-    few = whole and len(np.unique(target)) <= MOST_INTEGER_CLASSES
-    return "classification" if few else "regression"
+    is_whole = np.array_equal(target, np.round(target))
+    has_few_values = is_whole and len(np.unique(target)) <= MOST_INTEGER_CLASSES
+    return "classification" if has_few_values else "regression"
 
 
-def rows_for(named: Named, data: Data) -> Data:
-    """Return the data for these learners: X as it was given for models, plain gaps for words."""
-    if isinstance(named, Mapping):
+def rows_for(named_learners: NamedLearners, data: Data) -> Data:
+    """Return the data for these learners; for named learners, missing values in X become NaN.
+
+    Models get X as it was given.
+    """
+    if isinstance(named_learners, Mapping):
         return data
     X = with_plain_gaps(data.X)
     return data if X is data.X else replace(data, X=X)
 
 
-def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> Mapping[str, Family]:
-    """Return families by name; for words, or None, models with grids for the size of the data.
+def families_of(
+    named_learners: NamedLearners, data: Data, methods: Iterable[Any] = (None,)
+) -> Mapping[str, Family]:
+    """Return families by name; known names, or None, become models with grids for the data's size.
 
-    The grids also suit the least training set of the `methods` that compare and test them.
+    The grids also suit the smallest training set of the `methods` that compare and test them.
     """
-    if isinstance(named, Mapping):
-        return named
-    columns = n_columns(data.X)
-    if columns is None:
+    if isinstance(named_learners, Mapping):
+        return named_learners
+    n_features = n_columns(data.X)
+    if n_features is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
     size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": n_parts(data, methods)}
-    return named_families(named, data.task, columns=_layout(data.X, columns), **size)
+    return named_families(named_learners, data.task, columns=_layout(data.X, n_features), **size)
 
 
 def problems_of(
-    named_learners: Named, data: Data, methods: Iterable[Any], sample_weight: Any, **terms: Any
+    named_learners: NamedLearners,
+    data: Data,
+    methods: Iterable[Any],
+    sample_weight: Any,
+    **shared_arguments: Any,
 ) -> dict[str, Problem]:
-    """Pose the problem of every learner, on rows as it takes them, with what was asked of all.
+    """Return the problem of every learner, with the arguments that all of them share.
 
-    Learners behind the same steps find what the steps of the others gave.
+    Learners that begin with the same pipeline steps share the fits of these steps.
     """
     data = rows_for(named_learners, data)
     families = families_of(named_learners, data, methods)
-    alike, steps = set[str](), None
+    alike_names, steps = set[str](), None
     if sum(map(attrgetter("is_piped"), families.values())) > 1:
         sharing = shared_steps()
-        alike, steps = sharing.beginning_alike(families), sharing.Tries()
+        alike_names, steps = sharing.with_equal_first_step(families), sharing.FittedStepTrees()
     problems = {}
     for name, family in families.items():
         weights: dict[str, Any] = {}
         if sample_weight is not None:
-            with named(name):  # a learner that takes no weights is refused by its name
-                add = params_branch().fit_params_with_weight
-                weights = add(family.estimator, sample_weight, {})
-        problem = problem_on(data, family, fit_params=weights, **terms)
-        problems[name] = replace(problem, steps=steps) if name in alike else problem
+            with errors_named(
+                name
+            ):  # The error for a learner that takes no weights contains its name.
+                add_weight = fit_params_module().fit_params_with_weight
+                weights = add_weight(family.estimator, sample_weight, {})
+        problem = problem_on(data, family, fit_params=weights, **shared_arguments)
+        problems[name] = replace(problem, steps=steps) if name in alike_names else problem
     return problems
 
 
 def named_families(
-    words: Sequence[str] | None,
+    names: Sequence[str] | None,
     task: Any,
     *,
     n_classes: int,
@@ -137,54 +149,54 @@ def named_families(
     columns: Mapping[str, Any],
     parts: int = 2,
 ) -> dict[str, Family]:
-    """Families of the words of `truerisk assess --models`, the default ones for None.
+    """Return families for names of learners (as in `truerisk assess --models`, or the default).
 
-    `columns` says which columns are numbers and which text, as `models.learner` takes it, and
+    `columns` says which columns are numbers and which are text, as `models.learner` takes it, and
     `parts` how small training sets are.
     """
     check_present("truerisk.models.learners")
     from truerisk.models.learners import default_words, learner
 
-    if words is not None:
-        _refuse_no_or_equal(words)
+    if names is not None:
+        _refuse_no_or_equal(names)
     size: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
     return {
         name: Family.from_grid(*learner(name, task, **size, **columns))
-        for name in (default_words(task, n_rows) if words is None else words)
+        for name in (default_words(task, n_rows) if names is None else names)
     }
 
 
 def _are_words(learners: Any) -> bool:
     if isinstance(learners, str):
         raise UnknownName(
-            f"{mention('learners', learners)}: put words in a list, [{shown(learners)}]."
+            f"{mention('learners', learners)}: put words in a list, [{repr_on_one_line(learners)}]."
         )
-    return isinstance(learners, list | tuple) and all(isinstance(w, str) for w in learners)
+    return isinstance(learners, list | tuple) and all(isinstance(word, str) for word in learners)
 
 
-def _refuse_no_or_equal(words: Sequence[str]) -> None:
-    if not words:
+def _refuse_no_or_equal(names: Sequence[str]) -> None:
+    if not names:
         raise BadData("the list of learners is empty: there is nothing to assess.")
-    twice = [name for name in dict.fromkeys(words) if words.count(name) > 1]
-    if twice:
-        raise UnknownName(f"learner {twice[0]!r} is named twice: name each once.")
+    repeated_names = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if repeated_names:
+        raise UnknownName(f"learner {repeated_names[0]!r} is named twice: name each once.")
 
 
 def _layout(X: Any, n_features: int) -> dict[str, Any]:
-    """Return which columns are numbers and which are text, as `models.learner` takes them."""
+    """Return which columns are numbers and which text, as arguments of `models.learner`."""
     if hasattr(X, "tocsr"):
         raise BadData(
             "X is sparse, and the learners of words centre their columns: give X.toarray(), or a "
             "dict of models that take sparse rows."
         )
     kinds = kinds_of_columns(X) or ("number",) * n_features
-    why = unreadable(X, text=True)
-    if why is not None:
-        raise BadData(why)
+    reason = message_on_unreadable_column(X, text=True)
+    if reason is not None:
+        raise BadData(reason)
     return {
         "n_features": n_features,
-        "numeric": [j for j, kind in enumerate(kinds) if kind == "number"],
-        "text": [j for j, kind in enumerate(kinds) if kind == "text"],
+        "numeric": [j for j, column_kind in enumerate(kinds) if column_kind == "number"],
+        "text": [j for j, column_kind in enumerate(kinds) if column_kind == "text"],
         "missing": number_columns_have_holes(X),
     }
 
@@ -195,7 +207,7 @@ def _family(name: str, learner: Any, seed: int) -> Family:
     if not isinstance(learner, tuple | list):
         return Family.from_grid(learner)
     if len(learner) == 3:
-        with named(name):
+        with errors_named(name):
             return Family.drawn(learner[0], learner[1], learner[2], settings_seed(seed))
     if len(learner) != 2:
         raise UnknownName(
@@ -208,24 +220,27 @@ def _family(name: str, learner: Any, seed: int) -> Family:
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
-def by_text(families: Mapping[str, Family]) -> list[str]:
-    """Sort names by the text of class, parameters and settings of their learners."""
+def sorted_by_text(families: Mapping[str, Family]) -> list[str]:
+    """Sort learner names by the text of class, parameters and settings of the learners."""
     texts = {}
     for name, family in families.items():
-        kind, params = (
+        estimator_class, params = (
             type(family.estimator),
             sorted(family.estimator.get_params(deep=True).items()),
         )
-        text = f"{kind.__module__}.{kind.__qualname__} {params} {family.candidates}"
+        text = (
+            f"{estimator_class.__module__}.{estimator_class.__qualname__} {params} "
+            f"{family.candidates}"
+        )
         texts[name] = ADDRESS.sub("", text)
     return sorted(texts, key=texts.__getitem__)
 
 
-def ranked(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]:
-    """Sort names by risk, the smallest first, those without one last, equal ones as in `order`.
+def ranked_names(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]:
+    """Sort names by risk, the smallest risk first, missing risks last, ties as in `order`.
 
-    >>> ranked({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
+    >>> ranked_names({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
     ['d', 'c', 'a', 'b']
     """
     values = [np.inf if (risk := risks[name]) is None else risk for name in order]
-    return [order[at] for group in tied_groups(values) for at in group]
+    return [order[index] for group in tied_groups(values) for index in group]

@@ -11,68 +11,68 @@ from truerisk.checks.rows import rarest_class_findings
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core import formats
-from truerisk.core.formats import clean, params_text
+from truerisk.core.formats import escape_and_truncate, params_text
 from truerisk.losses.loss import Loss
 from truerisk.results.finding import Finding, by_severity
 
-WIDE = 0.2  # an interval over more of the loss's range than this share is wide
-RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
-# findings that concern the table and our own folds
-QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")
+WIDE_SHARE = 0.2  # An interval is wide if it covers more than this share of the loss's range.
+RARE_SHARE = 1 / 3  # A setting is unstable if it wins a smaller share of the outer splits.
+# These findings concern only the table, and folds that truerisk draws itself.
+OMITTED_CODES = ("scaled-outside", "columns-unseen", "few-rows-per-fold")
 
 
-def fragile(tested: Assessment) -> tuple[Finding, ...]:
-    """Return findings on rows, columns, splits and the choice, the most serious first."""
-    if tested.problem is None:
+def fragility_findings(assessment: Assessment) -> tuple[Finding, ...]:
+    """Return findings on rows, columns, splits and the choice, the most serious finding first."""
+    if assessment.problem is None:
         return ()
-    data = tested.problem.data
+    data = assessment.problem.data
     columns = columns_of(data.X)
-    if columns is not None and len(tested.column_names) == len(columns.names):
-        names = tuple(clean(name, 60) for name in tested.column_names)
-        by_place = dict(zip(columns.names, names, strict=True))
-        numbered = tuple(by_place[name] for name in columns.numbered)
-        columns = replace(columns, names=names, numbered=numbered, named=True)
-    settings = sum(len(finding.curve) for finding in tested.learners.values())
-    outer = tested.learners[tested.best].answers
-    seen = [*tested.warned_findings]
-    if tested.checked:
-        seen += [*column_findings(data, columns), *selection_findings(data, columns)]
-        if all(finding.code != "few-events" for finding in seen):
-            seen += rarest_class_findings(data)
+    if columns is not None and len(assessment.column_names) == len(columns.names):
+        names = tuple(escape_and_truncate(name, 60) for name in assessment.column_names)
+        name_of_column = dict(zip(columns.names, names, strict=True))
+        numbered_names = tuple(name_of_column[name] for name in columns.numeric_names)
+        columns = replace(columns, names=names, numeric_names=numbered_names, has_names=True)
+    n_settings = sum(len(learner.curve) for learner in assessment.learners.values())
+    outer_answers = assessment.learners[assessment.best].answers
+    earlier_findings = [*assessment.warned_findings]
+    if assessment.checked:
+        earlier_findings += [*column_findings(data, columns), *selection_findings(data, columns)]
+        if all(learner.code != "few-events" for learner in earlier_findings):
+            earlier_findings += rarest_class_findings(data)
     findings = [
-        *seen,
-        *row_findings(data, settings),
-        *([] if outer is None else split_findings(data, outer.plan)),
-        *_wide(tested, tested.problem.loss),
-        *_unstable(tested),
+        *earlier_findings,
+        *row_findings(data, n_settings),
+        *([] if outer_answers is None else split_findings(data, outer_answers.plan)),
+        *_wide(assessment, assessment.problem.loss),
+        *_unstable_setting(assessment),
     ]
-    return by_severity([finding for finding in findings if finding.code not in QUIETLY])
+    return by_severity([learner for learner in findings if learner.code not in OMITTED_CODES])
 
 
-def _wide(tested: Assessment, loss: Loss) -> Iterator[Finding]:
+def _wide(assessment: Assessment, loss: Loss) -> Iterator[Finding]:
     """Yield a finding if the interval is wide, with the number of rows that would halve it."""
-    interval = tested.report.interval
+    interval = assessment.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
-    if interval.width > WIDE * (loss.upper - loss.lower):
+    if interval.width > WIDE_SHARE * (loss.upper - loss.lower):
         yield Finding(
             "interval-wide",
             f"The interval reaches from {formats.risk(interval.low)} to "
-            f"{formats.risk(interval.high)}: {tested.n_rows} rows leave the "
+            f"{formats.risk(interval.high)}: {assessment.n_rows} rows leave the "
             f"{loss.scale.noun} open.",
-            f"About {4 * tested.n_rows} rows would halve it (`truerisk plan`).",
+            f"About {4 * assessment.n_rows} rows would halve it (`truerisk plan`).",
         )
 
 
-def _unstable(tested: Assessment) -> Iterator[Finding]:
-    """Yield a finding if few of the outer splits chose the setting, out of several."""
-    best = tested.learners[tested.best]
-    stability = best.stability
-    if stability.n_splits < 3 or stability.n_distinct < 3 or stability.agreement >= RARELY:
+def _unstable_setting(assessment: Assessment) -> Iterator[Finding]:
+    """Yield a finding if few outer splits chose the setting that is chosen on all rows."""
+    best_learner = assessment.learners[assessment.best]
+    stability = best_learner.stability
+    if stability.n_splits < 3 or stability.n_distinct < 3 or stability.agreement >= RARE_SHARE:
         return
     yield Finding(
         "setting-unstable",
-        f"{clean(params_text(best.curve.best_params), 80)} was chosen in "
+        f"{escape_and_truncate(params_text(best_learner.curve.best_params), 80)} was chosen in "
         f"{round(stability.agreement * stability.n_splits)} of {stability.n_splits} outer splits, "
         f"which chose {stability.n_distinct} different settings.",
         "The risk takes this into account; do not read the setting itself as a result.",

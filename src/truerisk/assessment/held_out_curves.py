@@ -15,14 +15,14 @@ from truerisk.validation.discrimination import without_interval
 from truerisk.validation.outcomes import Event
 
 
-def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
-    """Return the ROC curve of the named class, else the second of two, or why there is none."""
-    event = Event.named(problem.positive, problem.data)
+def roc_curve(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
+    """Return the ROC curve of the named class, or of the second of two; or why there is none."""
+    event = Event.from_label(problem.positive, problem.data)
     if event is None:
-        n, label = problem.data.n_classes, problem.data.label(1)
+        n_classes, label = problem.data.n_classes, problem.data.label(1)
         return (
-            f"a ROC curve is of two classes, and y has {n}: name the one that stands against the "
-            f"others, such as positive={label!r}."
+            f"a ROC curve is of two classes, and y has {n_classes}: name the one that stands "
+            f"against the others, such as positive={label!r}."
         )
     data = event.data
     truth, values = data.codes_of(held_out.rows), event.read(held_out.values, held_out.response)
@@ -37,30 +37,38 @@ def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
         method=f"out-of-fold {'probabilities' if held_out.response == 'probability' else 'scores'}",
     )
     return without_interval(
-        replace(curve, positive=plain_values.plain(data.label(1))),
+        replace(curve, positive=plain_values.to_plain(data.label(1))),
         pooled=held_out.response == "score",
     )
 
 
-def calibration_of(rows: OutOfFold, problem: Problem) -> Calibration | None:
-    """Return the calibration of the named class, else of the second of two, else of predictions.
+def calibration(held_out: OutOfFold, problem: Problem) -> Calibration | None:
+    """Return the calibration of the predicted probabilities of the event, or None without any.
 
-    In the last case it is that of the predicted class of each row.
+    The event is the named class, or the second of two. With several classes the calibration is that
+    of the most probable class of each row.
     """
     data = problem.data
-    if rows.response != "probability":
+    if held_out.response != "probability":
         return None
-    codes, kind = data.codes_of(rows.rows), Event.named(problem.positive, data)
-    if kind is not None:
-        event, came, p = kind.label, codes == kind.code, rows.values[:, kind.code]
+    codes, event_class = data.codes_of(held_out.rows), Event.from_label(problem.positive, data)
+    if event_class is not None:
+        event, has_event, probabilities = (
+            event_class.label,
+            codes == event_class.code,
+            held_out.values[:, event_class.code],
+        )
     else:
         event = "the most probable class"
-        came, p = rows.values.argmax(axis=1) == codes, rows.values.max(axis=1)
+        has_event, probabilities = (
+            held_out.values.argmax(axis=1) == codes,
+            held_out.values.max(axis=1),
+        )
     return Calibration.from_predictions(
-        came,
-        np.clip(p, 0, 1),
+        has_event,
+        np.clip(probabilities, 0, 1),
         event=event,
-        weights=data.weights(rows.rows),
-        dependent=data.clusters is not None or rows.ordered,
+        weights=data.weights(held_out.rows),
+        dependent=data.clusters is not None or held_out.ordered,
         confidence_level=problem.confidence_level,
     )

@@ -1,4 +1,4 @@
-"""The learning curves of an assessment: their cost in fits, and their values."""
+"""Plan and measure the learning curves of an assessment: number of fits, and risks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import FitStore, Request
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
-from truerisk.core.formats import named
+from truerisk.core.formats import errors_named
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage
 from truerisk.core.registry import check_known
@@ -25,12 +25,12 @@ from truerisk.methods.kfold import KFold
 from truerisk.methods.parts.averages import Averaged
 from truerisk.results.learning_curve import LearningCurve
 
-CHEAP, EVERY = "cheap", "all"
+CHEAP, ALL = "cheap", "all"
 
 
 @frozen(eq=False)
 class PlannedCurve:
-    """The training sizes at which a learner will be measured, and the required number of fits."""
+    """Training sizes at which a learner will be measured, and the number of fits required."""
 
     learner: LearnerBySize
     sizes: tuple[int, ...]
@@ -38,15 +38,15 @@ class PlannedCurve:
 
     @classmethod
     def from_problem(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
-        """Plan a curve that is tested by the outer folds and tuned as on all rows."""
-        alone = replace(problem, scores={}, interval=None, steps=None)
-        learner = LearnerBySize(alone, _folds_of(schedule, problem), schedule.methods[0])
+        """Plan a learning curve that the outer folds test, tuned as on all rows."""
+        simple_problem = replace(problem, scores={}, interval=None, steps=None)
+        learner = LearnerBySize(simple_problem, _folds_of(schedule, problem), schedule.methods[0])
         sizes = tuple(usual_sizes(learner, learner.full_size_plan()))
         fits = [plan.n_fits * n for size in sizes for plan, n in learner.plans(size)]
         return cls(learner, sizes, sum(fits))
 
-    def why_dear(self) -> str | None:
-        """Return why the curve is not cheap, or None: an engine makes each fit by itself."""
+    def why_expensive(self) -> str | None:
+        """Return why the curve is expensive (an engine makes each fit separately), or None."""
         problem = self.learner.problem
         for size in self.sizes:
             for plan, _ in self.learner.plans(size):
@@ -58,8 +58,8 @@ class PlannedCurve:
                     )
         return None
 
-    def measured(self, fit_store: FitStore | None) -> LearningCurve | str:
-        """Return the curve, or why there is none; warnings of its fits were given by tuning."""
+    def measure(self, fit_store: FitStore | None) -> LearningCurve | str:
+        """Measure the curve, or return why it cannot be; tuning gave its warnings before."""
         with stage("learning curve"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -69,51 +69,51 @@ class PlannedCurve:
 
 
 def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
-    """Return the outer splits; the folds that `pairs` drew are reused, not drawn again."""
+    """Return the outer splits as a method; the folds that `pairs` drew are reused."""
     method = testing(schedule.nested.outer_method)
-    outside = schedule.nested_plan.part_named("outer")
-    if not schedule.nested.shares_folds or outside.repeat.any():
+    outer_plan = schedule.nested_plan.part_named("outer")
+    if not schedule.nested.shares_folds or outer_plan.repeat.any():
         return method
     folds = np.empty(problem.data.n_rows, dtype=np.int64)
-    for question in range(outside.n_questions):
-        folds[outside.test_rows(question)[0]] = question
+    for question in range(outer_plan.n_questions):
+        folds[outer_plan.test_rows(question)[0]] = question
     return KFold(folds=folds, average=method.average_of(problem.loss))
 
 
-def _requested_curves(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the learners for which a curve is requested.
+def _requested_curves(requested: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the learners for which a learning curve is requested.
 
-    "cheap" and "all" name each.
+    "cheap" and "all" stand for all learners.
     """
-    if isinstance(wanted, str) and wanted in (CHEAP, EVERY):
+    if isinstance(requested, str) and requested in (CHEAP, ALL):
         return tuple(names)
-    if not isinstance(wanted, list | tuple) or not wanted:
+    if not isinstance(requested, list | tuple) or not requested:
         raise BadArgument(
-            f"{mention('learning_curve', wanted)}: give '{CHEAP}' (learners whose fits an engine "
-            f"answers together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
+            f"{mention('learning_curve', requested)}: give '{CHEAP}' (learners whose fits an "
+            f"engine answers together), '{ALL}', or a list of learners, such as {[*names][:1]}."
         )
-    for name in wanted:
+    for name in requested:
         check_known(
-            f"{mention('learning_curve', wanted)}: there is no learner", name, names, "Assessed"
+            f"{mention('learning_curve', requested)}: there is no learner", name, names, "Assessed"
         )
-    return tuple(dict.fromkeys(wanted))
+    return tuple(dict.fromkeys(requested))
 
 
 def planned_curves(
-    wanted: Any, problems: Mapping[str, Problem], schedule: Schedule
+    requested: Any, problems: Mapping[str, Problem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
-    """Return the curve of each requested learner, or with "cheap" the reason why it is skipped."""
-    if wanted is None:
+    """Plan the curve of each requested learner; "cheap" gives the reason for skipping one."""
+    if requested is None:
         return {}
     planned: dict[str, PlannedCurve | str] = {}
-    for name in _requested_curves(wanted, list(problems)):
-        with named(name):
+    for name in _requested_curves(requested, list(problems)):
+        with errors_named(name):
             try:
                 curve = PlannedCurve.from_problem(problems[name], schedule)
             except TrueRiskError as error:
-                if wanted != CHEAP:
+                if requested != CHEAP:
                     raise
                 planned[name] = str(error)
             else:
-                planned[name] = (curve.why_dear() if wanted == CHEAP else None) or curve
+                planned[name] = (curve.why_expensive() if requested == CHEAP else None) or curve
     return planned

@@ -11,20 +11,20 @@ from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, is_in_time
-from truerisk.methods.parts.procedure import by_fit
+from truerisk.methods.parts.procedure import candidate_of_each_fit
 from truerisk.plan.answers import Answers, Response
 
-NEITHER = "the model gives neither probabilities nor decision values."
+NO_PROBABILITIES_OR_SCORES = "the model gives neither probabilities nor decision values."
 
 
 @frozen(eq=False)
 class OutOfFold:
-    """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
+    """One prediction per row of `rows`, by the model of outer split `split` that had not seen it.
 
-    `values` are class probabilities (a column per class) or decision values of the second class,
-    as `response` says. Rows that were tested more often keep their first test. `ordered` rows were
-    tested in the order of time, so that no interval is justified. `answers` are those to all
-    questions of the outer splits, for which `n_fits` were made.
+    `values` are class probabilities (a column per class) or decision values of the second class, as
+    `response` says. Rows that were tested more often keep their first prediction. `ordered` rows
+    were tested in the order of time, so that no interval is justified. `answers` are the
+    predictions for all questions of the outer splits, for which `n_fits` were made.
     """
 
     response: Response
@@ -39,51 +39,63 @@ class OutOfFold:
 def out_of_fold(
     problem: Problem, computed: Computed, fit_store: FitStore | None = None
 ) -> OutOfFold | str:
-    """Fit each outer split's winner again and keep probabilities, or decision values.
+    """Fit each outer split's winner again and keep its probabilities, or decision values.
 
-    The models are those that were tested: same rows, same settings, same seeds. Answers of a model
-    to rows that it saw, as bootstrap methods ask for besides, are left out. A sentence says why
-    there are none.
+    The models are those that were tested: same rows, same settings, same seeds. Predictions of a
+    model for rows that it saw, which bootstrap methods also request, are left out. If there are no
+    predictions, the reason is returned as a sentence.
     """
-    tested, winners = computed.answers, computed.winners
+    tested_answers, winners = computed.answers, computed.winners
     if problem.data.task != "classification":
         return "answers of a regression are numbers, and have no probabilities."
-    if tested is None or winners is None or not tested.answered.all():
+    if tested_answers is None or winners is None or not tested_answers.answered.all():
         return "a fit failed in an outer split, so some rows have no answer."
-    plan = tested.plan
-    if problem.richest is None:
-        return NEITHER
-    for risk in (tested, *tested.also):
-        if risk.response == problem.richest.response:
-            return _first(computed, risk)
+    plan = tested_answers.plan
+    if problem.most_informative_request is None:
+        return NO_PROBABILITIES_OR_SCORES
+    for answers_by_kind in (tested_answers, *tested_answers.also):
+        if answers_by_kind.response == problem.most_informative_request.response:
+            return _first(computed, answers_by_kind)
     try:
-        only = by_fit(plan, winners.candidate)
-        answers = problem.asking_winners(fit_store).answers(plan, problem.richest, only)
-    except NoEngine as refusal:  # no other engine answers in the place of the one that was named
+        candidates = candidate_of_each_fit(plan, winners.candidate)
+        answers = problem.asking_winners(fit_store).answers(
+            plan, problem.most_informative_request, candidates
+        )
+    except NoEngine as refusal:  # The user named an engine, so no other engine takes its place.
         return str(refusal)
-    except (FitFailed, Refusal):  # The fitted model cannot give such answers.
-        return NEITHER
+    except (FitFailed, Refusal):  # The fitted model cannot give such predictions.
+        return NO_PROBABILITIES_OR_SCORES
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
-        return NEITHER
+        return NO_PROBABILITIES_OR_SCORES
     return _first(computed, answers, answers.n_fits)
 
 
-def refits(problem: Problem) -> bool:
-    """Return True if the winners are fitted again: no loss asked for what they can say."""
-    if problem.data.task != "classification" or problem.richest is None:
+def needs_refits(problem: Problem) -> bool:
+    """Return True if winners must be fitted again, since no loss requested their probabilities."""
+    if problem.data.task != "classification" or problem.most_informative_request is None:
         return False
-    return problem.richest.response not in map(attrgetter("response"), problem.losses)
+    return problem.most_informative_request.response not in map(
+        attrgetter("response"), problem.losses
+    )
 
 
 def _first(computed: Computed, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
-    """Return the first answer to every row by a model that did not see it."""
+    """Return the first prediction for every row by a model that had not seen that row."""
     plan, values = answers.plan, answers.values[0]
-    seen = np.concatenate(list(map(plan.seen, range(plan.n_questions))))
-    unseen = np.flatnonzero(~seen)
-    distinct, first = np.unique(plan.positions[0][unseen], return_index=True)
-    if not len(distinct):
+    is_seen = np.concatenate(list(map(plan.seen, range(plan.n_questions))))
+    unseen_positions = np.flatnonzero(~is_seen)
+    distinct_rows, first_indices = np.unique(plan.positions[0][unseen_positions], return_index=True)
+    if not len(distinct_rows):
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    at = unseen[first]
-    ordered = is_in_time(computed.problem.data, computed.method, answers)
-    return OutOfFold(answers.response, distinct, split[at], values[at], answers, ordered, n_fits)
+    positions = unseen_positions[first_indices]
+    is_ordered = is_in_time(computed.problem.data, computed.method, answers)
+    return OutOfFold(
+        answers.response,
+        distinct_rows,
+        split[positions],
+        values[positions],
+        answers,
+        is_ordered,
+        n_fits,
+    )

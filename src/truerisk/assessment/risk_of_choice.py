@@ -1,4 +1,4 @@
-"""The honest risk of choosing among all learners, from the fits by which each was tested."""
+"""Honest risk of choosing among all learners, from the fits by which each learner was tested."""
 
 from __future__ import annotations
 
@@ -19,41 +19,47 @@ from truerisk.selection.rules import Minimum
 
 
 def risk_of_choice(
-    done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure
+    learners: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure
 ) -> RiskEstimate | None:
-    """Return the risk of "take learner and setting with the smallest inner risk, then fit".
+    """Return the risk of choosing the learner and setting of the smallest inner risk, then fitting.
 
-    It costs nothing more: every learner was tuned inside the same outer splits, so in each of them
-    the answers of the learner that looked best inside are taken, of equals the first in `order`.
-    So it is for every question of the outer method: the fit on all rows, which .632+ asks besides,
-    is that of the learner with the smallest inner risk on all rows. None if a learner lacks an
-    answer, or there is a question before which no inner risk is known.
+    It needs no further fit: every learner was tuned inside the same outer splits, so in each split
+    the predictions of the learner with the smallest inner risk are taken (of equal learners, the
+    first in `order`). The same holds for every question of the outer method: the fit on all rows,
+    which .632+ also requests, is that of the learner with the smallest inner risk on all rows. The
+    result is None if a learner lacks a prediction, or if no inner risk is known for a question.
     """
-    results, answers, inner_risks, further = [], [], [], []
+    results, answers, inner_risks, further_answers = [], [], [], []
     for name in order:
-        one = done[name]
-        if one.answers is None or not one.answers.answered.all():
+        learner = learners[name]
+        if learner.answers is None or not learner.answers.answered.all():
             return None
-        results.append(one)
-        answers.append(one.answers)
-        if one.winners is not None:
-            inner_risks.append(one.winners.inner_risk)
-        if one.left_two_out is not None:
-            further.append(one.left_two_out)
+        results.append(learner)
+        answers.append(learner.answers)
+        if learner.winners is not None:
+            inner_risks.append(learner.winners.inner_risk)
+        if learner.left_two_out is not None:
+            further_answers.append(learner.left_two_out)
     inner = np.array(inner_risks)
-    inner[np.isnan(inner)] = np.inf  # a fit failed: nothing is known of this learner here
+    inner[np.isnan(inner)] = np.inf  # A learner whose inner fit failed cannot be chosen here.
     if np.isinf(inner).all(axis=0).any():
         return None
-    least, unknown = Minimum(), np.full(len(results), np.nan)
-    chosen = np.array([least.choose(column, unknown) for column in inner.T])
-    mixed = _mixed(answers, chosen)
-    complete = len(further) == len(results)
-    left_two_out = _mixed(further, chosen[further[0].plan.fold]) if complete else None
-    note = _note(order, chosen[~mixed.plan.own_rows])
+    minimum_rule, unknown_errors = Minimum(), np.full(len(results), np.nan)
+    chosen = np.array([minimum_rule.choose(column, unknown_errors) for column in inner.T])
+    mixed_answers = _chosen_answers(answers, chosen)
+    has_all_answers = len(further_answers) == len(results)
+    left_two_out = (
+        _chosen_answers(further_answers, chosen[further_answers[0].plan.fold])
+        if has_all_answers
+        else None
+    )
+    note = _note(order, chosen[~mixed_answers.plan.own_rows])
     refusals: dict[str, str] = {}
-    for one in reversed(results):  # of several reasons that of the first learner stays
-        refusals |= one.risk.refusals
-    common: dict[str, Any] = {  # all learners together made the choice
+    # If several learners were refused, the first one's reason stays.
+    for learner in reversed(results):
+        refusals |= learner.risk.refusals
+    # These fields describe all learners, which took part in the choice.
+    common_fields: dict[str, Any] = {
         "params": {},
         "answered": None,
         "scores": {},
@@ -70,39 +76,45 @@ def risk_of_choice(
         terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
         tested = testing.risk(of, left_two_out, problem.data, one.loss, terms)
         notes = (*one.loss.notes, *map(attrgetter("note"), problem.findings), note)
-        return to_estimate(tested, replace(like, **common, notes=notes), {})
+        return to_estimate(tested, replace(like, **common_fields, notes=notes), {})
 
-    first, scores = results[0].risk, {}
-    for place, (name, score) in enumerate(problem.scores.items()):
-        more = None if left_two_out is None else left_two_out.also[place]
-        scores[name] = risk(score, mixed.also[place], more, first.scores[name])
-    whole = risk(Score(problem.loss, problem.interval), mixed, left_two_out, first)
-    return replace(whole, scores=scores)
+    first_risk, scores = results[0].risk, {}
+    for index, (name, score) in enumerate(problem.scores.items()):
+        score_left_two_out = None if left_two_out is None else left_two_out.also[index]
+        scores[name] = risk(
+            score, mixed_answers.also[index], score_left_two_out, first_risk.scores[name]
+        )
+    main_risk = risk(Score(problem.loss, problem.interval), mixed_answers, left_two_out, first_risk)
+    return replace(main_risk, scores=scores)
 
 
-def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
-    """Return the answers of the chosen learner to every question."""
+def _chosen_answers(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
+    """Return, for every question, the predictions of the learner that was chosen there."""
     plan = answers[0].plan
     values = answers[0].values.astype(np.result_type(*map(attrgetter("values.dtype"), answers)))
     for question, learner in enumerate(chosen):
         if answers[0].response == "scored":
-            part = slice(question, question + 1)
+            positions = slice(question, question + 1)
         else:
-            part = slice(*plan.test_offsets[question : question + 2])
-        values[:, part] = answers[learner].values[:, part]
+            positions = slice(*plan.test_offsets[question : question + 2])
+        values[:, positions] = answers[learner].values[:, positions]
     notes: dict[str, None] = {}
-    for each in answers:
-        notes |= dict.fromkeys(each.notes)
-    further = zip(*map(attrgetter("also"), answers), strict=True)
-    also = tuple(_mixed(those, chosen) for those in further)
-    return replace(answers[0], values=values, notes=tuple(notes), also=also)
+    for learner_answers in answers:
+        notes |= dict.fromkeys(learner_answers.notes)
+    extra_by_score = zip(*map(attrgetter("also"), answers), strict=True)
+    extra_answers = tuple(
+        _chosen_answers(score_answers, chosen) for score_answers in extra_by_score
+    )
+    return replace(answers[0], values=values, notes=tuple(notes), also=extra_answers)
 
 
 def _note(order: Sequence[str], chosen: np.ndarray) -> str:
-    """Return a sentence on how often each learner was chosen, the most frequent first."""
+    """Return a sentence on how often each learner was chosen, the most frequent learner first."""
     counts = np.bincount(chosen, minlength=len(order))
-    often = [f"{order[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]]
+    count_texts = [
+        f"{order[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]
+    ]
     return (
         f"risk of choosing among {len(order)} learners too; chosen in the outer splits: "
-        f"{', '.join(often)}"
+        f"{', '.join(count_texts)}"
     )

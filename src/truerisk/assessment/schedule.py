@@ -1,4 +1,4 @@
-"""Plans of an assessment, drawn once for all learners, and the fits that they take."""
+"""Plans of an assessment, drawn once for all learners, and the number of fits that they take."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from truerisk.assessment.out_of_fold import refits
+from truerisk.assessment.out_of_fold import needs_refits
 from truerisk.contracts import FitStore, Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import tunes_inside
 from truerisk.core.frozen import frozen
-from truerisk.core.progress import Count
+from truerisk.core.progress import FitCounter
 from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.pairs import testing_method
@@ -25,7 +25,9 @@ MOST_IN_FOLDS = 10_000
 
 
 def method_name_by_size(n_rows: int) -> str:
-    """Name the default splits of so many rows: a single test set if there are very many.
+    """Return the name of the default splits for this number of rows.
+
+    Above 10,000 rows it is a single test set.
 
     >>> [method_name_by_size(n) for n in (100, 5_000, 50_000)]
     ['5-fold', '5-fold', 'holdout']
@@ -35,7 +37,7 @@ def method_name_by_size(n_rows: int) -> str:
 
 @frozen(eq=False)
 class Schedule:
-    """The methods that compare settings, the first of which tunes, and the one that tests."""
+    """Methods that compare settings, of which the first tunes, and the method that tests."""
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
@@ -48,26 +50,32 @@ class Schedule:
     ) -> Schedule:
         """Check the methods and draw their plans; several learners are compared inside, too.
 
-        A method that is None is the usual one for so many rows.
+        None stands for the default method for this number of rows.
         """
-        problem, several = next(iter(problems.values())), len(problems) > 1
-        usual = default_name(problem.data, method_name_by_size(problem.data.n_rows))
-        chosen = tuple(map(as_method, methods or (usual,)))
-        for method in chosen:
+        problem, has_several = next(iter(problems.values())), len(problems) > 1
+        usual_name = default_name(problem.data, method_name_by_size(problem.data.n_rows))
+        chosen_methods = tuple(map(as_method, methods or (usual_name,)))
+        for method in chosen_methods:
             if method.spares_fits:
                 raise Refusal(
                     f"how many fits '{method.name}' takes is known only at its end, and an "
                     "assessment states it beforehand: compare settings by their folds, such as "
                     "'10-fold', or race them in HonestSearchCV."
                 )
-        nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
-        # The methods already make the fits that the interval needs.
-        plain = replace(problem, interval=None)
-        *plans, nested_plan = (draw_plan(plain, method)[2] for method in (*chosen, nested))
-        return cls(chosen, tuple(plans), nested, nested_plan)
+        nested = testing_method(
+            outer, chosen_methods[0], usual_name, problem.interval, compare=has_several
+        )
+        # The plans are drawn without an interval, since they already hold the fits that it needs.
+        plain_problem = replace(problem, interval=None)
+        *plans, nested_plan = (
+            draw_plan(plain_problem, method)[2] for method in (*chosen_methods, nested)
+        )
+        return cls(chosen_methods, tuple(plans), nested, nested_plan)
 
-    def tuned(self, problem: Problem, count: Count, fit_store: FitStore | None) -> list[Computed]:
-        """Compute the risk of every setting on all rows, by each of the methods."""
+    def tune(
+        self, problem: Problem, count: FitCounter, fit_store: FitStore | None
+    ) -> list[Computed]:
+        """Compute the risk of every setting on all rows, once by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
             tuning = tuning_problem(replace(problem, interval=None, select_by=method))
@@ -76,26 +84,27 @@ class Schedule:
         return computations
 
     def with_methods(self, problem: Problem) -> Problem:
-        """Return the problem with its methods, and with its intervals as the tests have them."""
+        """Return the problem with its methods, and with intervals that suit the test splits."""
         problem = replace(problem, select_by=self.methods[0], testing=self.nested, calibrated=True)
         return choose_intervals(problem, self.nested, self.nested_plan)
 
-    def fits(self, problem: Problem) -> int:
-        """Count the fits that a learner needs, with that of the apparent risk.
+    def n_fits(self, problem: Problem) -> int:
+        """Count the fits that a learner needs, with the fit of the apparent risk.
 
-        Where its scores are asked apart from its labels, the outer winners are fitted twice. A
-        search is fitted once more, for its own claim.
+        If its probabilities are requested apart from its labels, the outer winners are fitted
+        twice. A learner that searches inside its fit is fitted once more, for the score that it
+        claims itself.
         """
         n_settings = len(problem.family)
         fits = sum(map(attrgetter("n_fits"), self.plans)) * n_settings + 1
-        outside, inside = map(self.nested_plan.part_named, ("outer", "inner"))
-        fits += outside.n_fits * (refits(problem) + (not self.shares_fits))
+        outer_plan, inner_plan = map(self.nested_plan.part_named, ("outer", "inner"))
+        fits += outer_plan.n_fits * (needs_refits(problem) + (not self.shares_fits))
         if self.nested.asks_inside(n_settings):
-            fits += inside.n_fits * n_settings
+            fits += inner_plan.n_fits * n_settings
         return fits + tunes_inside(problem.family)
 
     @cached_property
     def shares_fits(self) -> bool:
-        """True if the fits that tune on all rows test, too."""
-        outside = self.nested_plan.part_named("outer")
-        return self.nested.shares_folds and outside.asks_like(self.plans[0])
+        """True if the fits that tune on all rows are used for testing as well."""
+        outer_plan = self.nested_plan.part_named("outer")
+        return self.nested.shares_folds and outer_plan.asks_like(self.plans[0])

@@ -1,4 +1,4 @@
-"""Result for one learner: its curve, the honest risk of tuning it, and what belongs to it."""
+"""Result of one learner: its risk curve, and the honest risk of tuning it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from truerisk.core import formats
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.frozen import frozen
-from truerisk.core.progress import Count as Progress
+from truerisk.core.progress import FitCounter as Progress
 from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
 from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
@@ -30,8 +30,8 @@ from truerisk.results import sentences
 from truerisk.results.evaluation import Winners
 from truerisk.results.records import UNWRITTEN, Count, Record, Size
 from truerisk.results.results import RiskCurve, RiskEstimate
-from truerisk.search.as_given import AsGiven, as_given
-from truerisk.search.door import load_part as load_part_of_search
+from truerisk.search.as_given import UntunedComparison, compare_with_untuned
+from truerisk.search.door import load_module as load_part_of_search
 
 if TYPE_CHECKING:
     from truerisk.assessment.learning_curves import PlannedCurve
@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 class TunedLearner(Record):
     """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
 
-    `selected` is the risk or score that chose: that of the chosen setting, or, of a learner that
-    tunes inside its own fit, the score that it states of itself; where it is None, `no_selected`
-    says why. `apparent` is the risk on the very rows of the fit, None where that fit
-    failed. `learning_curve` is the risk of tuning it on fewer rows, and the law; where one was
-    asked for and is None, `no_learning_curve` says why. What follows is not written: `held_out` has
-    the probabilities (or scores) of the rows that the outer splits tested, or why there are none.
-    `as_given` is the setting that the model was given with, where it is known on the same fits.
+    `selected` is the risk or score that chose the setting: that of the chosen setting, or, if a
+    learner tunes inside its own fit, the score that it reports of itself; if it is None,
+    `no_selected` says why. `apparent` is the risk on the training rows of the fit itself, None if
+    that fit failed. `learning_curve` is the risk of tuning the learner on fewer rows, and its power
+    law; if it was requested and is None, `no_learning_curve` says why. The following fields are not
+    written: `held_out` has the probabilities (or scores) of the rows that the outer splits tested,
+    or why there are none. `as_given` compares with the setting that the model was given with, if
+    its risk is known from the same fits.
     """
 
     derived: ClassVar[Mapping[str, str]] = {"setting": "setting", "optimism": "optimism"}
@@ -79,14 +80,14 @@ class TunedLearner(Record):
     winners: Winners | None = field(default=None, repr=False, metadata=UNWRITTEN)
     problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
     held_out: OutOfFold | str | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    as_given: AsGiven | None = field(default=None, metadata=UNWRITTEN)
+    as_given: UntunedComparison | None = field(default=None, metadata=UNWRITTEN)
 
     def __str__(self) -> str:
         return f"{formats.params_text(self.setting)}: {self.risk}"
 
     @property
     def setting(self) -> dict[str, Any]:
-        """The setting that was chosen on all rows."""
+        """Hyperparameter setting that was chosen on all rows."""
         return self.curve.best_params
 
     @property
@@ -95,19 +96,19 @@ class TunedLearner(Record):
         return self.no_selected != sentences.NOTHING_CHOSEN
 
     @property
-    def claimed(self) -> str:
-        """Description of `selected` where the learner claims it itself, or why there is none."""
+    def claim_text(self) -> str:
+        """Description of a `selected` that the learner reports of itself, or why there is none."""
         claim = self.selected
         if claim is None:
-            return formats.clean(self.no_selected or "", 200)
+            return formats.escape_and_truncate(self.no_selected or "", 200)
         if claim.method == self.curve.common.method:
             return ""
         scale = claim.scale.name_for(claim.scoring)
-        return f"selected is {formats.clean(claim.method, 100)}, as {scale}"
+        return f"selected is {formats.escape_and_truncate(claim.method, 100)}, as {scale}"
 
     @property
     def out_of_fold(self) -> OutOfFold | None:
-        """Probabilities (or scores) of the rows that the outer splits tested."""
+        """Probabilities (or scores) of the rows that the outer splits tested; None without any."""
         return self.held_out if isinstance(self.held_out, OutOfFold) else None
 
     @cached_property
@@ -120,17 +121,17 @@ class TunedLearner(Record):
 
     @property
     def roc(self) -> RocCurve | None:
-        """The ROC curve of rows without part in tuning or fit; where None, `no_roc` says why."""
+        """ROC curve of rows used neither for tuning nor for fitting; if None, `no_roc` says why."""
         return None if isinstance(self._roc, str) else self._roc
 
     @property
     def no_roc(self) -> str | None:
-        """The reason why there is no ROC curve, or None."""
+        """Reason why there is no ROC curve, or None."""
         return self._roc if isinstance(self._roc, str) else None
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """The calibration of the probabilities of such rows; None if there are none."""
+        """Calibration of the probabilities of held-out rows; None without probabilities."""
         rows, problem = self.out_of_fold, self.problem
         if rows is None or problem is None:
             return None
@@ -150,29 +151,29 @@ class TunedLearner(Record):
 
     @cached_property
     def over_time(self) -> RiskOverTime | None:
-        """The honest risk in stretches of time, where rows have times; or `no_over_time`."""
+        """Honest risk in periods of time, if rows have times; if None, see `no_over_time`."""
         return None if isinstance(self._over_time, str) else self._over_time
 
     @cached_property
     def no_over_time(self) -> str | None:
-        """The reason why rows with times have no risk over time, or None."""
+        """Reason why rows with times have no risk over time, or None."""
         return self._over_time if isinstance(self._over_time, str) else None
 
     @property
     def has_curve(self) -> bool:
-        """True if a learning curve was requested, whether it was made or refused."""
+        """True if a learning curve was requested, whether it was measured or refused."""
         return self.learning_curve is not None or self.no_learning_curve is not None
 
     @property
     def expected(self) -> tuple[ExpectedRisk, ...]:
-        """Expected risks for up to twice the rows by the learning curve, or () without a curve."""
+        """Risks that the learning curve predicts for up to twice the rows; () without a curve."""
         return () if self.learning_curve is None else self.learning_curve.expected
 
     @property
     def optimism(self) -> float | None:
-        """The amount by which the selected value is better than the honest one.
+        """Amount by which the selected value is better than the honest value.
 
-        It is None where the two are of different scores or averages.
+        It is None if the two values are of different scores or averages.
         """
         selected = self.selected
         if selected is None or selected.scoring != self.risk.scoring:
@@ -193,79 +194,87 @@ class TunedLearner(Record):
 
 def honest_learner(
     problem: Problem,
-    tuned: Sequence[Computed],
+    computations: Sequence[Computed],
     schedule: Schedule,
     count: Progress,
     fit_store: FitStore | None,
 ) -> TunedLearner:
-    """Test the tuning of a learner, and put its honest risk beside what the tuning found."""
-    started = perf_counter()
-    known, plan = [tuned[0].answers], schedule.nested_plan
-    requested = replace(problem, calibrated=True)
-    tested = compute(requested, schedule.nested, plan=plan, fit_store=fit_store, known=known)
-    count.finish(tested.n_made)
-    curve, risk, folds = curve_of(tuned[0]), procedure_of(tested), outer_folds(problem, tested)
+    """Test the tuning of a learner, and collect its honest risk and the results of the tuning."""
+    start_time = perf_counter()
+    known_answers, plan = [computations[0].answers], schedule.nested_plan
+    calibrated_problem = replace(problem, calibrated=True)
+    computed = compute(
+        calibrated_problem, schedule.nested, plan=plan, fit_store=fit_store, known=known_answers
+    )
+    count.finish(computed.n_made)
+    curve, risk, folds = (
+        curve_of(computations[0]),
+        procedure_of(computed),
+        outer_folds(problem, computed),
+    )
     assert risk is not None  # The method tests a procedure, so there is a risk.
-    inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
+    # If so, the learner needs one more fit, on all rows.
+    has_inner_tuning = tunes_inside(problem.family)
     claim: RiskEstimate | str = sentences.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
-    if inside:
+    if has_inner_tuning:
         claim = load_part_of_search("claim-of-model")(problem, curve[0])
-    with warnings.catch_warnings():  # these models were fitted before and have warned
+    # These models were fitted before, and gave their warnings then.
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        held_out = out_of_fold(problem, tested, fit_store)
+        held_out = out_of_fold(problem, computed, fit_store)
         apparent = apparent_risk(problem, curve.best, fit_store)
-    again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
-    count.finish(again)
+    n_further_fits = 1 + has_inner_tuning + (0 if isinstance(held_out, str) else held_out.n_fits)
+    count.finish(n_further_fits)
     return TunedLearner(
         curve=curve,
-        criteria=_by_name(list(map(curve_of, tuned[1:]))),
+        criteria=_by_name(list(map(curve_of, computations[1:]))),
         risk=risk,
         outer=folds,
         stability=stability_of(folds, curve.best, problem.family),
-        n_fits=sum(map(attrgetter("n_made"), (*tuned, tested))) + again,
-        seconds=sum(map(attrgetter("seconds"), tuned)) + perf_counter() - started,
-        answers=tested.answers,
-        left_two_out=tested.left_two_out,
-        winners=tested.winners,
+        n_fits=sum(map(attrgetter("n_made"), (*computations, computed))) + n_further_fits,
+        seconds=sum(map(attrgetter("seconds"), computations)) + perf_counter() - start_time,
+        answers=computed.answers,
+        left_two_out=computed.left_two_out,
+        winners=computed.winners,
         problem=problem,
         apparent=apparent,
         held_out=held_out,
         selected=None if isinstance(claim, str) else claim,
         no_selected=claim if isinstance(claim, str) else None,
-        as_given=as_given(problem, tuned[0], curve, tested, risk),
+        as_given=compare_with_untuned(problem, computations[0], curve, computed, risk),
     )
 
 
 def with_curve(
     learner: TunedLearner, curve: PlannedCurve | str, count: Progress, fit_store: FitStore | None
 ) -> TunedLearner:
-    """Return the learner with its learning curve, or with the reason why it has none."""
+    """Measure the learning curve of a learner and add it, or the reason why there is none."""
     if isinstance(curve, str):
         return replace(learner, no_learning_curve=curve)
-    started = perf_counter()
-    learning, n_fits = curve.measured(fit_store), learner.n_fits + curve.n_fits
+    start_time = perf_counter()
+    learning_curve, n_fits = curve.measure(fit_store), learner.n_fits + curve.n_fits
     count.finish(curve.n_fits)
-    learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - started)
-    if isinstance(learning, str):
-        return replace(learner, no_learning_curve=learning)
-    return replace(learner, learning_curve=learning)
+    learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - start_time)
+    if isinstance(learning_curve, str):
+        return replace(learner, no_learning_curve=learning_curve)
+    return replace(learner, learning_curve=learning_curve)
 
 
 def _by_name(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
-    """Map the word of each method to its curve; a word that comes again gets a number."""
+    """Map the name of each method to its curve; a repeated name gets a number."""
     curves_by_name: dict[str, RiskCurve] = {}
     for curve in curves:
         name = curve.common.method
-        again = sum(other.common.method == name for other in curves_by_name.values())
-        curves_by_name[f"{name} ({again + 1})" if again else name] = curve
+        n_same = sum(other_curve.common.method == name for other_curve in curves_by_name.values())
+        curves_by_name[f"{name} ({n_same + 1})" if n_same else name] = curve
     return curves_by_name
 
 
 def apparent_risk(
     problem: Problem, candidate: int, fit_store: FitStore | None = None
 ) -> RiskEstimate | None:
-    """Return the risk of a setting on the rows of its fit; None if that fails or is refused."""
-    started, method = perf_counter(), Apparent()
+    """Return the risk of a setting on the rows of its own fit; None if the fit fails."""
+    start_time, method = perf_counter(), Apparent()
     problem, _, plan = draw_plan(replace(problem, scores={}, interval=None), method)
     data = problem.data
     asking = problem.asking(fit_store=fit_store)
@@ -274,17 +283,17 @@ def apparent_risk(
     except (FitFailed, NoEngine):
         return None
     terms = Terms(problem.confidence_level, problem.rule, 1)
-    alone = Family(problem.family.estimator, (problem.family.candidates[candidate],))
+    single_family = Family(problem.family.estimator, (problem.family.candidates[candidate],))
     computed = Computed(
         plan=plan,
         tested=tuple(method.reduce(answers, data, problem.loss, terms)),
         n_fits=answers.n_fits,
         answers=answers,
-        problem=replace(problem, family=alone),
+        problem=replace(problem, family=single_family),
         method=method,
         engine=asking.engine,
         refusals=asking.refusals,
-        seconds=perf_counter() - started,
+        seconds=perf_counter() - start_time,
         n_made=answers.n_fits - asking.n_known,
     )
     return curve_of(computed)[0]

@@ -1,4 +1,4 @@
-"""The validation of the best learner of an assessment, from its answers to the same splits."""
+"""Validate the best learner of an assessment from its predictions on the same splits."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.validation.honest import HonestRun
-from truerisk.validation.validation import Validation, validation_of
+from truerisk.validation.validation import Validation, compute_validation
 from truerisk.validation.wishes import ValidationOptions
 
 
 def planned_options(
     validate: Any, X: Any, data: Data, seed: int, positive: Any
 ) -> ValidationOptions | None:
-    """Return what `validate=` asks for, checked before anything is fitted."""
-    return ValidationOptions.planned(validate, X, data, seed, positive)
+    """Return the options that `validate=` requests, checked before anything is fitted."""
+    return ValidationOptions.from_argument(validate, X, data, seed, positive)
 
 
-def validated(learner: TunedLearner, options: ValidationOptions) -> Validation | str:
-    """Validate a learner by its answers, or say why there are none: no fit is lost for it."""
+def validate_learner(learner: TunedLearner, options: ValidationOptions) -> Validation | str:
+    """Validate a learner from its predictions, or return why that is impossible."""
     risk = learner.risk
     if risk.value is None or learner.winners is None or learner.problem is None:
         return "a fit failed in an outer split, so some rows have no answer."
@@ -39,6 +39,6 @@ def validated(learner: TunedLearner, options: ValidationOptions) -> Validation |
     try:
         with stage("validation"):
             run = run.with_richest() if rows is None else run.with_answers(rows.answers)
-            return validation_of(run, options)
+            return compute_validation(run, options)
     except Refusal as refusal:
         return str(refusal)

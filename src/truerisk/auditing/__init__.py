@@ -1,5 +1,6 @@
-"""`audit`: what a fitted search claims, what is honest, and what was found.
+"""`audit`: compare the claim of a fitted search with the honest risk, and collect findings.
 
-Checks of rows, columns and splits stand in `checks/`; what a search claims stands in `search/`.
+Checks of rows, columns and splits are in `checks/`; the package `search/` reads what a search
+claims.
 (The package is not called `audit`: `truerisk.audit` is the function.)
 """

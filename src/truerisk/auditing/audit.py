@@ -1,4 +1,4 @@
-"""`audit`: check whether the score of a fitted search is honest, and compute the honest one."""
+"""`audit`: check whether the score of a fitted search is honest, and compute an honest score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.auditing.correcting import Corrected, Wanted, corrected
+from truerisk.auditing.correcting import AuditOptions, CorrectedRisk, correct_claim
 from truerisk.auditing.on_scores import (
     risk_findings,
     rough_correction,
@@ -35,7 +35,7 @@ from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data, take_named_columns
 from truerisk.data.rows import n_columns
-from truerisk.estimation.problem import Problem, pose, versions, with_checks
+from truerisk.estimation.problem import Problem, problem_of_call, versions, with_checks
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import OF_EVERY_CALL, Finding, by_severity, warn_of_findings
 from truerisk.results.results import name_of_loss, with_findings
@@ -46,11 +46,11 @@ from truerisk.search.claim import (
     scale_of,
     scale_on_rows,
 )
-from truerisk.search.reading import given_to, read_claim
+from truerisk.search.reading import read_claim, unwrapped_search
 from truerisk.search.repeat import state_findings
 
 LEVELS = ("scores", "bbc", "pairs", "nested")
-USUAL_LEVEL = "pairs"
+DEFAULT_LEVEL = "pairs"
 
 
 @refuses_old_names
@@ -60,7 +60,7 @@ def audit(
     X: Any = None,
     y: Any = None,
     *,
-    level: str = USUAL_LEVEL,
+    level: str = DEFAULT_LEVEL,
     outer: Any = None,
     replicates: int = 1000,
     positive: Any = None,
@@ -154,7 +154,7 @@ def audit(
     >>> print(u.conclusion)
     best_score_ 0.9000 is optimistic by 0.0600; honest 0.8400 [0.7140, 0.9243].
     """
-    terms = {
+    run_options = {
         "groups": groups,
         "time": time,
         "block": block,
@@ -164,22 +164,24 @@ def audit(
         "n_jobs": n_jobs,
         "random_state": random_state,
     }
-    wanted = Wanted(level, outer, replicates, terms, positive=positive, checks=checks)
-    return audited(search, X, y, wanted)
+    audit_options = AuditOptions(
+        level, outer, replicates, run_options, positive=positive, checks=checks
+    )
+    return run_audit(search, X, y, audit_options)
 
 
-def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
-    """Audit a search whose caller may know more about the order of rows than X shows."""
-    level, outer, terms = wanted.level, wanted.outer, wanted.terms
+def run_audit(search: Any, X: Any, y: Any, options: AuditOptions) -> Audit:
+    """Audit a search with options that may include an order of rows that X does not show."""
+    level, outer, run_options = options.level, options.outer, options.terms
     check_known("an audit has no level", level, LEVELS, "It has")
-    check_level("confidence_level", terms["confidence_level"])
-    check_count("replicates", wanted.replicates)
+    check_level("confidence_level", run_options["confidence_level"])
+    check_count("replicates", options.replicates)
     if outer is not None and level != "nested":
         raise BadArgument(
             f"{mention('outer', outer)}: {mention('level', level)} has no outer splits of its own. "
             f"Use {mention('level', 'nested')}, or leave outer out."
         )
-    search = given_to(search)
+    search = unwrapped_search(search)
     claim = read_claim(search)
     if (X is None) != (y is None):
         raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
@@ -195,84 +197,112 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         )
     scale = scale_of(claim)
     findings = list(state_findings(search))
-    seen, problem = Corrected(None), None
+    corrected_risk, problem = CorrectedRisk(None), None
     if X is not None:
-        X, terms = _looked_up(search, X, terms)
-        wanted = replace(wanted, terms=terms)
-        n_fitted = getattr(search, "n_features_in_", None)
-        width = n_columns(X)
-        if n_fitted is not None and width is not None and width != n_fitted:
+        X, run_options = _take_columns(search, X, run_options)
+        options = replace(options, terms=run_options)
+        n_fitted_columns = getattr(search, "n_features_in_", None)
+        n_columns_of_X = n_columns(X)
+        if (
+            n_fitted_columns is not None
+            and n_columns_of_X is not None
+            and n_columns_of_X != n_fitted_columns
+        ):
             raise BadData(
-                f"X has {width} columns and the search was fitted on {n_fitted}: give the same X."
+                f"X has {n_columns_of_X} columns and the search was fitted on {n_fitted_columns}: "
+                "give the same X."
             )
-        usable = claim.usable()
+        usable_claim = claim.without_failures()
         loss = scale.loss if scale.by_rows or scale.word == "auc" else None
-        problem = pose(Family(usable.estimator, usable.candidates), X, y, scoring=loss, **terms)
-        problem = with_checks(problem, wanted.checks, forward=usable.goes_forward)
-        scale = scale_on_rows(scale, usable, problem.data)
-        refuse_other_class(scale, usable, problem.data, wanted.positive)
+        problem = problem_of_call(
+            Family(usable_claim.estimator, usable_claim.candidates),
+            X,
+            y,
+            scoring=loss,
+            **run_options,
+        )
+        problem = with_checks(problem, options.checks, goes_forward=usable_claim.goes_forward)
+        scale = scale_on_rows(scale, usable_claim, problem.data)
+        refuse_other_class(scale, usable_claim, problem.data, options.positive)
         with warnings.catch_warnings():
-            # Copies, groups in training and test sets, and fitted parts are findings, so that
-            # warnings are redundant.
+            # An audit reports leaks between training and test sets as findings.
+            # The warnings on the same leaks would be redundant.
             warnings.simplefilter("ignore", LeakWarning)
-            seen, more = _look(search, usable, scale, problem, wanted)
-        findings += more
+            corrected_risk, more_findings = _correct_and_check(
+                search, usable_claim, scale, problem, options
+            )
+        findings += more_findings
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
     findings = list(dict.fromkeys(findings))
-    audit = _outcome(claim, scale, level, seen, findings, terms["confidence_level"])
-    if wanted.checks:
+    audit = _to_audit(
+        claim, scale, level, corrected_risk, findings, run_options["confidence_level"]
+    )
+    if options.checks:
         warn_of_findings(finding for finding in findings if finding.code in OF_EVERY_CALL)
     if problem is None:
         return audit
     return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
 
 
-def _looked_up(search: Any, X: Any, terms: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Look up named columns of X, and take them out of X unless the search was fitted on them."""
-    fit_params = terms["fit_params"]
+def _take_columns(
+    search: Any, X: Any, run_options: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Replace names of columns by their values; drop them from X unless the search used them."""
+    fit_params = run_options["fit_params"]
     if fit_params is not None and not isinstance(fit_params, Mapping):
         raise BadArgument(
             f"{mention('fit_params', fit_params)}: give a dict of what the fit of the search was "
             "given, such as {'sample_weight': w}."
         )
     params = dict(fit_params or {})
-    given = {name: terms[name] for name in ("groups", "time", "block")}
-    given["sample_weight"] = params.get("sample_weight")
-    X, found, _ = take_named_columns(X, given, keep=getattr(search, "feature_names_in_", ()))
-    if given["sample_weight"] is not None:
-        params["sample_weight"] = found["sample_weight"]
-    del found["sample_weight"]
-    return X, {**terms, **found, "fit_params": params or None}
+    requested_columns = {name: run_options[name] for name in ("groups", "time", "block")}
+    requested_columns["sample_weight"] = params.get("sample_weight")
+    X, found_columns, _ = take_named_columns(
+        X, requested_columns, keep=getattr(search, "feature_names_in_", ())
+    )
+    if requested_columns["sample_weight"] is not None:
+        params["sample_weight"] = found_columns["sample_weight"]
+    del found_columns["sample_weight"]
+    return X, {**run_options, **found_columns, "fit_params": params or None}
 
 
-def _look(
-    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, wanted: Wanted
-) -> tuple[Corrected, list[Finding]]:
-    """Return the honest risk at the level, and findings on rows, columns and splits."""
+def _correct_and_check(
+    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, options: AuditOptions
+) -> tuple[CorrectedRisk, list[Finding]]:
+    """Compute the honest risk at the requested level, and findings on rows, columns and splits."""
     data = problem.data
     findings = [*problem.findings, *row_findings(data, len(claim.candidates))]
-    if wanted.checks:
+    if options.checks:
         columns = columns_of(data.X)
         findings += [*column_findings(data, columns), *selection_findings(data, columns)]
-    plan = _plan(claim, data, wanted.level)
+    plan = _splits_of_search(claim, data, options.level)
     if plan is not None:
         findings += split_findings(data, plan)
-    seen = corrected(search, claim, scale, problem, plan, wanted)
-    findings += seen.findings
-    seen = replace(
-        seen,
-        honest=None if seen.honest is None else with_findings(seen.honest, problem.findings),
-        choosing=None if seen.choosing is None else with_findings(seen.choosing, problem.findings),
+    corrected_risk = correct_claim(search, claim, scale, problem, plan, options)
+    findings += corrected_risk.findings
+    corrected_risk = replace(
+        corrected_risk,
+        honest=None
+        if corrected_risk.honest is None
+        else with_findings(corrected_risk.honest, problem.findings),
+        choosing=None
+        if corrected_risk.choosing is None
+        else with_findings(corrected_risk.choosing, problem.findings),
     )
-    if seen.honest is not None:
-        findings += seen.honest.findings
-        claimed = scale.risk(claim.score)
-        findings += risk_findings(claimed, seen.honest, scale.shown, seen.mixes is not None)
-    return seen, findings
+    if corrected_risk.honest is not None:
+        findings += corrected_risk.honest.findings
+        claimed_risk = scale.risk(claim.score)
+        findings += risk_findings(
+            claimed_risk,
+            corrected_risk.honest,
+            scale.result_scale,
+            corrected_risk.mixes is not None,
+        )
+    return corrected_risk, findings
 
 
-def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
-    """Return the search's splits, or None if they are unknown and not required for a replay."""
+def _splits_of_search(claim: Claim, data: Data, level: str) -> Plan | None:
+    """Return the splits of the search, or None if they are unknown and the level needs none."""
     try:
         return claim.plan(data)
     except Refusal:
@@ -281,47 +311,49 @@ def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
         return None
 
 
-def _outcome(
+def _to_audit(
     claim: Claim,
     scale: ScoreScale,
     level: str,
-    seen: Corrected,
+    corrected_risk: CorrectedRisk,
     findings: list[Finding],
     confidence_level: float,
 ) -> Audit:
     params = dict(claim.best_params)
-    shown, name = scale.shown, scale.called
+    shown_scale, score_name = scale.result_scale, scale.printed_name
     claimed = DeclaredOutcome(
         scale.reported(claim.score),
         f"{claim.search}: {claim.name}",
         params=params,
-        scoring=name,
-        perfect=shown.perfect,
+        scoring=score_name,
+        perfect=shown_scale.perfect,
     )
     correction = rough_correction(claim, scale)
-    rough = None
+    rough_outcome = None
     if correction is not None:
         notes = ("rough: it may be too large or too small", *claim.notes)
-        rough = replace(
+        rough_outcome = replace(
             claimed,
-            value=shown.value(correction),
+            value=shown_scale.value(correction),
             method="tibshirani-tibshirani (rough)",
             notes=notes,
         )
-    honest, choosing = (
-        None if risk is None else risk.on_scale(shown, scoring=name)
-        for risk in (seen.honest, seen.choosing)
+    honest_risk, choosing_risk = (
+        None
+        if corrected_estimate is None
+        else corrected_estimate.on_scale(shown_scale, scoring=score_name)
+        for corrected_estimate in (corrected_risk.honest, corrected_risk.choosing)
     )
-    by_scores = level == "scores" and seen.mixes is None
+    uses_scores_only = level == "scores" and corrected_risk.mixes is None
     outcome = Audit(
         search=claim.search,
         level=level,
         claimed=claimed,
-        honest=rough if by_scores else honest,
-        rough=rough,
-        choosing=rough if level == "scores" and not by_scores else choosing,
-        mixes=seen.mixes,
-        why=seen.why,
+        honest=rough_outcome if uses_scores_only else honest_risk,
+        rough=rough_outcome,
+        choosing=rough_outcome if level == "scores" and not uses_scores_only else choosing_risk,
+        mixes=corrected_risk.mixes,
+        why=corrected_risk.why,
         findings=by_severity(findings),
         within_one_error=within_one_error(claim),
         n_candidates=len(claim.candidates),
@@ -329,22 +361,23 @@ def _outcome(
         settings=claim.candidates,
         chosen=claim.best,
         risks=tuple(
-            scale.reported(m) if np.isfinite(m) else None
-            for m in (() if claim.means is None else claim.means)
+            scale.reported(mean_score) if np.isfinite(mean_score) else None
+            for mean_score in (() if claim.means is None else claim.means)
         ),
         conclusion="",
         versions=versions(),
     )
-    turned = scale.errors and not claim.errors
-    score = name_of_loss(claim.name, scale.perfect) if turned else claim.name
-    return replace(outcome, conclusion=conclusion_of(outcome, score))
+    is_loss_of_score = scale.errors and not claim.errors
+    claimed_name = name_of_loss(claim.name, scale.perfect) if is_loss_of_score else claim.name
+    return replace(outcome, conclusion=conclusion_of(outcome, claimed_name))
 
 
 class AuditCheck:
     """Audit the search in a skore `EstimatorReport`, on its training rows.
 
-    `options` are those of `tr.audit`, such as ``level`` and ``groups``. The protocol is structural,
-    so that skore is needed only if a report does not hold a search and has to be skipped.
+    `options` are the options of `tr.audit`, such as ``level`` and ``groups``. skore recognises a
+    check by its attributes, so that skore itself is needed only if a report holds no search and has
+    to be skipped.
 
     >>> check = AuditCheck(level="scores")
     >>> check.code, check.severity
@@ -359,10 +392,10 @@ class AuditCheck:
 
     def __init__(self, **options: Any) -> None:
         self.options = options
-        self.slow = options.get("level", USUAL_LEVEL) != "scores"
+        self.slow = options.get("level", DEFAULT_LEVEL) != "scores"
 
     def check_function(self, report: Any) -> str | None:
-        """Return the conclusion with all serious findings and warnings, or None without any."""
+        """Return the conclusion with all findings except notes, or None without such findings."""
         X, y = report.X_train, report.y_train
         if X is None or y is None:
             raise _not_applicable("the report holds no training rows to audit the search on.")
@@ -370,7 +403,9 @@ class AuditCheck:
             report_of_audit = audit(report.estimator_, X, y, **self.options)
         except TrueRiskError as error:
             raise _not_applicable(str(error)) from error
-        findings = [str(f) for f in report_of_audit.findings if f.severity != "note"]
+        findings = [
+            str(finding) for finding in report_of_audit.findings if finding.severity != "note"
+        ]
         return " ".join([report_of_audit.conclusion, *findings]) if findings else None
 
 

@@ -1,4 +1,4 @@
-"""The honest risk of a search at each level, also with splits that keep related rows apart."""
+"""Compute the honest risk of a search at each audit level, also with related rows kept apart."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.auditing.mixed_splits import Kind, Mixed, OrderOfRows, mixed_splits
+from truerisk.auditing.mixed_splits import Kind, MixedSplits, OrderOfRows, mixed_splits
 from truerisk.auditing.replay import (
-    Replayed,
-    bias_corrected,
+    ReplayedSearch,
+    bootstrap_corrected_risk,
     refuse_bootstrap,
     replay,
     replay_findings,
@@ -24,29 +24,29 @@ from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.problem import Problem, problem_of_call
 from truerisk.estimation.run import compute, procedure_of
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
+from truerisk.methods.parts.procedure import candidate_of_each_fit, winners_of, with_winners
 from truerisk.methods.words import as_method, default_name
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Basis, tied
+from truerisk.results.interval import Basis, are_tied
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
-from truerisk.search.repeat import repeated, tested_in_pairs
+from truerisk.search.repeat import repeat_search, test_in_pairs
 
 
 @frozen(eq=False)
-class Corrected:
-    """The result that an audit can justify: the `honest` risk, or `why` there is none.
+class CorrectedRisk:
+    """Result of correcting a search's claim: the `honest` risk, or the reason `why` it is None.
 
-    If the search's splits separate related rows, `choosing` is the claim corrected for the choice
-    alone, and `mixes` says which kind of rows. It is None if they do not, or if only `honest` was
-    computed.
+    If the search's splits put related rows into training and test sets, `choosing` is the claim
+    corrected for the choice alone, and `mixes` says which kind of rows. `choosing` is None if the
+    splits do not, or if only `honest` was computed.
     """
 
     honest: RiskEstimate | None
@@ -57,8 +57,8 @@ class Corrected:
 
 
 @frozen(eq=False)
-class Wanted:
-    """The options of an audit; `order` is what its caller knows about the order of the rows.
+class AuditOptions:
+    """Options of an audit; `order` is what the caller knows about the order of the rows.
 
     `checks` says whether rows and columns are checked.
     """
@@ -72,107 +72,117 @@ class Wanted:
     positive: Any = None
 
 
-def corrected(
+def correct_claim(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
     problem: Problem,
     plan: Plan | None,
-    wanted: Wanted,
-) -> Corrected:
-    """Compute the risk at a level, with related rows kept apart if the search mixes them.
+    options: AuditOptions,
+) -> CorrectedRisk:
+    """Compute the honest risk at a level, keeping related rows apart if the search mixes them.
 
     Relations that the user has specified (times, places, groups) are respected in any case. Dates
     by which a frame is sorted are respected only if the risk becomes much larger. Numbers that may
     not be times are then a finding, and change no risk.
     """
-    chosen, replayed = None, None
-    seen: list[Finding] = []
-    level, outer, terms = wanted.level, wanted.outer, wanted.terms
+    chosen_risk, replayed = None, None
+    findings: list[Finding] = []
+    level, outer, run_options = options.level, options.outer, options.terms
     if level == "bbc" and claim.curve is None:
         refuse_bootstrap(scale)
     if level in ("bbc", "pairs") and plan is not None:
-        replayed, seen = _replayed(claim, scale, problem, plan, level)
+        replayed, findings = _replay_and_compare(claim, scale, problem, plan, level)
     if level == "bbc" and replayed is not None:
-        chosen = bias_corrected(claim, replayed, problem, wanted.replicates)
+        chosen_risk = bootstrap_corrected_risk(claim, replayed, problem, options.replicates)
     if level == "pairs":
-        known = None if replayed is None else replayed.answers
-        chosen = tested_in_pairs(search, claim, scale, problem.data, terms, known)
-    nested = partial(_nested, search, claim, scale, problem, terms)
-    mixed = None if plan is None else mixed_splits(problem.data, plan, wanted.order)
-    apart: RiskEstimate | str = ""
-    if mixed is not None:
-        apart = risk_apart(mixed, claim, scale, replayed, terms)
-        more = list(apart_findings(mixed, apart, claim, scale))
-        if not mixed.by_user and not (more and mixed.are_times):
-            mixed = None
-        elif level == "pairs" and not isinstance(apart, str):
-            # The losses that the search compared cannot choose for a test set of these splits: the
-            # models that they come from have seen its rows and labels, which makes the choice
-            # optimistic.
-            apart = _or_why(partial(nested, mixed))
-            more = list(apart_findings(mixed, apart, claim, scale))
-        seen += more
+        known_answers = None if replayed is None else replayed.answers
+        chosen_risk = test_in_pairs(search, claim, scale, problem.data, run_options, known_answers)
+    test_nested = partial(_test_nested, search, claim, scale, problem, run_options)
+    mixed_rows = None if plan is None else mixed_splits(problem.data, plan, options.order)
+    risk_kept_apart: RiskEstimate | str = ""
+    if mixed_rows is not None:
+        risk_kept_apart = risk_with_rows_kept_apart(mixed_rows, claim, scale, replayed, run_options)
+        apart_findings_found = list(
+            findings_on_related_rows(mixed_rows, risk_kept_apart, claim, scale)
+        )
+        if not mixed_rows.by_user and not (apart_findings_found and mixed_rows.are_times):
+            mixed_rows = None
+        elif level == "pairs" and not isinstance(risk_kept_apart, str):
+            # The losses that the search compared must not choose for a test set of these splits.
+            # Their models were trained on its rows and labels, which makes the choice optimistic.
+            risk_kept_apart = _estimate_or_reason(partial(test_nested, mixed_rows))
+            apart_findings_found = list(
+                findings_on_related_rows(mixed_rows, risk_kept_apart, claim, scale)
+            )
+        findings += apart_findings_found
     if level == "nested":
-        chosen = nested(mixed, outer)
-        if mixed is not None and (outer is None or not _mixes(outer, mixed, problem)):
-            return Corrected(chosen, mixes=mixed.kind, findings=tuple(seen))
-    if mixed is None:
-        return Corrected(chosen, findings=tuple(seen))
-    if isinstance(apart, str):
-        return Corrected(None, chosen, mixed.kind, apart, tuple(seen))
-    return Corrected(apart, chosen, mixed.kind, findings=tuple(seen))
+        chosen_risk = test_nested(mixed_rows, outer)
+        if mixed_rows is not None and (
+            outer is None or not _mixes_related_rows(outer, mixed_rows, problem)
+        ):
+            return CorrectedRisk(chosen_risk, mixes=mixed_rows.kind, findings=tuple(findings))
+    if mixed_rows is None:
+        return CorrectedRisk(chosen_risk, findings=tuple(findings))
+    if isinstance(risk_kept_apart, str):
+        return CorrectedRisk(None, chosen_risk, mixed_rows.kind, risk_kept_apart, tuple(findings))
+    return CorrectedRisk(risk_kept_apart, chosen_risk, mixed_rows.kind, findings=tuple(findings))
 
 
-def _replayed(
+def _replay_and_compare(
     claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan, level: str
-) -> tuple[Replayed | None, list[Finding]]:
-    """Return the replay of the search and its findings; at level "pairs" it may be None.
+) -> tuple[ReplayedSearch | None, list[Finding]]:
+    """Replay the search on its own splits, and return findings if the scores differ.
 
-    The bootstrap needs the replay. The pairs of folds use it as a check, and to save fits.
+    At level "pairs" the replay may be None: it serves as a check, and saves fits. The bootstrap of
+    level "bbc" needs it.
     """
-    if level == "pairs" and not scale.by_rows and scale.whole is not None:
-        problem = replace(problem, loss=as_loss(scale.whole, problem.data))
+    if level == "pairs" and not scale.by_rows and scale.loss_of_set is not None:
+        problem = replace(problem, loss=as_loss(scale.loss_of_set, problem.data))
     try:
         replayed = replay(claim, scale, problem, plan)
     except Refusal:
         if level == "bbc":
             raise
         return None, []
-    other = replace(problem, seed=problem.seed + 1)
-    again = partial(replay, claim, scale, other, plan)
-    return replayed, replay_findings(claim, scale, replayed, again)
+    reseeded_problem = replace(problem, seed=problem.seed + 1)
+    replay_again = partial(replay, claim, scale, reseeded_problem, plan)
+    return replayed, replay_findings(claim, scale, replayed, replay_again)
 
 
-def _nested(
+def _test_nested(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
     problem: Problem,
     terms: Mapping[str, Any],
-    mixed: Mixed | None,
+    mixed_rows: MixedSplits | None,
     outer: Any = None,
 ) -> RiskEstimate:
-    """Repeat the whole search by outer splits that keep related rows apart."""
+    """Repeat the whole search in outer splits, which by default keep related rows apart."""
     claim.refuse_other_rows(problem.data)
     data = problem.data
-    if outer is None and mixed is not None:
-        outer, data = mixed.method, mixed.data
+    if outer is None and mixed_rows is not None:
+        outer, data = mixed_rows.method, mixed_rows.data
     elif outer is None and data.dependent:
         outer = default_name(data)
     (y,) = data.targets(data.y)
-    return repeated(search, claim, scale, data.X, y, outer, {**terms, "time": data.time})
+    return repeat_search(search, claim, scale, data.X, y, outer, {**terms, "time": data.time})
 
 
-def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:
-    """Return True if the requested outer splits mix related rows, like those of the search."""
-    data = mixed.data
+def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: Problem) -> bool:
+    """Return True if the requested outer splits mix related rows, as the search's splits do."""
+    data = mixed_rows.data
     return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
 
 
-SHARE = 0.1  # An increase by less than this share of the risk is not counted as a collapse.
-ERRORS = 2.0  # An increase within this many standard errors of the parts may be chance.
-UNTOLD = 4.0  # The same if times are guessed and y of neighbours differs.
+SMALLEST_INCREASE_SHARE = (
+    0.1  # An increase of the risk by less than this share of it is no finding.
+)
+ERRORS = 2.0  # An increase of the risk within this many standard errors may be chance.
+ERRORS_FOR_GUESSED_TIMES = (
+    4.0  # This number of standard errors applies if times are guessed and neighbours differ.
+)
 
 ONE_CHOICE = (
     "tested is the setting that the search chose on all rows: the choice is not corrected for. "
@@ -181,18 +191,18 @@ ONE_CHOICE = (
 
 
 @frozen(eq=False)
-class ChosenWithout(Method):
-    """The splits of `outer`, each tested with the setting chosen without its test rows.
+class ChosenWithoutTestRows(Method):
+    """Method with the splits of `outer`, each tested with a setting chosen without its test rows.
 
-    The `losses` of the search choose. The search compared its settings with splits of its own,
-    which mix related rows: only the choice is based on them. It is slightly optimistic, since the
-    models that gave these losses have seen the test rows of `outer`. Without `losses` each split
-    tests setting `best`.
+    The setting with the smallest `losses` of the search is chosen. The search compared its settings
+    with splits of its own, which mix related rows: only the choice is based on them. It is slightly
+    optimistic, since the models that gave these losses were trained on the test rows of `outer`.
+    Without `losses` each split tests setting `best`.
     """
 
     outer: Method
     best: int
-    losses: Replayed | None = None
+    losses: ReplayedSearch | None = None
     data: Data | None = None
     target: ClassVar[Target] = "Err"
 
@@ -222,32 +232,37 @@ class ChosenWithout(Method):
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        tested = [plan.test_rows(q)[0] for q in range(plan.n_questions)]
-        chosen = np.array([self._choice(rows) for rows in tested])
-        answers = ask(plan, only=by_fit(plan, chosen))
+        test_rows = [plan.test_rows(question)[0] for question in range(plan.n_questions)]
+        chosen_settings = np.array([self._choice(rows) for rows in test_rows])
+        answers = ask(plan, only=candidate_of_each_fit(plan, chosen_settings))
         risk = self.reduce(answers, data, loss, terms)[0]
         evaluation = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
-        return with_winners(evaluation, risk, winners_of(chosen, ()))
+        return with_winners(evaluation, risk, winners_of(chosen_settings, ()))
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return list(self.outer.reduce(answers, data, loss, terms))
 
-    def _choice(self, tested: np.ndarray) -> int:
-        """Return the setting with the smallest loss on the other rows; the search's if tied."""
+    def _choice(self, test_rows: np.ndarray) -> int:
+        """Return the setting with the smallest loss on all other rows; in ties the search's own."""
         if self.losses is None:
             return self.best
-        risks = self.losses.risks_without(tested, self.data)
-        if np.isnan(risks).all():  # No test set has both classes without these rows.
+        risks = self.losses.risks_without(test_rows, self.data)
+        # Without these rows no test set of the search has both classes.
+        if np.isnan(risks).all():
             return self.best
-        least = tied(risks, np.nanmin(risks))
-        return self.best if least[self.best] else int(least.argmax())
+        is_least = are_tied(risks, np.nanmin(risks))
+        return self.best if is_least[self.best] else int(is_least.argmax())
 
 
-def risk_apart(
-    mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, terms: Any
+def risk_with_rows_kept_apart(
+    mixed_rows: MixedSplits,
+    claim: Claim,
+    scale: ScoreScale,
+    replayed: ReplayedSearch | None,
+    run_options: Any,
 ) -> RiskEstimate | str:
-    r"""Return the risk of the choice in splits that keep related rows apart, or why not.
+    r"""Return the risk of the choice in splits that keep related rows apart, or why it is unknown.
 
     .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{1}{|T_k|} \sum_{i \in T_k} ℓ(y_i, f_{k, c_k}(x_i)),
        \quad c_k = \arg\min_c \sum_{i \notin T_k} ℓ_{c,i}
@@ -256,21 +271,23 @@ def risk_apart(
     used in the choice for it, and no inner fit is made. But the other losses are those of models
     that have seen the test set: unlike in nested validation, the choice is slightly optimistic.
     """
-    if scale.whole is None:
+    if scale.loss_of_set is None:
         return "the score of the search is the model's own: give the search scoring=."
-    if replayed is not None and not replayed.tells_rows:
+    if replayed is not None and not replayed.has_row_losses:
         replayed = None
-    data, family = mixed.data, Family(claim.estimator, claim.candidates)
-    method = ChosenWithout(mixed.method, claim.best, replayed, data)
-    requested = {**terms, "time": data.time, "scoring": scale.whole}
+    data, family = mixed_rows.data, Family(claim.estimator, claim.candidates)
+    method = ChosenWithoutTestRows(mixed_rows.method, claim.best, replayed, data)
+    requested_terms = {**run_options, "time": data.time, "scoring": scale.loss_of_set}
 
     def tested() -> RiskEstimate:
-        problem = replace(pose(family, data.X, data.y, **requested), calibrated=True)
+        problem = replace(
+            problem_of_call(family, data.X, data.y, **requested_terms), calibrated=True
+        )
         estimate = procedure_of(compute(problem, method))
         assert estimate is not None
         return estimate
 
-    estimate = _or_why(tested)
+    estimate = _estimate_or_reason(tested)
     if isinstance(estimate, str):
         return estimate
     notes = estimate.notes
@@ -279,21 +296,25 @@ def risk_apart(
     return replace(estimate, scoring=scale.word, notes=(*notes, *claim.notes))
 
 
-def _or_why(tested: Callable[[], RiskEstimate]) -> RiskEstimate | str:
-    """Return the risk of a test, or why it has none: a class may be confined to one time period."""
+def _estimate_or_reason(test: Callable[[], RiskEstimate]) -> RiskEstimate | str:
+    """Call `test` and return its estimate, or the reason why there is none, as a sentence.
+
+    A class may occur in one period of time only, for example.
+    """
     try:
-        estimate = tested()
+        estimate = test()
     except (BadData, FitFailed, Refusal) as error:
         return str(error)
     return " ".join(estimate.notes) if estimate.value is None else estimate
 
 
-def apart_findings(
-    mixed: Mixed, estimate: RiskEstimate | str, claim: Claim, scale_of_search: ScoreScale
+def findings_on_related_rows(
+    mixed_rows: MixedSplits, estimate: RiskEstimate | str, claim: Claim, scale_of_search: ScoreScale
 ) -> Iterator[Finding]:
-    """Yield a finding on times or places if the risk of separated rows exceeds the claim.
+    """Yield a finding on times or places if the risk with rows kept apart exceeds the claim.
 
-    It has to exceed it by more than a tenth and by two standard errors of the mean of the parts.
+    It has to exceed the claim by more than a tenth and by two standard errors of the mean of the
+    parts.
     Then the rows depend on their neighbours, and the search measured how well it remembers the
     neighbours of a row. Groups that are split are a finding whatever the risk (`checks/splits.py`).
     Numbers whose name does not suggest times only show that the table is sorted by them.
@@ -301,29 +322,39 @@ def apart_findings(
     if isinstance(estimate, str):
         return
     risks, value = estimate.split_risks, estimate.loss_value
-    if mixed.kind == "groups" or risks is None or value is None:
+    if mixed_rows.kind == "groups" or risks is None or value is None:
         return
-    claimed, scale = float(scale_of_search.risk(claim.score)), scale_of_search.shown
-    error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
-    if lost <= max(SHARE * abs(value), (ERRORS if mixed.alike else UNTOLD) * error):
+    claimed_risk, scale = float(scale_of_search.risk(claim.score)), scale_of_search.result_scale
+    std_error, increase = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed_risk
+    if increase <= max(
+        SMALLEST_INCREASE_SHARE * abs(value),
+        (ERRORS if mixed_rows.are_neighbours_alike else ERRORS_FOR_GUESSED_TIMES) * std_error,
+    ):
         return
-    saw = "later ones" if mixed.kind == "time" else "the rows beside"
-    have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"
-    if not mixed.are_times:
-        have = f"are sorted by {mixed.place}, which counts them"
-    sentence = (
-        f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
-        f"saw {saw}. The search claims a {scale.noun} of {number(scale.value(claimed))} for its "
-        f"choice; in {len(risks)} {mixed.parts}, each left out whole, it is "
-        f"{number(scale.value(value))}: the claim shrinks by {number(lost)}."
+    seen_rows = "later ones" if mixed_rows.kind == "time" else "the rows beside"
+    relation_text = (
+        f"have {'times' if mixed_rows.kind == 'time' else 'places'} ({mixed_rows.relation_source})"
     )
-    if not mixed.are_times:
+    if not mixed_rows.are_times:
+        relation_text = f"are sorted by {mixed_rows.relation_source}, which counts them"
+    sentence = (
+        f"The rows {relation_text}, and {mixed_rows.n_rows} of {mixed_rows.data.n_rows} were "
+        "tested by "
+        f"models that saw {seen_rows}. The search claims a {scale.noun} of "
+        f"{number(scale.value(claimed_risk))} for its choice; in {len(risks)} {mixed_rows.parts}, "
+        "each "
+        f"left out whole, it is {number(scale.value(value))}: the claim shrinks by "
+        f"{number(increase)}."
+    )
+    if not mixed_rows.are_times:
         remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
         yield Finding("order-matters", sentence, remedy)
         return
-    if mixed.kind == "time":
-        forward = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
-        yield Finding("time-shuffled", sentence, f"Search in the order of time: {forward}.")
+    if mixed_rows.kind == "time":
+        advice = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
+        yield Finding("time-shuffled", sentence, f"Search in the order of time: {advice}.")
         return
-    whole = "HonestSearchCV and fit(X, y, block=...)"
-    yield Finding("space-shuffled", sentence, f"Search with whole blocks left out: {whole}.")
+    advice_on_blocks = "HonestSearchCV and fit(X, y, block=...)"
+    yield Finding(
+        "space-shuffled", sentence, f"Search with whole blocks left out: {advice_on_blocks}."
+    )

@@ -1,4 +1,4 @@
-"""Checks that require only the scores of the candidates."""
+"""Checks of a search that require only the scores of its candidates, and no rows."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import is_number
-from truerisk.core.formats import clean, number, percent
+from truerisk.core.formats import escape_and_truncate, number, percent
 from truerisk.intervals.bootstrapped_choice import corrected_by_splits
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Scale
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
 
-LARGE = 0.1  # Optimism above this share of the honest risk is large.
+LARGE_OPTIMISM = 0.1  # Optimism above this share of the honest risk is a finding.
 
-FEWEST_VALUES = 3  # A parameter with fewer values has no inner values.
-SHARES = ("ratio", "subsample", "max_samples", "max_features")  # parameters whose maximum is 1
+FEWEST_VALUES = 3  # With fewer values of a parameter, all values are at the edge of the grid.
+# Names of parameters that end like this have the largest possible value 1.
+SHARES = ("ratio", "subsample", "max_samples", "max_features")
 
 
 def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Finding]:
-    """Return findings on failed fits, the choice, selection bias, grid edges and plateaus."""
+    """Return findings on failed fits, choice, selection bias, edges of the grid and flat curves."""
     return [
         *claim.findings,
-        *_failed(claim, error_score),
-        *_chosen(claim),
-        *_curse(claim, scale),
-        *_edges(claim),
-        *_flat(claim),
+        *_failed_fits(claim, error_score),
+        *_choice_findings(claim),
+        *_selection_bias_findings(claim, scale),
+        *_edge_findings(claim),
+        *_flat_curve_findings(claim),
     ]
 
 
 def rough_correction(claim: Claim, scale: ScoreScale) -> float | None:
-    """Return the risk of Tibshirani and Tibshirani's correction, or None.
+    """Return the claimed risk after Tibshirani and Tibshirani's correction, or None.
 
-    It requires the scores of splits with several test rows.
+    The correction requires the scores of splits with several test rows.
     """
     if claim.scores is None or claim.is_one_by_one:
         return None
@@ -48,132 +49,144 @@ def rough_correction(claim: Claim, scale: ScoreScale) -> float | None:
 
 
 def within_one_error(claim: Claim) -> tuple[int, ...]:
-    """Candidates whose mean score is within one standard error, over splits, of the best."""
-    error, means = _error_of_best(claim), claim.means
-    if error is None or means is None:
+    """Return the candidates whose mean score is within one standard error of the best score.
+
+    The standard error is computed over the splits.
+    """
+    std_error, means = _std_error_of_best(claim), claim.means
+    if std_error is None or means is None:
         return ()
-    return tuple(int(c) for c in np.flatnonzero(means >= means[claim.best] - error - 1e-12))
+    return tuple(
+        int(candidate)
+        for candidate in np.flatnonzero(means >= means[claim.best] - std_error - 1e-12)
+    )
 
 
-def _error_of_best(claim: Claim) -> float | None:
+def _std_error_of_best(claim: Claim) -> float | None:
     if claim.scores is None or claim.scores.shape[1] < 2:
         return None
-    best = claim.scores[claim.best]
-    if not np.isfinite(best).all():
+    best_scores = claim.scores[claim.best]
+    if not np.isfinite(best_scores).all():
         return None
-    return float(best.std(ddof=1) / np.sqrt(len(best)))
+    return float(best_scores.std(ddof=1) / np.sqrt(len(best_scores)))
 
 
-def _failed(claim: Claim, error_score: Any) -> Iterator[Finding]:
+def _failed_fits(claim: Claim, error_score: Any) -> Iterator[Finding]:
     if claim.scores is None:
         return
-    lost = np.isnan(claim.scores)
+    has_failed = np.isnan(claim.scores)
     if isinstance(error_score, Number) and np.isfinite(float(error_score)):  # type: ignore[arg-type]
-        lost |= claim.scores == float(error_score)  # type: ignore[arg-type]
-    if lost.any():
-        settings = int(lost.any(axis=1).sum())
+        has_failed |= claim.scores == float(error_score)  # type: ignore[arg-type]
+    if has_failed.any():
+        n_settings = int(has_failed.any(axis=1).sum())
         yield Finding(
             "failed-fits",
-            f"{int(lost.sum())} of {lost.size} fits failed (no score, or error_score), in "
-            f"{settings} of {len(lost)} settings; first: {_named(claim, lost)}.",
+            f"{int(has_failed.sum())} of {has_failed.size} fits failed (no score, or error_score), "
+            f"in {n_settings} of {len(has_failed)} settings; first: "
+            f"{_first_position(claim, has_failed)}.",
             "Fit with error_score='raise' to see the error; a failed setting is not a bad one.",
         )
-    infinite = np.isinf(claim.scores)
-    if infinite.any():
+    is_infinite = np.isinf(claim.scores)
+    if is_infinite.any():
         yield Finding(
             "non-finite-scores",
-            f"{int(infinite.sum())} of {infinite.size} scores are infinite; "
-            f"first: {_named(claim, infinite)}.",
+            f"{int(is_infinite.sum())} of {is_infinite.size} scores are infinite; "
+            f"first: {_first_position(claim, is_infinite)}.",
             "Find the setting that diverges and leave it out.",
         )
 
 
-def _named(claim: Claim, where: np.ndarray) -> str:
-    candidate, split = (int(v) for v in np.argwhere(where)[0])
-    return f"{clean(str(dict(claim.candidates[candidate])), 80)} in split {split}"
+def _first_position(claim: Claim, mask: np.ndarray) -> str:
+    candidate, split = (int(index) for index in np.argwhere(mask)[0])
+    return f"{escape_and_truncate(str(dict(claim.candidates[candidate])), 80)} in split {split}"
 
 
-def _chosen(claim: Claim) -> Iterator[Finding]:
+def _choice_findings(claim: Claim) -> Iterator[Finding]:
     means = claim.means
     if means is None or not np.isfinite(means).any():
         return
-    top = float(np.nanmax(np.where(np.isinf(means), np.nan, means)))
-    if means[claim.best] < top - 1e-9 * max(1.0, abs(top)):
+    best_mean = float(np.nanmax(np.where(np.isinf(means), np.nan, means)))
+    if means[claim.best] < best_mean - 1e-9 * max(1.0, abs(best_mean)):
         yield Finding(
             "choice-differs",
             f"The chosen setting scores {number(float(means[claim.best]))} and the best "
-            f"{number(top)}: the choice was made by something else than this score.",
+            f"{number(best_mean)}: the choice was made by something else than this score.",
             "The audit corrects for taking the best score; repeat your own rule with "
             "level='pairs'.",
         )
 
 
-def _curse(claim: Claim, scale: ScoreScale) -> Iterator[Finding]:
-    rough, error = rough_correction(claim, scale), _error_of_best(claim)
-    if rough is None or error is None or len(claim.candidates) < 2:
+def _selection_bias_findings(claim: Claim, scale: ScoreScale) -> Iterator[Finding]:
+    corrected_risk, std_error = rough_correction(claim, scale), _std_error_of_best(claim)
+    if corrected_risk is None or std_error is None or len(claim.candidates) < 2:
         return
-    flattery = rough - scale.risk(claim.score)
-    if flattery > error > 0:
+    optimism = corrected_risk - scale.risk(claim.score)
+    if optimism > std_error > 0:
         yield Finding(
             "winners-curse",
-            f"The best of {len(claim.candidates)} settings owes about {number(flattery)} of its "
-            f"score to having been the best (standard error {number(error)}).",
+            f"The best of {len(claim.candidates)} settings owes about {number(optimism)} of its "
+            f"score to having been the best (standard error {number(std_error)}).",
             "Do not report it; level='pairs' or 'nested' corrects it.",
         )
 
 
-def _edges(claim: Claim) -> Iterator[Finding]:
-    for name in dict.fromkeys(n for params in claim.candidates for n in params):
-        tried = {p[name] for p in claim.candidates if is_number(p.get(name))}
-        value = claim.best_params.get(name)
-        if len(tried) < FEWEST_VALUES or not is_number(value):
+def _edge_findings(claim: Claim) -> Iterator[Finding]:
+    for name in dict.fromkeys(param_name for params in claim.candidates for param_name in params):
+        tried_values = {p[name] for p in claim.candidates if is_number(p.get(name))}
+        chosen_value = claim.best_params.get(name)
+        if len(tried_values) < FEWEST_VALUES or not is_number(chosen_value):
             continue
-        low, high = value == min(tried), value == max(tried)
-        are_whole = all(isinstance(v, int | np.integer) for v in tried)
-        ends_below = value == 0 or (are_whole and value == 1)  # No smaller value is possible.
-        ends_above = value == 1 and name.endswith(SHARES)  # No larger value is possible.
-        if (low and not ends_below) or (high and not ends_above):
-            side = "smallest" if low else "largest"
+        is_lowest, is_highest = chosen_value == min(tried_values), chosen_value == max(tried_values)
+        are_integers = all(isinstance(v, int | np.integer) for v in tried_values)
+        is_least_possible = chosen_value == 0 or (
+            are_integers and chosen_value == 1
+        )  # No smaller value of the parameter is possible.
+        is_largest_possible = chosen_value == 1 and name.endswith(
+            SHARES
+        )  # No larger value of the parameter is possible.
+        if (is_lowest and not is_least_possible) or (is_highest and not is_largest_possible):
+            side_text = "smallest" if is_lowest else "largest"
             yield Finding(
                 "edge-of-grid",
-                f"{clean(name, 60)}={value:.4g} is the {side} of the {len(tried)} values tried: "
-                "the best one may lie outside.",
-                f"Try {'smaller' if low else 'larger'} values.",
+                f"{escape_and_truncate(name, 60)}={chosen_value:.4g} is the {side_text} of the "
+                f"{len(tried_values)} "
+                "values tried: the best one may lie outside.",
+                f"Try {'smaller' if is_lowest else 'larger'} values.",
             )
 
 
-def _flat(claim: Claim) -> Iterator[Finding]:
-    near, total = len(within_one_error(claim)), len(claim.candidates)
-    if total >= FEWEST_VALUES and near >= max(FEWEST_VALUES, total / 2):
+def _flat_curve_findings(claim: Claim) -> Iterator[Finding]:
+    n_near, n_candidates = len(within_one_error(claim)), len(claim.candidates)
+    if n_candidates >= FEWEST_VALUES and n_near >= max(FEWEST_VALUES, n_candidates / 2):
         yield Finding(
             "flat-curve",
-            f"{near} of {total} settings are within one standard error of the best.",
+            f"{n_near} of {n_candidates} settings are within one standard error of the best.",
             "Take the simplest of them; these rows cannot tell them apart.",
         )
 
 
 def risk_findings(
-    claimed: float, honest: RiskEstimate, scale: Scale, mixes: bool = False
+    claimed: float, honest_estimate: RiskEstimate, scale: Scale, mixes: bool = False
 ) -> Iterator[Finding]:
-    """Yield findings on a claim that the interval refutes, or that is optimistic inside it.
+    """Yield findings if the honest interval refutes the claim, or if the claim is too optimistic.
 
-    `claimed` is an error, and `scale` that of the search. `mixes` says that models were tested on
-    rows while related rows were in their training sets.
+    `claimed` is an error, and `scale` is the scale of the search's score. `mixes` says that models
+    were tested on rows while related rows were in their training sets.
     """
-    value, interval, noun = honest.loss_value, honest.loss_interval, scale.noun
+    value, interval, noun = honest_estimate.loss_value, honest_estimate.loss_interval, scale.noun
     if value is None:
         return
     if interval is not None and claimed not in interval:
-        side = "better" if claimed < interval.low else "worse"
+        side_text = "better" if claimed < interval.low else "worse"
         yield Finding(
             "claim-refuted",
-            f"The claimed {noun} {number(scale.value(claimed))} is {side} than anything in the "
-            f"{percent(interval.confidence_level)} interval {scale.interval(interval)}.",
+            f"The claimed {noun} {number(scale.value(claimed))} is {side_text} than anything in "
+            f"the {percent(interval.confidence_level)} interval {scale.interval(interval)}.",
             f"Report the honest {noun} with its interval.",
         )
-    noise = honest.std_error or (0.0 if interval is None else interval.width / 4)
+    noise = honest_estimate.std_error or (0.0 if interval is None else interval.width / 4)
     remedy = "splits that keep such rows apart" if mixes else "more rows or fewer settings"
-    if value - claimed > max(LARGE * abs(value), noise / 2):
+    if value - claimed > max(LARGE_OPTIMISM * abs(value), noise / 2):
         yield Finding(
             "optimism-large",
             f"The claimed {noun} {number(scale.value(claimed))} is {number(value - claimed)} "

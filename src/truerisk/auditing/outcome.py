@@ -1,4 +1,4 @@
-"""The audit of a fitted search: its claim, the honest risk, and the findings."""
+"""Result of an audit of a fitted search: its claim, the honest risk, and the findings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from truerisk.auditing.mixed_splits import Kind
 from truerisk.core import formats, tables
-from truerisk.core.formats import unsigned
+from truerisk.core.formats import unsigned_number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.results.bounds import HonestNumber, numbers_of
@@ -17,16 +17,16 @@ from truerisk.results.finding import Finding
 from truerisk.results.interval import Bounded, Interval, OnScale, Reported, Scale
 from truerisk.results.records import FINITE, Column, Count, Perfect, Record, Share, Size
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import MODELS_SAW
+from truerisk.results.sentences import SEEN_RELATED_ROWS
 
-WIDEST = 88
+LINE_WIDTH = 88
 
-TOO_GOOD = {
+UNCORRECTED_FINDINGS = {
     "selection-outside": "the columns were selected before the search",
     "duplicate-rows": "copies of a row are one case",
     "column-predicts-alone": "the column that predicts y is not known when a prediction is made",
 }
-"""Findings that no correction can account for, and when they make results too good."""
+"""Findings for which no risk is corrected, and the conditions under which risks are too good."""
 
 
 Number = Annotated[float, FINITE]
@@ -34,9 +34,9 @@ Number = Annotated[float, FINITE]
 
 @frozen
 class DeclaredOutcome(OnScale, Record):
-    """A number derived from the search's own scores, which has no interval without rows.
+    """A value computed from the search's own scores; without rows it has no interval.
 
-    `value` and `perfect` are those of the score of the search, as in `RiskEstimate`.
+    `value` and `perfect` refer to the score of the search, as in `RiskEstimate`.
     """
 
     value: Number
@@ -50,7 +50,7 @@ class DeclaredOutcome(OnScale, Record):
 
     @property
     def named_scoring(self) -> str:
-        """The score; a search does not name its class."""
+        """The name of the score; a search does not say to which class it refers."""
         return self.scoring
 
     def __float__(self) -> float:
@@ -162,30 +162,30 @@ class Audit(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
-        n = len(self.settings)
-        if self.settings and self.chosen >= n:
+        """Name of an invalid field in a record read from a file and its requirement, or None."""
+        n_settings = len(self.settings)
+        if self.settings and self.chosen >= n_settings:
             return "chosen", "the number of a setting"
-        if self.risks and len(self.risks) != n:
-            return "risks", f"as many risks as settings, {n}"
-        within = max(self.within_one_error, default=-1) < n
-        return None if within else ("within_one_error", "numbers of settings")
+        if self.risks and len(self.risks) != n_settings:
+            return "risks", f"as many risks as settings, {n_settings}"
+        are_valid = max(self.within_one_error, default=-1) < n_settings
+        return None if are_valid else ("within_one_error", "numbers of settings")
 
     @property
     def scale(self) -> Scale:
-        """Scale of the numbers, which is that of the score of the search."""
+        """Scale of all risks, which is the scale of the search's score."""
         return Scale(self.claimed.perfect)
 
     @property
     def is_rough(self) -> bool:
-        """True if the reported risk is a correction computed from scores alone."""
+        """True if the reported risk is a rough correction that was computed from scores alone."""
         return self.level == "scores" and self.mixes is None
 
     @property
     def optimism(self) -> float | None:
         """Amount by which the claim is better than the honest risk; None without an honest risk."""
-        honest = None if self.honest is None else self.honest.value
-        return self.scale.optimism_of(honest, self.claimed.value)
+        honest_value = None if self.honest is None else self.honest.value
+        return self.scale.optimism_of(honest_value, self.claimed.value)
 
     @property
     def refuted(self) -> bool | None:
@@ -195,7 +195,7 @@ class Audit(Bounded, Record):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """Codes of the findings."""
+        """Codes of all findings."""
         return tuple(finding.code for finding in self.findings)
 
     def rows(self) -> list[list[str]]:
@@ -227,11 +227,11 @@ class Audit(Bounded, Record):
 
     @property
     def _head(self) -> list[str]:
-        return ["", self.scale.head(self.claimed.scoring), "interval", "by"]
+        return ["", self.scale.column_heading(self.claimed.scoring), "interval", "by"]
 
     @property
     def title(self) -> str:
-        """Description of what was audited."""
+        """Description of the audited search: class, number of settings, chosen setting, level."""
         setting = formats.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
@@ -240,25 +240,30 @@ class Audit(Bounded, Record):
 
     def __str__(self) -> str:
         table = tables.text_table(self._head, self.rows())
-        findings = [
+        finding_texts = [
             textwrap.fill(
-                f"- {f}",
-                WIDEST,
+                f"- {finding}",
+                LINE_WIDTH,
                 subsequent_indent="  ",
                 break_long_words=False,
                 break_on_hyphens=False,
             )
-            for f in self.findings
+            for finding in self.findings
         ]
-        text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
-        return "\n".join([text, "", self.title, table, "", *(findings or ["No findings."])])
+        conclusion_text = textwrap.fill(self.conclusion, LINE_WIDTH, break_long_words=False)
+        return "\n".join(
+            [conclusion_text, "", self.title, table, "", *(finding_texts or ["No findings."])]
+        )
 
     @override
     def blocks(self) -> list[tables.Block]:
         findings = tables.Block(
             "Findings",
             ["severity", "what", "what to do", "code"],
-            [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
+            [
+                [finding.severity, finding.sentence, finding.remedy, finding.code]
+                for finding in self.findings
+            ],
         )
         caption = f"{self.conclusion} {self.title}"
         return [tables.Block(caption, self._head, self.rows()), findings]
@@ -267,71 +272,79 @@ class Audit(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.honest is not None:
             return numbers_of(self.honest)
-        unknown = Reported(None, None, self.scale.better)
+        unknown_risk = Reported(None, None, self.scale.better)
         title = f"honest {self.scale.name_for(self.claimed.scoring)}"
-        return {self.claimed.scoring: HonestNumber(title, unknown, self.claimed.perfect)}
+        return {self.claimed.scoring: HonestNumber(title, unknown_risk, self.claimed.perfect)}
 
     def _metrics(self) -> Mapping[str, Any]:
-        honest = {} if self.honest is None else self.honest.to_metrics()
+        honest_metrics = {} if self.honest is None else self.honest.to_metrics()
         numbers = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
         values = {name: risk and risk.value for name, risk in numbers.items()}
-        return {**honest, **values, "optimism": self.optimism}
+        return {**honest_metrics, **values, "optimism": self.optimism}
 
 
-def conclusion_of(audit: Audit, named: str) -> str:
-    """Return the result in one or two sentences, where `named` is the search's score."""
-    claim = f"{named} {formats.number(audit.claimed.value)}"
+def conclusion_of(audit: Audit, score_name: str) -> str:
+    """Describe the result of an audit in one or two sentences; `score_name` is the score's name."""
+    claim_text = f"{score_name} {formats.number(audit.claimed.value)}"
     if audit.is_rough:
-        return f"{claim} {_roughly(audit)}"
+        return f"{claim_text} {_rough_text(audit)}"
     if audit.honest is None or audit.honest.value is None or audit.optimism is None:
-        return f"{claim} {_unknown(audit)}"
-    honest = f"honest {formats.number(audit.honest.value)} {_interval(audit)}"
-    size = unsigned(abs(audit.optimism), audit.claimed.value)
+        return f"{claim_text} {_unknown_text(audit)}"
+    honest_text = f"honest {formats.number(audit.honest.value)} {_interval_text(audit)}"
+    optimism_text = unsigned_number(abs(audit.optimism), audit.claimed.value)
     if abs(audit.optimism) <= 1e-12:
         direction = "is neither optimistic nor pessimistic"
     else:
-        direction = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {size}"
-    text = f"{claim} {direction}; {honest}.{_shares(audit)}"
+        direction = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {optimism_text}"
+    text = f"{claim_text} {direction}; {honest_text}.{_shares_of_optimism(audit)}"
     if audit.refuted:
         text += " The claim lies outside the interval: it is refuted."
-    doubts = [doubt for code, doubt in TOO_GOOD.items() if code in audit.codes]
-    if doubts:
-        text += f" Both numbers are too good if {', or if '.join(doubts)}."
+    conditions = [
+        condition for code, condition in UNCORRECTED_FINDINGS.items() if code in audit.codes
+    ]
+    if conditions:
+        text += f" Both numbers are too good if {', or if '.join(conditions)}."
     return text
 
 
-def _shares(audit: Audit) -> str:
-    """Return how much of the optimism is due to the choice, and how much to the splits."""
+def _shares_of_optimism(audit: Audit) -> str:
+    """Describe how much of the optimism is due to the choice, and how much to mixed splits."""
     if audit.mixes is None:
         return ""
-    saw = f"models that saw {MODELS_SAW[audit.mixes]}"
+    training_text = f"models that saw {SEEN_RELATED_ROWS[audit.mixes]}"
     if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
-        return f" The splits of the search tested {saw}."
-    alone = f" Corrected for the choice alone it is {formats.number(audit.choosing.value)};"
-    choice = audit.scale.optimism_of(audit.choosing.value, audit.claimed.value)
-    more = audit.optimism - (choice or 0.0)
-    if more <= 0:
-        return f"{alone} {saw} do not flatter it."
-    return f"{alone} {unsigned(more, audit.claimed.value)} more is owed to {saw}."
+        return f" The splits of the search tested {training_text}."
+    choice_text = f" Corrected for the choice alone it is {formats.number(audit.choosing.value)};"
+    choice_optimism = audit.scale.optimism_of(audit.choosing.value, audit.claimed.value)
+    split_optimism = audit.optimism - (choice_optimism or 0.0)
+    if split_optimism <= 0:
+        return f"{choice_text} {training_text} do not flatter it."
+    return (
+        f"{choice_text} {unsigned_number(split_optimism, audit.claimed.value)} more is owed to "
+        f"{training_text}."
+    )
 
 
-def _unknown(audit: Audit) -> str:
-    """Return why there is no honest risk."""
+def _unknown_text(audit: Audit) -> str:
+    """Describe why there is no honest risk."""
     if audit.mixes is None:
         return "could not be checked: fits failed."
-    saw = f"models that saw {MODELS_SAW[audit.mixes]}"
-    return f"rests on {saw}, and what it is worth without is not known: {audit.why}"
+    training_text = f"models that saw {SEEN_RELATED_ROWS[audit.mixes]}"
+    return f"rests on {training_text}, and what it is worth without is not known: {audit.why}"
 
 
-def _roughly(audit: Audit) -> str:
-    text = f"is the best of {audit.n_candidates} scores, which looks better than it is"
+def _rough_text(audit: Audit) -> str:
+    sentence = f"is the best of {audit.n_candidates} scores, which looks better than it is"
     if audit.rough is not None:
-        about = formats.number(audit.rough.value)
-        text += f"; a rough correction from the split scores gives {about}, without an interval"
-    return f"{text}. Level 'pairs' or 'nested' measures how much, with X and y."
+        corrected_text = formats.number(audit.rough.value)
+        sentence += (
+            f"; a rough correction from the split scores gives {corrected_text}, without an "
+            "interval"
+        )
+    return f"{sentence}. Level 'pairs' or 'nested' measures how much, with X and y."
 
 
-def _interval(audit: Audit) -> str:
+def _interval_text(audit: Audit) -> str:
     interval = None if audit.honest is None else audit.honest.interval
     if interval is None:
         return "(no interval)"

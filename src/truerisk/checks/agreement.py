@@ -1,6 +1,6 @@
 r"""Agreement of outcomes between pairs of rows, and the test for an order of the rows.
 
-The scale of the agreement goes from 0 (chance) to 1 (equal).
+Agreement is 0 on average for random pairs of rows, and 1 for equal outcomes.
 
 Rows are in order if the outcomes of consecutive rows agree more than those of random pairs.
 
@@ -29,22 +29,25 @@ from truerisk.core.frozen import frozen
 
 FEWEST_ROWS = 30
 ALL_ROWS = slice(None)
-ERRORS = 3.3  # number of standard errors that 1 of 2,000 random orders exceeds
-LEAST = 0.1  # smallest correlation at lag one that counts
-FEWEST_PAIRS = 5  # smallest excess of agreeing pairs over chance, for rare classes
-# Numbers are sorted, as a whole or in pieces, if this share of steps has one direction.
-SORTED = 0.9
+BOUND_IN_STD_ERRORS = 3.3  # number of standard errors that 1 of 2,000 random row orders exceeds
+LEAST_CORRELATION = 0.1  # smallest correlation at lag one that is reported
+FEWEST_PAIRS = 5  # smallest number of agreeing pairs of rows beyond chance
+# Numbers count as sorted if this share of the steps between rows has the same direction.
+SORTED_SHARE = 0.9
 HALF_WINDOW = 10  # rows on each side in the moving average, fewer in tables below 200 rows
-NEAREST = 8
-REGULAR = 0.5  # A counter has at least this share of equal steps; sorted features have fewer.
-DISTINCT = 0.95
-# tolerance as a share of a step, because a counter may be scaled and stored in single precision
-ROUNDING = 1e-3
+N_NEAREST = 8  # number of nearest rows whose mean outcome predicts y
+EQUAL_STEPS_SHARE = (
+    0.5  # In a column that counts the rows, at least this share of the steps is equal.
+)
+RISING_STEPS_SHARE = 0.95  # smallest share of rising steps in a column that counts the rows
+# Steps count as equal up to this share of a step, since a counter may be scaled and stored in
+# single precision.
+STEP_TOLERANCE = 1e-3
 
 
 @frozen(eq=False)
 class Outcome:
-    """Outcomes of the rows: class codes, or standardized ranks with one column per target."""
+    """Outcomes y of the rows: class codes, or standardized ranks with one column per target."""
 
     values: np.ndarray
     is_class: bool
@@ -73,36 +76,38 @@ class Outcome:
 
     @property
     def variance(self) -> float:
-        r"""Variance of the agreement of one random pair, for means over consecutive pairs.
+        r"""Variance of the agreement of a random pair of rows, for means over consecutive pairs.
 
         For classes it is :math:`(s_2 + s_2^2 - 2 s_3)/(1 - s_2)^2` with
         :math:`s_m = \sum_c p_c^m` (join counts); for one column of ranks it is 1.
         """
         if self.is_class:
             shares = np.bincount(self.values) / len(self.values)
-            second, third = (shares**2).sum(), (shares**3).sum()
-            return float((second + second**2 - 2 * third) / (1 - second) ** 2)
-        q = self.values.shape[1]
-        covariance = np.cov(self.values, rowvar=False).reshape(q, q) / q
+            sum_of_squares, sum_of_cubes = (shares**2).sum(), (shares**3).sum()
+            return float(
+                (sum_of_squares + sum_of_squares**2 - 2 * sum_of_cubes) / (1 - sum_of_squares) ** 2
+            )
+        n_targets = self.values.shape[1]
+        covariance = np.cov(self.values, rowvar=False).reshape(n_targets, n_targets) / n_targets
         return float((covariance**2).sum())
 
     def columns(self, most: int = 6) -> np.ndarray:
-        """Return ranks, or indicators of the largest classes, as columns."""
+        """Return the ranks of y, or indicators of the largest classes, as columns of a matrix."""
         if not self.is_class:
             return self.values
-        largest = np.argsort(-np.bincount(self.values), kind="stable")[:most]
-        return (self.values[:, None] == largest).astype(np.float64)
+        largest_classes = np.argsort(-np.bincount(self.values), kind="stable")[:most]
+        return (self.values[:, None] == largest_classes).astype(np.float64)
 
 
 def outcome_of(
     codes: np.ndarray | None, y: np.ndarray, rows: np.ndarray | slice = ALL_ROWS
 ) -> Outcome | None:
-    """Return the outcomes of some rows, or None if they do not vary or are no numbers.
+    """Return the outcomes of some rows, or None if they are constant or not numeric.
 
-    Classes have `codes`, numbers are read from `y`.
+    Class outcomes are read from `codes`. If `codes` is None, numeric outcomes are read from `y`.
     """
     if codes is not None:
-        # A class may have no row in the subset.
+        # A class may have no row in the subset, so the codes are renumbered.
         codes = np.unique(codes[rows], return_inverse=True)[1].ravel()
         return Outcome(codes, is_class=True) if codes.any() else None
     try:
@@ -117,7 +122,7 @@ def outcome_of(
 
 
 def _standardized_ranks(numbers: np.ndarray) -> np.ndarray:
-    """Return the mean rank of each value by column, standardized to mean 0 and variance 1."""
+    """Replace each value by its rank in its column, standardized to mean 0 and variance 1."""
     ranks = np.empty_like(numbers, dtype=np.float64)
     for column in range(numbers.shape[1]):
         ranks[:, column] = mean_ranks(numbers[:, column])
@@ -128,8 +133,8 @@ def _standardized_ranks(numbers: np.ndarray) -> np.ndarray:
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
     """Return the rank of each value; ties get their mean rank."""
-    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[position.ravel()]
+    _, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[positions.ravel()]
     return ranks
 
 
@@ -137,19 +142,19 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
 
 
 @frozen
-class Order:
-    """Correlation of y at lag one, before and after subtracting what columns explain.
+class OrderOfRows:
+    """Correlation of y at lag one, before and after subtracting what columns of X predict.
 
     Parameters
     ----------
     correlation : float
         Mean agreement of y over consecutive rows, 0 by chance.
     bound : float
-        Correlation that a random order exceeds in 1 of 2,000 tables.
+        Correlation of y that a random order of the rows exceeds in 1 of 2,000 tables.
     residual : float or None
-        Correlation of the residuals; None if no column has an order and none were computed.
+        Correlation of the residuals of y; None if no column of X has an order.
     residual_bound : float
-        The same bound for the residuals.
+        Correlation that residuals in random order exceed in 1 of 2,000 tables.
     """
 
     correlation: float
@@ -159,35 +164,35 @@ class Order:
 
     @property
     def is_found(self) -> bool:
-        """True if no column explains the order of y."""
-        return self.residual is None or self.residual > max(self.residual_bound, LEAST)
+        """True if the order of y is not explained by columns of X."""
+        return self.residual is None or self.residual > max(self.residual_bound, LEAST_CORRELATION)
 
 
-def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Order | None:
-    """Return the correlation of y at lag one if it is beyond chance, otherwise None.
+def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> OrderOfRows | None:
+    """Return the correlation of y at lag one if it is significant, otherwise None.
 
-    The result is also None if there are few rows or if they are sorted by y. With `groups` only
+    The result is also None if there are few rows or if they are sorted by y. With `groups`, only
     consecutive rows of different groups are compared.
     """
     n = len(outcome.values)
     if n < FEWEST_ROWS or is_sorted(outcome):
         return None
-    first = np.arange(n - 1)
+    first_rows = np.arange(n - 1)
     if groups is not None:
-        first = first[groups[1:] != groups[:-1]]
-        if len(first) < FEWEST_ROWS:
+        first_rows = first_rows[groups[1:] != groups[:-1]]
+        if len(first_rows) < FEWEST_ROWS:
             return None
-    correlation = float(outcome.agreement(first, first + 1).mean())
+    correlation = float(outcome.agreement(first_rows, first_rows + 1).mean())
     if outcome.is_class:
         shares = np.bincount(outcome.values) / n
-        if correlation * (1 - (shares**2).sum()) * len(first) < FEWEST_PAIRS:
+        if correlation * (1 - (shares**2).sum()) * len(first_rows) < FEWEST_PAIRS:
             return None
-    bound = float(ERRORS * np.sqrt(outcome.variance / len(first)))
-    return Order(correlation, bound) if correlation > max(bound, LEAST) else None
+    bound = float(BOUND_IN_STD_ERRORS * np.sqrt(outcome.variance / len(first_rows)))
+    return OrderOfRows(correlation, bound) if correlation > max(bound, LEAST_CORRELATION) else None
 
 
 def is_sorted(outcome: Outcome) -> bool:
-    """Return True if the rows are sorted by y, as a whole or in parts.
+    """Return True if the rows are sorted by y, in the whole table or in each of a few parts.
 
     Classes are sorted in one part or in two parts; in each part every class has one run, and both
     parts have the same order of classes. A class that drifts from state to state also has few runs,
@@ -198,84 +203,87 @@ def is_sorted(outcome: Outcome) -> bool:
         for column in outcome.values.T:
             steps = np.diff(column)
             rising, falling = int((steps > 0).sum()), int((steps < 0).sum())
-            if max(rising, falling) >= SORTED * (rising + falling):
+            if max(rising, falling) >= SORTED_SHARE * (rising + falling):
                 return True
         return False
     codes = outcome.values
     runs = codes[np.r_[True, codes[1:] != codes[:-1]]].tolist()
-    first: dict[int, int] = {}
-    for place, code in enumerate(runs):
-        if code in first:
+    first_run: dict[int, int] = {}
+    for run_number, code in enumerate(runs):
+        if code in first_run:
             break
-        first[code] = place
-    second = runs[len(first) :]
-    if len(set(second)) < len(second):
+        first_run[code] = run_number
+    second_part = runs[len(first_run) :]
+    if len(set(second_part)) < len(second_part):
         return False
-    places = [first[code] for code in second if code in first]
-    return places == sorted(places)
+    first_runs = [first_run[code] for code in second_part if code in first_run]
+    return first_runs == sorted(first_runs)
 
 
 def is_counter(column: np.ndarray) -> bool:
-    """Return True if a column only counts the rows: it is monotone with mostly equal steps."""
+    """Return True if a column only counts the rows: monotone values with mostly equal steps."""
     steps = np.diff(column)
     steps = -steps if column[-1] < column[0] else steps
-    if (steps < 0).any() or np.mean(steps > 0) < DISTINCT:
+    if (steps < 0).any() or np.mean(steps > 0) < RISING_STEPS_SHARE:
         return False
-    usual = float(np.median(steps))
-    return bool(np.mean(np.abs(steps - usual) <= ROUNDING * usual) >= REGULAR)
+    median_step = float(np.median(steps))
+    return bool(
+        np.mean(np.abs(steps - median_step) <= STEP_TOLERANCE * median_step) >= EQUAL_STEPS_SHARE
+    )
 
 
 def columns_in_order(X: np.ndarray) -> np.ndarray:
-    """Return the columns whose rank correlation at lag one is significant, except counters."""
-    retained = []
+    """Return the columns with a significant rank correlation at lag one, except row counters."""
+    ordered_columns = []
     for j in range(X.shape[1]):
         ranks = mean_ranks(X[:, j])
         ranks -= ranks.mean()
-        size = float(ranks @ ranks)
-        if size == 0 or is_counter(X[:, j]):
+        variance = float(ranks @ ranks)
+        if variance == 0 or is_counter(X[:, j]):
             continue
-        if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * size:
-            retained.append(j)
-    return np.array(retained, dtype=np.int64)
+        if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * variance:
+            ordered_columns.append(j)
+    return np.array(ordered_columns, dtype=np.int64)
 
 
 def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
-    r"""Return the correlation of the residuals of y at lag one, and its bound.
+    r"""Return the correlation at lag one of the residuals of y given X, and its bound.
 
     The residual of row i is :math:`r_i = y_i - \frac1k \sum_{j \in N_i} y_j`, with the k rows
     :math:`N_i` nearest in X that are more than h rows away in the table, minus the moving average
-    of these differences over w = 2 h + 1 rows. It moves the correlation of independent rows to
-    :math:`-1/(w-1)`, which is added back.
+    of these differences over w = 2 h + 1 rows. Subtracting the moving average shifts the
+    correlation of independent rows to :math:`-1/(w-1)`, so :math:`1/(w-1)` is added.
     """
     n = len(X)
-    h = min(HALF_WINDOW, n // 20 + 1)
+    half_window = min(HALF_WINDOW, n // 20 + 1)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    Y = outcome.columns()
-    Y = Y - Y.mean(axis=0)
+    columns = outcome.columns()
+    columns = columns - columns.mean(axis=0)
     squares = (Z**2).sum(axis=1)
     distances = squares[:, None] + squares - 2 * Z @ Z.T
-    place = np.arange(n)
-    distances[np.abs(place[:, None] - place) <= h] = np.inf
-    k = min(NEAREST, n // 4)
+    positions = np.arange(n)
+    distances[np.abs(positions[:, None] - positions) <= half_window] = np.inf
+    k = min(N_NEAREST, n // 4)
     nearest = np.argpartition(distances, k, axis=1)[:, :k]
-    residual = _detrended(Y - Y[nearest].mean(axis=1), h)
-    plain = _detrended(Y, h)
-    if (plain**2).sum() < (residual**2).sum():
-        residual = plain  # The columns explain nothing, so y without its moving average is used.
-    size = float((residual**2).sum())
-    if size == 0:
+    residuals = _detrend(columns - columns[nearest].mean(axis=1), half_window)
+    detrended = _detrend(columns, half_window)
+    if (detrended**2).sum() < (residuals**2).sum():
+        # The columns predict nothing, so y minus its moving average is used instead.
+        residuals = detrended
+    total_square = float((residuals**2).sum())
+    if total_square == 0:
         return 0.0, 1.0
-    correlation = float((residual[1:] * residual[:-1]).sum()) / size
-    covariance = residual.T @ residual / size
-    bound = ERRORS * np.sqrt(float((covariance**2).sum()) / n)
-    return correlation + 1 / (2 * h), bound
+    correlation = float((residuals[1:] * residuals[:-1]).sum()) / total_square
+    covariance = residuals.T @ residuals / total_square
+    bound = BOUND_IN_STD_ERRORS * np.sqrt(float((covariance**2).sum()) / n)
+    return correlation + 1 / (2 * half_window), bound
 
 
-def _detrended(Y: np.ndarray, h: int) -> np.ndarray:
-    """Subtract a moving average over 2 h + 1 rows, or fewer at the two ends."""
-    n = len(Y)
-    sums = np.concatenate([np.zeros((1, Y.shape[1])), np.cumsum(Y, axis=0)])
-    first = np.maximum(np.arange(n) - h, 0)
-    last = np.minimum(np.arange(n) + h + 1, n)
-    smooth = (sums[last] - sums[first]) / (last - first)[:, None]
-    return np.asarray(Y - smooth)
+def _detrend(columns: np.ndarray, half_window: int) -> np.ndarray:
+    """Subtract a moving average over 2 h + 1 rows; it has fewer rows at both ends of the table."""
+    n = len(columns)
+    sums = np.concatenate([np.zeros((1, columns.shape[1])), np.cumsum(columns, axis=0)])
+    window_start = np.maximum(np.arange(n) - half_window, 0)
+    window_end = np.minimum(np.arange(n) + half_window + 1, n)
+    moving_average = (sums[window_end] - sums[window_start]) / (window_end - window_start)[:, None]
+    return np.asarray(columns - moving_average)

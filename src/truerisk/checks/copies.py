@@ -24,28 +24,29 @@ from truerisk.checks.agreement import FEWEST_ROWS, Outcome
 from truerisk.core.frozen import frozen
 
 NEIGHBOURS = 12
-PAIRS = 800_000  # largest number of distances that are computed
-ROWS_AT_ONCE = 64  # The distances of this number of rows fit in the processor's cache.
-TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap, and with a wide gap
-CLEAR = 0.15  # If this share of rows has a wide gap, outcomes are not needed as evidence.
-DROP = 0.25  # smallest difference between the agreement of outcomes before a gap and behind it
-ERRORS = 4.0  # the same difference, in standard errors
-FEWEST_GAPS = 8
-ROUNDED = 0.5  # A column was rounded if the share of distinct values is below this number.
-# smallest number of rows with equal categories among which neighbours are searched
+MOST_PAIRS = 800_000  # largest number of distances between rows that are computed
+ROWS_AT_ONCE = 64  # Distances from this many rows fit into the processor's cache.
+TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap and with a wide gap
+CLEAR_SHARE = 0.15  # A larger share of rows with wide gaps is evidence without outcomes.
+LEAST_DROP = 0.25  # smallest drop in the agreement of outcomes from before a gap to behind it
+LEAST_DROP_IN_STD_ERRORS = 4.0  # smallest drop in the agreement of outcomes, in standard errors
+FEWEST_GAPS = 8  # fewest rows with a gap from which cluster sizes are estimated
+ROUNDED_SHARE = 0.5  # Columns are rounded if their share of distinct values is smaller.
+# Neighbours of a row are searched among at least this many rows with equal categories.
 SMALLEST_COMBINATION = 16
-# The theory holds for the nearest quarter of a set of rows, not for distant rows.
+# The theory of the gaps holds for the nearest 1/4 of the rows, but not for distant rows.
 NEAREST_SHARE = 4
 
 
 @frozen
-class Copies:
-    """Share of rows that have a gap, and the agreement of outcomes on both sides of it.
+class NearCopies:
+    """Share of rows with a gap, and the agreement of outcomes on both sides of the gaps.
 
     Parameters
     ----------
     share, wide_share : float
-        Shares of rows with a gap and with a wide one; 5 and 1 % of independent rows have them.
+        Shares of rows with a gap and with a wide gap. Of independent rows, 5 % have a gap and 1 %
+        a wide gap.
     n_rows : int
         Number of rows whose neighbours were searched.
     size : float
@@ -56,7 +57,7 @@ class Copies:
     inside, outside : float
         Mean agreement of outcomes with the rows before and behind the gap (0 is chance).
     errors : float
-        The difference of the two in standard errors.
+        The difference between inside and outside, in standard errors.
     """
 
     share: float
@@ -70,22 +71,28 @@ class Copies:
 
     @property
     def is_found(self) -> bool:
-        """True if wide gaps are frequent, or if gaps are in excess and outcomes disagree there.
+        """True if the gaps are evidence of near copies.
 
-        Fewer than eight gaps do not show how large the clusters are, and nothing is found. Gaps are
-        in excess if their share exceeds the expected share plus four standard errors. Rows share
-        neighbours, so the variance of a share is assumed to be twice the binomial variance.
+        They are evidence if wide gaps are frequent, or if gaps are frequent and outcomes differ
+        across them. Fewer than eight gaps do not show how large the clusters are, and the property
+        is False. Gaps are frequent if their share exceeds the expected share plus four standard
+        errors. Rows share neighbours, so the variance of a share is assumed to be twice the
+        binomial variance.
         """
         tails = np.array([TAIL, FAR_TAIL])
-        most, most_wide = tails + 4 * np.sqrt(2 * tails * (1 - tails) / self.n_rows)
-        drops = self.errors > ERRORS and self.inside - self.outside > DROP
-        clear = self.wide_share > max(CLEAR, most_wide) or (drops and self.share > most)
-        return bool(self.size > 0 and clear)
+        most_gaps, most_wide_gaps = tails + 4 * np.sqrt(2 * tails * (1 - tails) / self.n_rows)
+        has_drop = (
+            self.errors > LEAST_DROP_IN_STD_ERRORS and self.inside - self.outside > LEAST_DROP
+        )
+        is_clear = self.wide_share > max(CLEAR_SHARE, most_wide_gaps) or (
+            has_drop and self.share > most_gaps
+        )
+        return bool(self.size > 0 and is_clear)
 
 
 @frozen
-class Scale:
-    """Scale of each column.
+class ColumnScales:
+    """Scale of each numeric column: its spread and its step of rounding.
 
     Parameters
     ----------
@@ -94,7 +101,7 @@ class Scale:
     n_values : ndarray of shape (p,)
         Numbers of distinct values.
     steps : ndarray of shape (p,)
-        Median differences of neighbouring distinct values.
+        Median differences between neighbouring distinct values.
     """
 
     spread: np.ndarray
@@ -107,9 +114,9 @@ def find_copies(
     combination: np.ndarray | None,
     outcome: Outcome,
     rng: np.random.Generator,
-    scale: Scale,
-) -> Copies | None:
-    """Look for gaps in the distances between rows of numbers.
+    scale: ColumnScales,
+) -> NearCopies | None:
+    """Search for near copies by gaps in the distances between rows.
 
     Parameters
     ----------
@@ -133,26 +140,26 @@ def find_copies(
     if numbers.shape[1] < 2:
         return None
     Z = (numbers - numbers.mean(axis=0)) / scale.spread
-    marks = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
+    row_keys = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
     if combination is not None:
-        marks = marks + 1e3 * combination
+        row_keys = row_keys + 1e3 * combination
     # Exact copies are a separate finding, so only the first of equal rows is used.
-    distinct = np.sort(np.unique(marks, return_index=True)[1])
+    distinct = np.sort(np.unique(row_keys, return_index=True)[1])
     if len(distinct) < FEWEST_ROWS:
         return None
     if len(distinct) < len(Z):
         Z, outcome = Z[distinct], outcome.take(distinct)
         combination = None if combination is None else combination[distinct]
-    Z = _between_steps(Z, scale, rng)
+    Z = _add_rounding_noise(Z, scale, rng)
     n = len(Z)
     k = min(NEIGHBOURS, n // 8)
     if k < 3:
         return None
-    requested = np.sort(rng.permutation(n)[: min(n, max(100, PAIRS // n))])
-    known = None if combination is None else np.bincount(combination)[combination] - 1
-    # A row in a set of m rows with equal categories has m - 1 neighbours.
-    if known is not None:
-        requested = requested[known[requested] + 1 >= SMALLEST_COMBINATION]
+    requested = np.sort(rng.permutation(n)[: min(n, max(100, MOST_PAIRS // n))])
+    n_partners = None if combination is None else np.bincount(combination)[combination] - 1
+    # A row cannot be its own neighbour, so m rows with equal categories give m - 1 neighbours.
+    if n_partners is not None:
+        requested = requested[n_partners[requested] + 1 >= SMALLEST_COMBINATION]
         if len(requested) < FEWEST_ROWS:
             return None
     distances, neighbours = _neighbours(Z, requested, k, combination)
@@ -160,75 +167,76 @@ def find_copies(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(distances[:, 1:] / distances[:, :-1])
     logs = np.nan_to_num(logs, nan=0.0, posinf=0.0)
-    if known is not None:
-        logs = np.where(positions <= known[requested][:, None] // NEAREST_SHARE, logs, 0.0)
+    if n_partners is not None:
+        logs = np.where(positions <= n_partners[requested][:, None] // NEAREST_SHARE, logs, 0.0)
     spacings = positions * logs
-    usual = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
-    if usual <= 0:
+    median_spacing = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
+    if median_spacing <= 0:
         return None
-    exponentials = spacings[:, :-1] * (np.log(2) / usual)  # No row lies behind the last one.
+    # The last neighbour cannot be the near side of a gap.
+    exponentials = spacings[:, :-1] * (np.log(2) / median_spacing)
     rows = np.arange(len(requested))
-    place = exponentials.argmax(axis=1)
-    largest = exponentials[rows, place]
+    gap_positions = exponentials.argmax(axis=1)
+    largest = exponentials[rows, gap_positions]
     # The largest of k - 2 exponential variables exceeds this bound with the tail probability.
     has_gap = largest > -np.log1p(-((1 - TAIL) ** (1 / (k - 2))))
     has_wide_gap = largest > -np.log1p(-((1 - FAR_TAIL) ** (1 / (k - 2))))
-    share, wide = float(has_gap.mean()), float(has_wide_gap.mean())
+    share, wide_share = float(has_gap.mean()), float(has_wide_gap.mean())
     if has_gap.sum() < FEWEST_GAPS:
-        return Copies(share, wide, len(requested), 0.0, 1.0, 0.0, 0.0, 0.0)
+        return NearCopies(share, wide_share, len(requested), 0.0, 1.0, 0.0, 0.0, 0.0)
     agreement = outcome.agreement(requested[has_gap][:, None], neighbours[has_gap])
-    place, order = place[has_gap, None], np.arange(k)
-    before = order <= place
-    behind = (order > place) & (order <= 2 * place + 2)
-    if known is not None:
-        behind &= order < known[requested][has_gap][:, None]
-    inside = (agreement * before).sum(axis=1) / before.sum(axis=1)
-    outside = (agreement * behind).sum(axis=1) / np.maximum(behind.sum(axis=1), 1)
-    drop = inside - outside
-    error = max(float(drop.std(ddof=1)), 0.1) / np.sqrt(len(drop))
-    return Copies(
+    gap_positions, neighbour_order = gap_positions[has_gap, None], np.arange(k)
+    is_before = neighbour_order <= gap_positions
+    is_behind = (neighbour_order > gap_positions) & (neighbour_order <= 2 * gap_positions + 2)
+    if n_partners is not None:
+        is_behind &= neighbour_order < n_partners[requested][has_gap][:, None]
+    inside_agreement = (agreement * is_before).sum(axis=1) / is_before.sum(axis=1)
+    outside_agreement = (agreement * is_behind).sum(axis=1) / np.maximum(is_behind.sum(axis=1), 1)
+    drop = inside_agreement - outside_agreement
+    std_error = max(float(drop.std(ddof=1)), 0.1) / np.sqrt(len(drop))
+    return NearCopies(
         share=share,
-        wide_share=wide,
+        wide_share=wide_share,
         n_rows=len(requested),
-        size=float(np.median(place + 2)),
-        ratio=float(np.exp(np.median(logs[rows[has_gap], place[:, 0]]))),
-        inside=float(inside.mean()),
-        outside=float(outside.mean()),
-        errors=float(drop.mean() / error),
+        size=float(np.median(gap_positions + 2)),
+        ratio=float(np.exp(np.median(logs[rows[has_gap], gap_positions[:, 0]]))),
+        inside=float(inside_agreement.mean()),
+        outside=float(outside_agreement.mean()),
+        errors=float(drop.mean() / std_error),
     )
 
 
-def _between_steps(Z: np.ndarray, scale: Scale, rng: np.random.Generator) -> np.ndarray:
+def _add_rounding_noise(Z: np.ndarray, scale: ColumnScales, rng: np.random.Generator) -> np.ndarray:
     """Add uniform noise to rounded columns, as wide as the step of rounding.
 
-    Distances between rows on a grid are multiples of its step. With the noise the rows have a
-    density, which the theory of the spacings assumes.
+    Distances between rows on a grid are multiples of the grid's step. With the noise the rows have
+    a density, which the theory of the spacings assumes.
     """
-    rounded = np.flatnonzero(scale.n_values < ROUNDED * len(Z))
-    steps = (scale.steps / scale.spread)[rounded]
+    rounded_columns = np.flatnonzero(scale.n_values < ROUNDED_SHARE * len(Z))
+    steps = (scale.steps / scale.spread)[rounded_columns]
     Z = Z.copy()
-    Z[:, rounded] += steps * (rng.random((len(rounded), len(Z))).T - 0.5)
+    Z[:, rounded_columns] += steps * (rng.random((len(rounded_columns), len(Z))).T - 0.5)
     return Z
 
 
 def _neighbours(
     Z: np.ndarray, requested: np.ndarray, k: int, combination: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances to the k nearest rows and their row numbers, nearest first."""
+    """Return the distances to the k nearest rows of each requested row, and their row numbers."""
     squares = np.einsum("ij,ij->i", Z, Z)
     nearest = np.empty((len(requested), k), dtype=np.intp)
     for start in range(0, len(requested), ROWS_AT_ONCE):
-        some = requested[start : start + ROWS_AT_ONCE]
-        distances = (-2 * Z[some]) @ Z.T
+        row_block = requested[start : start + ROWS_AT_ONCE]
+        distances = (-2 * Z[row_block]) @ Z.T
         distances += squares
         if combination is not None:
-            distances += 1e6 * (combination[some][:, None] != combination)
-        distances[np.arange(len(some)), some] = np.inf
-        nearest[start : start + len(some)] = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    apart = Z[nearest] - Z[requested][:, None]
-    exact = np.einsum("ikj,ikj->ik", apart, apart)
+            distances += 1e6 * (combination[row_block][:, None] != combination)
+        distances[np.arange(len(row_block)), row_block] = np.inf
+        nearest[start : start + len(row_block)] = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    differences = Z[nearest] - Z[requested][:, None]
+    exact_squares = np.einsum("ikj,ikj->ik", differences, differences)
     if combination is not None:
-        exact += 1e6 * (combination[requested][:, None] != combination[nearest])
-    order = np.argsort(exact, axis=1)
-    exact = np.sqrt(np.take_along_axis(exact, order, axis=1))
-    return exact, np.take_along_axis(nearest, order, axis=1)
+        exact_squares += 1e6 * (combination[requested][:, None] != combination[nearest])
+    by_distance = np.argsort(exact_squares, axis=1)
+    exact_squares = np.sqrt(np.take_along_axis(exact_squares, by_distance, axis=1))
+    return exact_squares, np.take_along_axis(nearest, by_distance, axis=1)

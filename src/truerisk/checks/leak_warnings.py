@@ -1,4 +1,7 @@
-"""Warnings of leaks from training sets: copies, groups, later rows, parts that stay fitted."""
+"""Warnings about leaks into training sets, and about model components fitted in advance.
+
+Leaks are copies of test rows, rows of their groups, and later rows.
+"""
 
 from __future__ import annotations
 
@@ -18,46 +21,49 @@ from truerisk.plan.plan import Plan
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
-    """Warn of tested rows that leak: their model saw them, a copy, their group or a later row."""
-    kinds: list[Leak] = ["groups", "copies"]
+    """Warn about test rows whose model was trained on them, a copy, their group or a later row."""
+    leak_kinds: list[Leak] = ["groups", "copies"]
     if method.splits and not method.respects_time:
-        kinds.append("late")
+        leak_kinds.append("late")
     if method.splits and not method.respects_space:
-        kinds.append("near")
-    leaks = leaks_of(data, plan, *kinds)
-    if len(leaking := leaks["groups"]):
+        leak_kinds.append("near")
+    leaks = leaks_of(data, plan, *leak_kinds)
+    if len(leaking_rows := leaks["groups"]):
         warn(
-            f"groups are given but method '{method.name}' ignores them: {len(leaking)} rows "
-            f"(first: row {leaking[0]}) are tested by models that saw their group. "
+            f"groups are given but method '{method.name}' ignores them: {len(leaking_rows)} rows "
+            f"(first: row {leaking_rows[0]}) are tested by models that saw their group. "
             "The estimate is too good; use a word such as '10-fold' or a Group splitter.",
             GroupLeakWarning,
         )
-    if len(late := leaks["late"]):
+    if len(late_rows := leaks["late"]):
         warn(
-            f"time is given but method '{method.name}' ignores it: {len(late)} rows (first: row "
-            f"{late[0]}) are tested by models that saw rows of the same or of a later time. The "
+            f"time is given but method '{method.name}' ignores it: "
+            f"{len(late_rows)} rows (first: row {late_rows[0]}) are tested by models that saw "
+            "rows of the same or of a later time. The "
             "estimate is too good where rows depend on those before them; use a word such as "
             "'forward-5', or 'purged-5' where later rows are meant to be seen.",
             TimeLeakWarning,
         )
-    if 2 * len(near := leaks["near"]) > (n_tested := len(leaks["apart"])):
+    if 2 * len(near_rows := leaks["near"]) > (n_tested := len(leaks["apart"])):
         warn(
-            f"block is given but method '{method.name}' ignores it: {len(near)} of {n_tested} "
-            f"rows (first: row {near[0]}) are tested by models that saw the row next to them. "
+            f"block is given but method '{method.name}' ignores it: {len(near_rows)} of {n_tested} "
+            f"rows (first: row {near_rows[0]}) are tested by models that saw the row next to them. "
             "The estimate is too good for places away from the training rows; use a word such "
             "as 'blocks-5' or 'buffered'.",
             SpaceLeakWarning,
         )
-    if method.has_given_splits and len(seen := known_rows(plan)):
+    if method.has_given_splits and len(trained_rows := known_rows(plan)):
         warn(
-            f"{len(seen)} rows (first: row {seen[0]}) are tested by models that were trained on "
+            f"{len(trained_rows)} rows (first: row {trained_rows[0]}) are "
+            f"tested by models that were trained on "
             f"them, as '{method.name}' has it: the estimate is too good. Give test rows that are "
             "no training rows.",
             DuplicateRowsWarning,
         )
-    if len(leaking := leaks["copies"]):
+    if len(leaking_rows := leaks["copies"]):
         warn(
-            f"{len(leaking)} rows of X (first: row {leaking[0]}) have an exact copy in a training "
+            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) "
+            "have an exact copy in a training "
             "set that they test: if they are copies of one case the estimate is too good. "
             "Remove the copies, or give groups=.",
             DuplicateRowsWarning,
@@ -65,11 +71,14 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
 
 
 def warn_of_fitted_parts(family: Family, method: Method) -> None:
-    """Warn of parts that no fold fits again: they may have learned from the rows that it tests."""
-    fitted = parts_that_stay_fitted(family) if method.splits else []
-    if fitted:
+    """Warn about model components that keep an earlier fit in every fold.
+
+    They may have been fitted on the test rows.
+    """
+    fitted_parts = parts_that_stay_fitted(family) if method.splits else []
+    if fitted_parts:
         warn(
-            f"clone keeps what {', '.join(fitted)} learned, and so does every fold: if it "
+            f"clone keeps what {', '.join(fitted_parts)} learned, and so does every fold: if it "
             "has seen these rows, the estimate is too good. Give unfitted parts; where it learned "
             "from other rows, ignore this warning.",
             FittedPartWarning,
@@ -77,21 +86,27 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
 
 
 def parts_that_stay_fitted(family: Family) -> list[str]:
-    """Return the parts that `clone` returns fitted, by name and class, in order.
+    """Return the components of a model that `clone` does not reset, each as name and class.
 
-    This is only possible for a class that defines `__sklearn_clone__`.
+    The list is sorted. Only a class that defines `__sklearn_clone__` can stay fitted.
     """
     from sklearn.base import BaseEstimator, clone
 
-    parts = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
+    named_components = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
     for setting in family.candidates:
-        parts += setting.items()
-    fitted = set()
-    for name, part in parts:
-        own = getattr(type(part), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
-        if own is BaseEstimator.__sklearn_clone__ or not hasattr(part, "fit"):
+        named_components += setting.items()
+    fitted_names = set()
+    for name, component in named_components:
+        clone_method = getattr(
+            type(component), "__sklearn_clone__", BaseEstimator.__sklearn_clone__
+        )
+        if clone_method is BaseEstimator.__sklearn_clone__ or not hasattr(component, "fit"):
             continue
-        twin = clone(part)
-        if twin is part or any(n.endswith("_") for n in vars(twin) if n[0] != "_"):
-            fitted.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
-    return sorted(fitted)
+        cloned_part = clone(component)
+        if cloned_part is component or any(
+            attribute.endswith("_") for attribute in vars(cloned_part) if attribute[0] != "_"
+        ):
+            fitted_names.add(
+                f"{name} ({type(component).__name__})" if name else type(component).__name__
+            )
+    return sorted(fitted_names)

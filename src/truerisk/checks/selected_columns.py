@@ -10,7 +10,7 @@ which has variance 1 whatever the effect of the column. Columns that were not se
 z's spread at least as much as their noise. Columns that were selected because their z is large are
 truncated at the selection threshold, and noise truncated at 2 or 3 has only a third of that spread.
 So the columns are suspect if all of them are associated with y and their z's are nevertheless *more
-alike* than chance allows.
+similar* than chance allows.
 
 :math:`Q = \sum_j (z_j - \bar z)^2` is compared with the scaled chi-squared distribution that has
 its mean :math:`\operatorname{tr}(CR)` and its variance :math:`2\operatorname{tr}(CRCR)` for equal
@@ -30,15 +30,17 @@ from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.results.finding import Finding
 
-LEVEL = 1e-3
-WEAK = 0.1  # The p-values of nine of ten columns must be below this number.
-FEWEST = 5  # fewest columns that are tested
-MOST = 1000  # largest number of columns that are tested, evenly spaced
+LEVEL = 1e-3  # significance level of the test
+LARGEST_P_VALUE = 0.1  # Nine of ten columns must have a smaller p-value.
+FEWEST_COLUMNS = 5  # fewest columns for which the test is made
+MOST_COLUMNS = (
+    1000  # largest number of columns in the test; of more columns, evenly spaced ones are used
+)
 
 
 @frozen
 class Spread:
-    """Spread of the columns' z's: observed, expected, and the p-value of so small a spread."""
+    """Observed and expected spread of the columns' z statistics, with a p-value."""
 
     n_columns: int
     weakest: float
@@ -47,17 +49,17 @@ class Spread:
     chance: float
 
     @property
-    def is_doubtful(self) -> bool:
+    def is_too_small(self) -> bool:
         """Return True if so small a spread has a p-value below `LEVEL`."""
         return self.chance < LEVEL
 
 
 def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Finding]:
-    """Yield a finding if the columns are associated with y and too similar in their association."""
+    """Yield a finding if all columns are associated with y by nearly the same strength."""
     if columns is None or data.y.ndim != 1:
         return
     spread = spread_of(columns.numbers, data)
-    if spread is None or not spread.is_doubtful:
+    if spread is None or not spread.is_too_small:
         return
     yield Finding(
         "selection-outside",
@@ -71,78 +73,93 @@ def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Findi
 
 
 def spread_of(X: np.ndarray, data: Data) -> Spread | None:
-    """Compare the spread of the columns' z's with its null distribution.
+    """Compare the spread of the columns' z statistics with its null distribution.
 
     Return None if there are too few columns or rows.
     """
-    varied = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    if len(varied) > MOST:
-        varied = varied[np.linspace(0, len(varied) - 1, MOST).astype(int)]
+    varying_columns = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    if len(varying_columns) > MOST_COLUMNS:
+        varying_columns = varying_columns[
+            np.linspace(0, len(varying_columns) - 1, MOST_COLUMNS).astype(int)
+        ]
     df = data.n_classes - 1 if data.codes is not None else 1
-    rest = data.n_rows - 1 - df
-    if len(varied) < FEWEST or rest < 3:
+    residual_df = data.n_rows - 1 - df
+    if len(varying_columns) < FEWEST_COLUMNS or residual_df < 3:
         return None
-    X = X[:, varied]
-    left = _residuals(X, data)
-    squares, p = _tests(X, left, df, rest)
-    weakest = float(np.quantile(p, 0.9))
-    if weakest >= WEAK:
-        return Spread(len(p), weakest, 1.0, 1.0, 1.0)
-    z = np.sqrt(2 * rest) * np.arcsinh(np.sqrt(squares / (2 * rest)))
-    return _against_chance(z, weakest, left, _variance(squares, df), X, data)
+    X = X[:, varying_columns]
+    residuals = _residuals(X, data)
+    squares, p_values = _tests(X, residuals, df, residual_df)
+    weakest = float(np.quantile(p_values, 0.9))
+    if weakest >= LARGEST_P_VALUE:
+        return Spread(len(p_values), weakest, 1.0, 1.0, 1.0)
+    z = np.sqrt(2 * residual_df) * np.arcsinh(np.sqrt(squares / (2 * residual_df)))
+    return _compare_with_chance(z, weakest, residuals, _variance(squares, df), X, data)
 
 
-def _tests(X: np.ndarray, left: np.ndarray, df: int, rest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return t² (for classes df · F) of every column, and the p-values of its F test."""
+def _tests(
+    X: np.ndarray, residuals: np.ndarray, df: int, residual_df: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the F test of each column: t² and the p-value.
+
+    With several classes, t² stands for the numerator degrees of freedom times F.
+    """
     from scipy.special import fdtrc
 
-    within = np.maximum((left**2).sum(axis=0), np.finfo(float).tiny)
+    residual_squares = np.maximum((residuals**2).sum(axis=0), np.finfo(float).tiny)
     total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
     with np.errstate(over="ignore"):  # A column that separates the classes perfectly overflows.
-        squares = np.maximum(total - within, 0.0) / (within / rest)
-    return squares, np.asarray(fdtrc(df, rest, squares / df))
+        t_squared = np.maximum(total - residual_squares, 0.0) / (residual_squares / residual_df)
+    return t_squared, np.asarray(fdtrc(df, residual_df, t_squared / df))
 
 
-def _variance(squares: np.ndarray, df: int) -> float:
+def _variance(t_squared: np.ndarray, df: int) -> float:
     """Return the variance of the square root of a non-central chi-squared variable.
 
-    It has df degrees of freedom, and the variance is 1 for df = 1.
+    The variable has df degrees of freedom. For df = 1 the result is 1.
     """
     if df == 1:
         return 1.0
-    beyond = max(float(squares.mean()) - df, 0.0)
-    return (df + 2 * beyond) / (2 * (df + beyond))
+    noncentrality = max(float(t_squared.mean()) - df, 0.0)
+    return (df + 2 * noncentrality) / (2 * (df + noncentrality))
 
 
-def _against_chance(
-    z: np.ndarray, weakest: float, left: np.ndarray, variance: float, X: np.ndarray, data: Data
+def _compare_with_chance(
+    z: np.ndarray, weakest: float, residuals: np.ndarray, variance: float, X: np.ndarray, data: Data
 ) -> Spread:
     from scipy.special import chdtr
 
     p = len(z)
-    unit = left / np.sqrt(np.maximum((left**2).sum(axis=0), np.finfo(float).tiny))
+    unit_residuals = residuals / np.sqrt(
+        np.maximum((residuals**2).sum(axis=0), np.finfo(float).tiny)
+    )
     target = data.y if data.codes is None else data.codes
     signs = np.sign((target - target.mean()) @ (X - X.mean(axis=0)))
-    # The z's are absolute values, so a column with its sign reversed is equivalent.
-    unit = unit * np.where(signs == 0, 1.0, signs)
-    R = unit.T @ unit
+    # The z's are absolute values, so a column with its sign reversed has the same z.
+    unit_residuals = unit_residuals * np.where(signs == 0, 1.0, signs)
+    R = unit_residuals.T @ unit_residuals
     CR = R - R.mean(axis=0)
-    mean = variance * max(float(np.trace(CR)), 1e-12)
-    spread = variance**2 * max(2 * float((CR * CR.T).sum()), 1e-12)
+    mean_of_Q = variance * max(float(np.trace(CR)), 1e-12)
+    variance_of_Q = variance**2 * max(2 * float((CR * CR.T).sum()), 1e-12)
     Q = float(((z - z.mean()) ** 2).sum())
-    scale, degrees = spread / (2 * mean), 2 * mean**2 / spread
-    chance = float(chdtr(degrees, Q / scale))
-    return Spread(p, weakest, float(np.sqrt(Q / (p - 1))), float(np.sqrt(mean / (p - 1))), chance)
+    scale, degrees_of_freedom = variance_of_Q / (2 * mean_of_Q), 2 * mean_of_Q**2 / variance_of_Q
+    p_value = float(chdtr(degrees_of_freedom, Q / scale))
+    return Spread(
+        p, weakest, float(np.sqrt(Q / (p - 1))), float(np.sqrt(mean_of_Q / (p - 1))), p_value
+    )
 
 
 def _residuals(X: np.ndarray, data: Data) -> np.ndarray:
-    """Return the residuals of the columns given y."""
+    """Return the residuals of each column after regression on y."""
     if data.codes is not None:
         sums = np.zeros((data.n_classes, X.shape[1]))
         np.add.at(sums, data.codes, X)
-        sizes = np.maximum(data.class_sizes, 1)
-        return np.asarray(X - (sums / sizes[:, None])[data.codes])
+        class_sizes = np.maximum(data.class_sizes, 1)
+        return np.asarray(X - (sums / class_sizes[:, None])[data.codes])
     target = data.y - data.y.mean()
     centred = X - X.mean(axis=0)
-    size = float(target @ target)
-    return centred if size == 0 else np.asarray(centred - np.outer(target, target @ centred / size))
+    squared_norm = float(target @ target)
+    return (
+        centred
+        if squared_norm == 0
+        else np.asarray(centred - np.outer(target, target @ centred / squared_norm))
+    )

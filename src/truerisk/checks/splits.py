@@ -1,4 +1,4 @@
-"""Checks of the number of rows and of the splits: copies, groups, classes, small test sets."""
+"""Checks of the number of rows, and of the splits: leaks, missing classes and small test sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEWEST_ROWS = 10
 
 
 def row_findings(data: Data, n_candidates: int) -> list[Finding]:
-    """Return the findings that depend only on the numbers of rows and settings."""
+    """Return a finding if the candidates are more than half as many as the rows."""
     if n_candidates <= data.n_rows / 2:
         return []
     return [
@@ -29,57 +29,60 @@ def row_findings(data: Data, n_candidates: int) -> list[Finding]:
 
 def split_findings(data: Data, plan: Plan) -> list[Finding]:
     """Return the findings about the splits: leaks, missing classes and small test sets."""
-    return [*_leaks(data, plan), *_classes(data, plan), *_sizes(plan)]
+    return [*_leak_findings(data, plan), *_class_findings(data, plan), *_size_findings(plan)]
 
 
-def _leaks(data: Data, plan: Plan) -> Iterator[Finding]:
+def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
     leaks = leaks_of(data, plan, "copies", "groups")
-    if len(leaking := leaks["copies"]):
+    if len(leaking_rows := leaks["copies"]):
         yield Finding(
             "duplicate-rows",
-            f"{len(leaking)} of {data.n_rows} rows (first: row {leaking[0]}) have an exact copy in "
+            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) "
+            "have an exact copy in "
             "a training set that they test.",
             "If they are copies of one case, remove them or split by groups.",
         )
-    if len(leaking := leaks["groups"]):
+    if len(leaking_rows := leaks["groups"]):
         yield Finding(
             "groups-split",
-            f"{len(leaking)} of {data.n_rows} rows (first: row {leaking[0]}) were tested by models "
+            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) "
+            "were tested by models "
             "that saw other rows of their group.",
             "Search with cv=GroupKFold() or StratifiedGroupKFold() and groups in fit.",
         )
 
 
-def _classes(data: Data, plan: Plan) -> Iterator[Finding]:
+def _class_findings(data: Data, plan: Plan) -> Iterator[Finding]:
     if data.codes is None:
         return
     sizes = data.class_sizes
-    # In leave-one-out, the test row may be the only row of its class.
+    # In leave-one-out, a training set lacks a class only if the test row is its only row.
     if (plan.test_sizes == 1).all():
-        without, untested = np.flatnonzero(sizes == 1).tolist(), []
+        train_sets_without_class, test_sets_without_class = np.flatnonzero(sizes == 1).tolist(), []
     else:
-        without = [
+        train_sets_without_class = [
             fit
             for fit in range(plan.n_fits)
             if len(np.unique(data.codes[plan.train_rows(fit)[0]])) < data.n_classes
         ]
-        common = np.flatnonzero(sizes >= plan.n_questions)
-        untested = [
-            q
-            for q in range(plan.n_questions)
-            if not np.isin(common, data.codes[plan.test_rows(q)[0]]).all()
+        common_classes = np.flatnonzero(sizes >= plan.n_questions)
+        test_sets_without_class = [
+            question
+            for question in range(plan.n_questions)
+            if not np.isin(common_classes, data.codes[plan.test_rows(question)[0]]).all()
         ]
-    if without or untested:
-        part = "training" if without else "test"
+    if train_sets_without_class or test_sets_without_class:
+        kind_of_set = "training" if train_sets_without_class else "test"
         yield Finding(
             "class-missing",
-            f"{len(without or untested)} of {plan.n_questions} {part} sets lack a class of y.",
+            f"{len(train_sets_without_class or test_sets_without_class)} "
+            f"of {plan.n_questions} {kind_of_set} sets lack a class of y.",
             "Stratify: cv=StratifiedKFold(shuffle=True, random_state=0), with fewer folds where a "
             "class has fewer rows than folds.",
         )
 
 
-def _sizes(plan: Plan) -> Iterator[Finding]:
+def _size_findings(plan: Plan) -> Iterator[Finding]:
     smallest = int(plan.test_sizes.min())
     if 1 < smallest < FEWEST_ROWS or (smallest == 1 and int(plan.test_sizes.max()) > 1):
         yield Finding(

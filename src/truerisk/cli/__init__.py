@@ -1,4 +1,7 @@
-"""The command line: parse, call the verb, print. Nothing is computed here."""
+"""The command line: parse the options, call a function of the library, and print its result.
+
+Nothing is computed here.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the `truerisk` command; Ctrl-C and SIGTERM are heard while it is still loaded, too."""
+    """Run the `truerisk` command, and handle Ctrl-C and SIGTERM even while modules are loading."""
     from truerisk.cli.signals import interrupted_code, sigterm_as_interrupt
 
     with sigterm_as_interrupt():

@@ -1,4 +1,4 @@
-"""`python -m truerisk.cli` is the `truerisk` command."""
+"""Entry point of `python -m truerisk.cli`, which runs the `truerisk` command."""
 
 from truerisk.cli import main
 

@@ -1,4 +1,7 @@
-"""The group of commands; every error becomes one sentence and an exit code."""
+"""The `truerisk` command with its subcommands.
+
+Every error is printed as one sentence and becomes an exit code.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ from truerisk.core.errors import (
 )
 from truerisk.core.version import __version__
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk
+_FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # These errors mean a full disk.
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
-_IN_PYTHON = {  # names of options in Python
+_PYTHON_NAMES = {  # Some command-line options have another name as arguments in Python.
     "confidence": "confidence_level",
     "errors": "error",
     "permutations": "n_permutations",
@@ -55,8 +58,11 @@ _COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
-    """Commands that are imported when they run, so that --help imports no numeric packages."""
+class _LazyGroup(click.Group):
+    """Group of commands, each imported only when it runs.
+
+    Therefore `--help` imports no numeric packages.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -69,42 +75,47 @@ class _Lazy(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        label, both = args[0] if args else "", " ".join(args[:2])
-        if both in _COMMANDS:
-            return both, self.get_command(ctx, both), args[2:]
-        if label and not label.startswith("-") and label not in _COMMANDS:
-            from truerisk.core.registry import closest
+        first_word, command_and_subcommand = args[0] if args else "", " ".join(args[:2])
+        if command_and_subcommand in _COMMANDS:
+            return command_and_subcommand, self.get_command(ctx, command_and_subcommand), args[2:]
+        if first_word and not first_word.startswith("-") and first_word not in _COMMANDS:
+            from truerisk.core.registry import suggestion_for
 
-            ctx.fail(f"No such command {label!r}{closest(label, _COMMANDS) or '.'}")
-        seconds = [name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{label} ")]
-        if seconds and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
-            from truerisk.core.registry import closest
+            ctx.fail(
+                f"No such command {first_word!r}{suggestion_for(first_word, _COMMANDS) or '.'}"
+            )
+        subcommands = [
+            name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{first_word} ")
+        ]
+        if subcommands and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
+            from truerisk.core.registry import suggestion_for
 
-            near = closest(args[1], seconds)  # Otherwise it is a file that does not exist.
-            if near:
-                ctx.fail(f"No such command {both!r}{near}")
+            # Without a similar name, the word is taken for a file that is missing.
+            suggestion = suggestion_for(args[1], subcommands)
+            if suggestion:
+                ctx.fail(f"No such command {command_and_subcommand!r}{suggestion}")
         return super().resolve_command(ctx, args)
 
 
-def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
     from truerisk import engines
 
     show(f"truerisk {__version__}")
-    off, reason = engines.off()
-    if off:
-        show(f"engines {', '.join(off)} are off: {reason}")
+    disabled_engines, reason = engines.off()
+    if disabled_engines:
+        show(f"engines {', '.join(disabled_engines)} are off: {reason}")
     ctx.exit()
 
 
 @click.group(
-    cls=_Lazy, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=_LazyGroup, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
               help="Show the version, and which engines are off.")  # fmt: skip
 def cli() -> None:
     """Estimate the true risk of a tuned model, with its uncertainty.
@@ -115,94 +126,113 @@ def cli() -> None:
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code; no traceback for what truerisk words itself."""
+    """Run the command line and exit with its code; errors of truerisk show no traceback."""
     with whole_streams() as streams, sigterm_as_interrupt():
-        code = _flushed(_code_of(arguments, streams), streams)
-    sys.exit(code or (FAILURE if streams.has_lost_remarks else 0))
+        exit_code = _flush_stdout(_run_command(arguments, streams), streams)
+    sys.exit(exit_code or (FAILURE if streams.has_lost_remarks else 0))
 
 
-def _with_new_name(error: click.NoSuchOption) -> click.UsageError:
-    """Name the new option in place of an old one that the command had."""
-    new = "--" + NEW_NAMES.get(error.option_name.lstrip("-"), "").replace("_", "-")
-    known = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
-    if not any(new in parameter.opts for parameter in known):
+def _error_with_new_name(error: click.NoSuchOption) -> click.UsageError:
+    """Return an error that names the new option if the user typed an option's former name."""
+    new_option = "--" + NEW_NAMES.get(error.option_name.lstrip("-"), "").replace("_", "-")
+    known_options = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
+    if not any(new_option in parameter.opts for parameter in known_options):
         return error
-    return click.UsageError(f"{error.option_name} is now {new}.", error.ctx)
+    return click.UsageError(f"{error.option_name} is now {new_option}.", error.ctx)
 
 
-def _code_of(arguments: list[str] | None, streams: Streams) -> int:
-    """Run the command line and return its exit code; errors are printed before."""
-    stdout = sys.stdout
+def _run_command(arguments: list[str] | None, streams: Streams) -> int:
+    """Run the command line, print the error if there is one, and return the exit code."""
+    original_stdout = sys.stdout
     try:
-        code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
+        exit_code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return _say_end(f"{interruption_message()}; nothing was kept.", interrupted_code())
+        return _print_and_return_code(
+            f"{interruption_message()}; nothing was kept.", interrupted_code()
+        )
     except click.ClickException as error:
-        buffer = io.StringIO()
+        message_buffer = io.StringIO()
         if isinstance(error, click.NoSuchOption):
-            error = _with_new_name(error)
-        error.show(buffer)
-        say(buffer.getvalue().removesuffix("\n"))
+            error = _error_with_new_name(error)
+        error.show(message_buffer)
+        say(message_buffer.getvalue().removesuffix("\n"))
         return USAGE if isinstance(error, click.UsageError) else error.exit_code
-    except SystemExit as error:  # A user's code may exit in this way, ours never does.
-        if sys.stdout is not stdout:  # click has replaced stdout, because its reader is gone.
+    except SystemExit as error:  # Code of the user may call sys.exit. Our code never does.
+        if sys.stdout is not original_stdout:  # click replaced stdout because its pipe is closed.
             streams.drop_stdout()
             return FAILURE
-        return _say_end(
+        return _print_and_return_code(
             f"the code that was run called sys.exit({error.code!r}): let it return, or raise an "
             "error that says what is wrong.",
             FAILURE,
         )
     except TrueRiskError as error:
-        codes = {BadArgument: USAGE, UnknownName: USAGE, BadData: BAD_DATA}
-        codes[StudyIncomplete] = INCOMPLETE
-        code = next((codes[kind] for kind in type(error).__mro__ if kind in codes), FAILURE)
+        exit_codes = {BadArgument: USAGE, UnknownName: USAGE, BadData: BAD_DATA}
+        exit_codes[StudyIncomplete] = INCOMPLETE
+        exit_code = next(
+            (
+                exit_codes[error_class]
+                for error_class in type(error).__mro__
+                if error_class in exit_codes
+            ),
+            FAILURE,
+        )
         options = _options_of(sys.argv[1:] if arguments is None else arguments)
-        return _say_end(in_options(error.sentence, options), code)
+        return _print_and_return_code(in_options(error.sentence, options), exit_code)
     except MemoryError:
-        return _say_end("out of memory: use fewer rows, columns or workers.", FAILURE)
+        return _print_and_return_code("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
         streams.drop_stdout()
         return FAILURE
     except OSError as error:
-        if error.errno not in _FULL and not isinstance(error, NotPrinted):
+        if error.errno not in _FULL_DISK_ERRORS and not isinstance(error, NotPrinted):
             raise
-        return _say_lost(error, streams)
-    return code if isinstance(code, int) else 0
+        return _report_lost_output(error, streams)
+    return exit_code if isinstance(exit_code, int) else 0
 
 
-def _flushed(code: int, streams: Streams) -> int:
-    """Flush stdout and return the exit code, or a failure code if flushing fails."""
+def _flush_stdout(exit_code: int, streams: Streams) -> int:
+    """Flush stdout and return `exit_code`, or the code for a failure if flushing fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        if error.errno == errno.EPIPE:  # The reader of the output is gone.
+        if error.errno == errno.EPIPE:  # The process that reads the pipe has ended.
             streams.drop_stdout()
-            return code or FAILURE
-        return code or _say_lost(error, streams)
-    return code
+            return exit_code or FAILURE
+        return exit_code or _report_lost_output(error, streams)
+    return exit_code
 
 
-def _say_lost(error: OSError, streams: Streams) -> int:
-    """Report that the output is incomplete, and why."""
+def _report_lost_output(error: OSError, streams: Streams) -> int:
+    """Report why the output on stdout is incomplete, and return the exit code."""
     streams.drop_stdout()
-    remedy = "Make room, or write it elsewhere," if error.errno in _FULL else "Write it elsewhere,"
-    return _say_end(
+    remedy = (
+        "Make room, or write it elsewhere,"
+        if error.errno in _FULL_DISK_ERRORS
+        else "Write it elsewhere,"
+    )
+    return _print_and_return_code(
         f"the output is incomplete: {error.strerror}. {remedy} and run the command again.", FAILURE
     )
 
 
 def _options_of(arguments: list[str]) -> dict[str, str]:
-    """Return the options of the typed command by the names of their arguments."""
+    """Map the names of Python arguments to the options of the command that the user typed."""
     command: click.Command = cli
-    for label in (" ".join(arguments[:2]), *arguments):
+    for command_name in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):
-            command = command.get_command(click.Context(command), label) or command
-    options = {str(o.name): o.opts[0] for o in command.params if o.opts[0].startswith("--")}
-    in_python = {_IN_PYTHON[name]: option for name, option in options.items() if name in _IN_PYTHON}
-    return options | in_python
+            command = command.get_command(click.Context(command), command_name) or command
+    options = {
+        str(parameter.name): parameter.opts[0]
+        for parameter in command.params
+        if parameter.opts[0].startswith("--")
+    }
+    options_by_python_name = {
+        _PYTHON_NAMES[name]: option for name, option in options.items() if name in _PYTHON_NAMES
+    }
+    return options | options_by_python_name
 
 
-def _say_end(sentence: str, code: int) -> int:
+def _print_and_return_code(sentence: str, exit_code: int) -> int:
     say(f"truerisk: {' '.join(sentence.split())}")
-    return code
+    return exit_code

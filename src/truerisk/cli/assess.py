@@ -8,13 +8,13 @@ import click
 
 from truerisk.cli.gate import gate_options
 from truerisk.cli.options import (
+    check_store_folder,
     checks_option,
     confidence_option,
-    gathered,
-    in_a_folder,
     json_option,
     n_jobs_option,
     page_options,
+    pass_options_as_namespace,
     read_splits,
     scoring_option,
     store_path,
@@ -63,14 +63,14 @@ from truerisk.core.registry import check_present
 @click.option(
     "--store",
     type=store_path,
-    callback=in_a_folder,
+    callback=check_store_folder,
     help="Keep every fit in this file; a second run makes only the missing ones.",
 )
 @click.option("--mixed-versions", is_flag=True, help="With --store: use fits of other versions.")
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
 @reading_options
-@gathered
-def assess(requested: Any) -> int:
+@pass_options_as_namespace
+def assess(args: Any) -> int:
     """Compare tuned learners on FILE and say how wrong the best one is.
 
     \b
@@ -82,4 +82,4 @@ def assess(requested: Any) -> int:
     check_present("truerisk.assessment")
     from truerisk.cli.bodies.assess import run
 
-    return run(requested)
+    return run(args)

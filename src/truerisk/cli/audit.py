@@ -1,4 +1,4 @@
-"""`truerisk audit`: a gate for searches. Exit code 4 when a claim lies outside its interval."""
+"""`truerisk audit`: check the score that a search claims; exit code 4 if it is refuted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from truerisk.cli.gate import gate_options
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
-    gathered,
     json_option,
     n_jobs_option,
     page_options,
+    pass_options_as_namespace,
     read_splits,
 )
 from truerisk.cli.source import (
@@ -58,8 +58,8 @@ from truerisk.core.registry import check_present
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
 @reading_options
-@gathered
-def audit(requested: Any) -> int:
+@pass_options_as_namespace
+def audit(args: Any) -> int:
     """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
 
     A search that is not fitted is fitted first. Exit code 4: its score lies outside the honest
@@ -71,4 +71,4 @@ def audit(requested: Any) -> int:
     check_present("truerisk.auditing")
     from truerisk.cli.bodies.audit import run
 
-    return run(requested)
+    return run(args)

@@ -1,4 +1,4 @@
-"""`truerisk compare`: two stored estimates, paired on the same rows of the same splits."""
+"""`truerisk compare`: test whether two stored estimates differ, paired by the rows both tested."""
 
 from __future__ import annotations
 
@@ -48,13 +48,17 @@ def compare(
     """  # noqa: D301 - \b is for click
     check_present("truerisk.comparison.paired")
     from truerisk.comparison.paired import compare as compared
-    from truerisk.results.interval import ROPE
+    from truerisk.results.interval import DEFAULT_ROPE
     from truerisk.results.records import MAX_BYTES
     from truerisk.results.results import RiskEstimate
 
-    most = max_bytes or MAX_BYTES
-    a, b = (RiskEstimate.from_json(file, max_bytes=most) for file in (first, second))
-    region = ROPE if rope is None else rope
-    found = compared(a, b, test=test, rope=region, confidence_level=confidence)
-    show(found.to_json() if as_json else str(found))
+    max_result_bytes = max_bytes or MAX_BYTES
+    first_estimate, second_estimate = (
+        RiskEstimate.from_json(file, max_bytes=max_result_bytes) for file in (first, second)
+    )
+    rope_width = DEFAULT_ROPE if rope is None else rope
+    comparison = compared(
+        first_estimate, second_estimate, test=test, rope=rope_width, confidence_level=confidence
+    )
+    show(comparison.to_json() if as_json else str(comparison))
     return 0

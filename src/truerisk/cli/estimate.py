@@ -12,15 +12,15 @@ from truerisk.cli.options import (
     checks_option,
     confidence_option,
     cv_option,
-    gathered,
     json_option,
     n_jobs_option,
+    pass_options_as_namespace,
     scoring_option,
 )
-from truerisk.cli.output import say_columns, show, shown_progress, worded_warnings
+from truerisk.cli.output import print_warnings_at_end, say_columns, show, show_progress
 from truerisk.cli.source import (
     Source,
-    label_written,
+    label_from_text,
     order_options,
     outcome_options,
     positive_option,
@@ -28,7 +28,7 @@ from truerisk.cli.source import (
     source_of,
     source_options,
 )
-from truerisk.core.registry import check_present, closest
+from truerisk.core.registry import check_present, suggestion_for
 
 
 @click.command()
@@ -48,75 +48,76 @@ from truerisk.core.registry import check_present, closest
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
 @reading_options
-@gathered
-def estimate(requested: Any) -> None:
+@pass_options_as_namespace
+def estimate(args: Any) -> None:
     """Estimate the risk of one model on FILE.
 
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --cv loo
     """  # noqa: D301 - \b is for click
-    source = source_of(requested)
+    source = source_of(args)
     from truerisk.estimation.estimate import risk_curve
 
-    pipeline, params, _ = read_model(requested.model, requested.settings, source)
-    names = ("cv", "scoring")
-    options: dict[str, Any] = {name: getattr(requested, name) for name in names}
-    options |= {"confidence_level": requested.confidence, "random_state": requested.seed}
-    options |= {"checks": requested.checks}
-    options |= source.of_rows
-    options |= {"positive": label_written(source, requested.positive), "n_jobs": requested.n_jobs}
-    with worded_warnings(findings=requested.as_json), shown_progress():
+    pipeline, params, _ = read_model(args.model, args.settings, source)
+    option_names = ("cv", "scoring")
+    options: dict[str, Any] = {name: getattr(args, name) for name in option_names}
+    options |= {"confidence_level": args.confidence, "random_state": args.seed}
+    options |= {"checks": args.checks}
+    options |= source.row_arguments
+    options |= {"positive": label_from_text(source, args.positive), "n_jobs": args.n_jobs}
+    with print_warnings_at_end(findings=args.as_json), show_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, **options)
-    found = curve[0] if curve.procedure is None else curve.procedure
-    show(found.to_json() if requested.as_json else _described(found))
-    say_columns(source.columns, found.findings)
+    result = curve[0] if curve.procedure is None else curve.procedure
+    show(result.to_json() if args.as_json else _estimate_as_text(result))
+    say_columns(source.columns, result.findings)
 
 
 def read_model(
-    label: str, settings: tuple[str, ...], source: Source
+    model_name: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
-    """Return the learner of a name with its setting and grid.
+    """Return the pipeline of a learner, the parameters set by --set (or None), and its grid.
 
-    Short names refer to its last step.
+    Parameters may be named without the step: `max_depth` means `model__max_depth`.
     """
     check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
 
-    size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
-    size["parts"] = n_parts(source, [None])
-    pipeline, grid = learner(label, source.task, **size, **source.layout)
-    # `max_depth` stands for `model__max_depth`. If two names end alike, the outer one is meant.
-    inside = [name for name in pipeline.get_params() if name.startswith("model__")]
-    deepest_first = sorted(inside, key=lambda name: -name.count("__"))
-    names = {name.rpartition("__")[2]: name for name in [*deepest_first, *grid]}
+    data_size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
+    data_size["parts"] = n_parts(source, [None])
+    pipeline, grid = learner(model_name, source.task, **data_size, **source.layout)
+    # A short name such as `max_depth` stands for the parameter with the fewest `__`.
+    model_parameters = [name for name in pipeline.get_params() if name.startswith("model__")]
+    names_deepest_first = sorted(model_parameters, key=lambda name: -name.count("__"))
+    full_names = {name.rpartition("__")[2]: name for name in [*names_deepest_first, *grid]}
     params = {}
     for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
+        name, equals_sign, value = setting.partition("=")
+        if not equals_sign:
             raise click.UsageError(f"--set {setting}: write NAME=VALUE, e.g. n_neighbors=5.")
-        full = name if name in pipeline.get_params() else names.get(name)
-        if full is None:
+        full_name = name if name in pipeline.get_params() else full_names.get(name)
+        if full_name is None:
             raise click.UsageError(
-                f"--set {setting}: {label} has no parameter {name!r}{closest(name, names) or '.'} "
-                f"It has: {', '.join(sorted(names))}."
+                f"--set {setting}: {model_name} has no parameter "
+                f"{name!r}{suggestion_for(name, full_names) or '.'} "
+                f"It has: {', '.join(sorted(full_names))}."
             )
-        if full in params:
+        if full_name in params:
             raise click.UsageError(f"--set {name} is given twice; a model has one setting.")
-        params[full] = [_value(value)]
+        params[full_name] = [_value(value)]
     return pipeline, params or None, grid
 
 
 def _value(text: str) -> Any:
-    """Return a number, true, false or null as JSON writes them; anything else as text.
+    """Convert the text of a parameter's value to a number, a boolean or None, or keep it as text.
 
     >>> _value(".3"), _value("1e-3"), _value("auto")
     (0.3, 0.001, 'auto')
     """
-    words = {"True": True, "False": False, "None": None}
-    if text in words:
-        return words[text]
-    # This is a number, although not in JSON.
+    constants = {"True": True, "False": False, "None": None}
+    if text in constants:
+        return constants[text]
+    # Numbers such as `.3` and `3.` are not valid in JSON.
     if re.fullmatch(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", text):
         return float(text)
     try:
@@ -125,9 +126,9 @@ def _value(text: str) -> Any:
         return text
 
 
-def _described(found: Any) -> str:
+def _estimate_as_text(result: Any) -> str:
     from truerisk.results.sentences import estimate_rows
 
-    rows = estimate_rows(found)
+    rows = estimate_rows(result)
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)

@@ -1,4 +1,7 @@
-"""A bound on the honest end of an interval: exit code 4 if the user's bound is missed."""
+"""Bounds that the user sets on the risk or a score; exit code 4 if a bound is missed.
+
+The less favourable limit of the confidence interval is compared with the bound.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ from truerisk.core.registry import check_present
 if TYPE_CHECKING:
     from truerisk.results.interval import Bounded, Scale
 
-CLOSED = 4
+CLAIM_OR_BOUND_MISSED = 4
 
 
-def _scores_of(
+def _read_min_scores(
     _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, float]:
-    """Return the minimum scores by name, read before anything is fitted."""
+    """Read the values of --min-score, such as `auc=.75`, and return each minimum by score name."""
     bounds: dict[str, float] = {}
     for text in texts:
         name, _, value = map(str.strip, text.partition("="))
@@ -37,14 +40,14 @@ def _scores_of(
 
 
 def _finite(value: Any) -> float:
-    """Return a finite number, because NaN and infinity cannot be missed."""
+    """Convert a bound to a float; raise ValueError for NaN and infinity, which exclude nothing."""
     number = float(value)
     if not isfinite(number):
         raise ValueError(value)
     return number
 
 
-def _risk_of(
+def _read_risk_bound(
     _context: click.Context, _option: click.Parameter, value: float | None
 ) -> float | None:
     try:
@@ -58,7 +61,7 @@ gate_options = with_options(
         "--fail-above",
         type=float,
         metavar="NUMBER",
-        callback=_risk_of,
+        callback=_read_risk_bound,
         help="Exit code 4 unless the honest risk is at most this large: the upper end of its "
         "interval counts.",
     ),
@@ -66,90 +69,111 @@ gate_options = with_options(
         "--min-score",
         multiple=True,
         metavar="NAME=NUMBER",
-        callback=_scores_of,
+        callback=_read_min_scores,
         help="Exit code 4 unless the honest score is at least this large: the lower end of its "
         "interval counts, as in auc=.75. May be given several times.",
     ),
 )
 
 
-def named_bounds(fail_above: float | None, min_score: Mapping[str, float]) -> str:
-    """Write the bounds as options of a command.
+def bounds_as_options(fail_above: float | None, min_score: Mapping[str, float]) -> str:
+    """Return the bounds as the user would type them on the command line.
 
-    >>> named_bounds(1.0000001, {"auc": 0.75})
+    >>> bounds_as_options(1.0000001, {"auc": 0.75})
     '--fail-above 1.0000001, --min-score auc=0.75'
     """
-    risks = [] if fail_above is None else [f"--fail-above {fail_above:.15g}"]
-    return ", ".join(risks + [f"--min-score {name}={of:.15g}" for name, of in min_score.items()])
+    risk_options = [] if fail_above is None else [f"--fail-above {fail_above:.15g}"]
+    return ", ".join(
+        risk_options + [f"--min-score {name}={bound:.15g}" for name, bound in min_score.items()]
+    )
 
 
-def with_bounded(scoring: Any, bounded: Iterable[str], task: str) -> Any:
-    """Return the requested scores, followed by those with a bound."""
-    from truerisk.losses.loss_words import USUAL
+def add_bounded_scores(scoring: Any, bounded_scores: Iterable[str], task: str) -> Any:
+    """Return the requested scores, followed by the further scores that have a bound."""
+    from truerisk.losses.loss_words import DEFAULT_LOSSES
 
-    requested = scoring if isinstance(scoring, list) else [scoring or USUAL[task]]
-    more = [name for name in dict.fromkeys(bounded) if name not in requested]
-    return [*requested, *more] if more else scoring
+    requested_scores = scoring if isinstance(scoring, list) else [scoring or DEFAULT_LOSSES[task]]
+    added_scores = [name for name in dict.fromkeys(bounded_scores) if name not in requested_scores]
+    return [*requested_scores, *added_scores] if added_scores else scoring
 
 
 def refuse_bounds(
     fail_above: float | None,
     min_score: Mapping[str, float],
-    measured: Mapping[str, Scale],
+    measured_scales: Mapping[str, Scale],
     remedy: str = "",
 ) -> None:
-    """Raise for a bound that cannot be checked, before anything is fitted if possible.
+    """Raise if a bound of the user refers to a score that is not computed, or cannot be reached.
 
-    `measured` has the scale of each measured name, that of the loss first.
+    `measured_scales` maps the name of each computed loss or score to its scale. The first one is
+    the loss that the risk is about.
     """
     check_present("truerisk.results.bounds")
+    # This import stands in the function, so that --help works without NumPy.
     from truerisk.results.bounds import (
-        ALIKE,
-    )  # The import is late, so that help works without numpy.
+        NAMES_OF_AUC,
+    )
 
-    loss = next(iter(measured))
-    is_accuracy = loss == "accuracy" and measured[loss].perfect == 1
-    if fail_above is not None and measured[loss].better == "larger" and not is_accuracy:
+    loss = next(iter(measured_scales))
+    is_accuracy = loss == "accuracy" and measured_scales[loss].perfect == 1
+    if fail_above is not None and measured_scales[loss].better == "larger" and not is_accuracy:
         raise click.UsageError(
             f"--fail-above bounds an error, and {loss} is a score, of which more is better: write "
             f"--min-score {loss}=NUMBER."
         )
-    larger = [name for name, scale in measured.items() if scale.better == "larger"]
-    if not larger and not remedy:
+    score_names = [name for name, scale in measured_scales.items() if scale.better == "larger"]
+    if not score_names and not remedy:
         remedy = f" An error is bounded by --fail-above: {loss} is one."
     for name, bound in min_score.items():
-        found = next((one for one in (name, ALIKE.get(name)) if one in larger), None)
-        if found is None:
+        measured_name = next(
+            (
+                known_name
+                for known_name in (name, NAMES_OF_AUC.get(name))
+                if known_name in score_names
+            ),
+            None,
+        )
+        if measured_name is None:
             raise click.UsageError(
                 f"--min-score {name}: this score is not measured here; measured are: "
-                f"{', '.join(larger) or 'none'}.{remedy}"
+                f"{', '.join(score_names) or 'none'}.{remedy}"
             )
-        most = measured[found].perfect
-        if most is not None and bound > most:
+        largest_value = measured_scales[measured_name].perfect
+        if largest_value is not None and bound > largest_value:
             raise click.UsageError(
-                f"--min-score {name}={bound:.15g}: this score is {most:g} at most, so that nothing "
+                f"--min-score {name}={bound:.15g}: this score is {largest_value:g} at most, so "
+                "that nothing "
                 "keeps the bound; write a smaller one."
             )
 
 
-def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[str, float]) -> int:
-    """Report for each bound whether the honest numbers keep it, and return the exit code."""
+def judge_bounds(
+    result: Bounded | None, fail_above: float | None, min_score: Mapping[str, float]
+) -> int:
+    """Print for each bound whether the result keeps it, and return exit code 0, or 4 if not."""
     if result is None or (fail_above is None and not min_score):
         return 0
-    # The import is late, so that help works without numpy.
+    # This import stands in the function, so that --help works without NumPy.
     check_present("truerisk.results.bounds")
-    from truerisk.results.bounds import ALIKE, judge
+    from truerisk.results.bounds import NAMES_OF_AUC, judge
     from truerisk.results.interval import Scale, honest_numbers_of
 
-    numbers = honest_numbers_of(result)
-    refuse_bounds(fail_above, min_score, {name: Scale(one.most) for name, one in numbers.items()})
+    honest_numbers = honest_numbers_of(result)
+    refuse_bounds(
+        fail_above,
+        min_score,
+        {
+            name: Scale(honest_number.largest_value)
+            for name, honest_number in honest_numbers.items()
+        },
+    )
     verdicts = []
     if fail_above is not None:
-        first = next(iter(numbers.values()))
-        verdicts.append(judge(first.as_error, fail_above, f"--fail-above {fail_above:.15g}"))
+        first_number = next(iter(honest_numbers.values()))
+        verdicts.append(judge(first_number.as_error, fail_above, f"--fail-above {fail_above:.15g}"))
     for name, bound in min_score.items():
-        number = numbers[name if name in numbers else ALIKE[name]]
+        number = honest_numbers[name if name in honest_numbers else NAMES_OF_AUC[name]]
         verdicts.append(judge(number, bound, f"--min-score {name}={bound:.15g}"))
-    for _, sentence in verdicts:  # All bounds are reported, not only the first.
+    for _, sentence in verdicts:  # Every bound is reported, not only the first missed one.
         say(sentence)
-    return CLOSED if any(is_missed for is_missed, _ in verdicts) else 0
+    return CLAIM_OR_BOUND_MISSED if any(is_missed for is_missed, _ in verdicts) else 0

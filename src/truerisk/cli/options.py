@@ -1,4 +1,4 @@
-"""Options of several commands: workers, stores, and the page."""
+"""Options that several commands share, such as workers, stores, scoring and the HTML page."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from truerisk.cli.output import listed
+from truerisk.cli.output import split_words
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, NotWritten
-from truerisk.results.writing import place_of
+from truerisk.results.writing import writable_path
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Code = TypeVar("Code", int, None)
 
 
-def gathered(command: Callable[[Any], Code]) -> Callable[..., Code]:
-    """Pass all options of a command as one value, by their names."""
+def pass_options_as_namespace(command: Callable[[Any], Code]) -> Callable[..., Code]:
+    """Decorate a command so that it receives all options as attributes of one namespace."""
 
     @wraps(command)
-    def handed(**options: Any) -> Code:
+    def command_with_namespace(**options: Any) -> Code:
         return command(SimpleNamespace(**options))
 
-    return handed
+    return command_with_namespace
 
 
-def _workers(ctx: click.Context, option: click.Parameter, where: str | None) -> int | str | None:
-    """Read a number of workers (-1 means one per core), or the address of a cluster."""
-    if where is None or "://" in where:
-        return where
-    if where == "-1":
+def _read_workers(
+    ctx: click.Context, option: click.Parameter, workers: str | None
+) -> int | str | None:
+    """Return the number of worker processes (-1 means one per core), or a cluster's address."""
+    if workers is None or "://" in workers:
+        return workers
+    if workers == "-1":
         return os.cpu_count() or 1
-    if where.isdecimal() and int(where) > 0:
-        return int(where)
+    if workers.isdecimal() and int(workers) > 0:
+        return int(workers)
     raise click.BadParameter(
         "give a number of worker processes, -1 for one per core, or dask://host:port."
     )
@@ -48,12 +50,12 @@ def _workers(ctx: click.Context, option: click.Parameter, where: str | None) -> 
 def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Combine several options in one decorator, in the order of the command's help."""
 
-    def added(command: Command) -> Command:
+    def decorator(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
         return command
 
-    return added
+    return decorator
 
 
 results_size_option = click.option(
@@ -67,25 +69,25 @@ n_jobs_option = click.option(
     "--jobs",
     "n_jobs",
     metavar="WHERE",
-    callback=_workers,
+    callback=_read_workers,
     help="Worker processes for scikit-learn's fits, -1 for one per core, or dask://host:port; fast "
     "engines answer in this process.  [default: none]",
 )
 
 
-def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
-    """Raise if two options with the same meaning are given."""
+def one_of(option: str, value: Any, other_option: str, other_value: Any) -> None:
+    """Raise if the user gave two options of which each replaces the other."""
     if value is not None and other_value is not None:
-        raise click.UsageError(f"{other} stands instead of {option}: give one of them.")
+        raise click.UsageError(f"{other_option} stands instead of {option}: give one of them.")
 
 
 def splits_name(name: str) -> int | str:
-    """Read the word of one `--cv`: a number of unshuffled folds, or a method."""
+    """Return the value of `--cv` as a number of unshuffled folds, or as the name of a method."""
     return int(name) if name.isdecimal() else name
 
 
 def read_splits(ctx: click.Context, option: click.Parameter, name: str | None) -> int | str | None:
-    """Read `--cv` or `--outer` if it is given."""
+    """Return the folds or the method of `--cv` or `--outer`, or None if the option is omitted."""
     return None if name is None else splits_name(name)
 
 
@@ -99,16 +101,16 @@ cv_option = click.option(
 
 
 def read_scoring(
-    ctx: click.Context, option: click.Parameter, words: str | None
+    ctx: click.Context, option: click.Parameter, text: str | None
 ) -> str | list[str] | None:
-    """Read `--scoring`: one word, or several with commas."""
-    each = listed("--scoring", words, "score", "roc_auc,f1")
-    if each is None or len(each) == 1:
-        return each and each[0]
-    if len(set(each)) < len(each):
-        twice = next(name for name in each if each.count(name) > 1)
-        raise click.UsageError(f"--scoring names {twice} twice: name each once.")
-    return each
+    """Return the score that `--scoring` names, or a list if it names several with commas."""
+    scores = split_words("--scoring", text, "score", "roc_auc,f1")
+    if scores is None or len(scores) == 1:
+        return scores and scores[0]
+    if len(set(scores)) < len(scores):
+        repeated_score = next(name for name in scores if scores.count(name) > 1)
+        raise click.UsageError(f"--scoring names {repeated_score} twice: name each once.")
+    return scores
 
 
 scoring_option = click.option(
@@ -121,7 +123,7 @@ scoring_option = click.option(
 
 
 def confidence_option(*aliases: str) -> Callable[[Command], Command]:
-    """Return `--confidence`, for all intervals of a command."""
+    """Return the option `--confidence`, the level of all confidence intervals of a command."""
     return click.option(
         "--confidence",
         *aliases,
@@ -147,28 +149,37 @@ checks_option = click.option(
 store_path = click.Path(dir_okay=False, path_type=Path)
 
 
-def in_a_folder(ctx: click.Context, option: click.Parameter, store: Path | None) -> Path | None:
-    """Raise if the folder does not exist; otherwise the lock would be blamed."""
+def check_store_folder(
+    ctx: click.Context, option: click.Parameter, store: Path | None
+) -> Path | None:
+    """Return the path of the store, or raise if its folder does not exist.
+
+    Without this check the error message would be about the lock file of the store.
+    """
     if store is not None and not store_of(store, "--store").absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder '{store.parent}'.")
     return store
 
 
-def _place(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Raise for an invalid path of a page before its content is computed for hours."""
+def _check_page_path(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Return the path of the HTML page; raise at once, before long computations, if invalid."""
     try:
         if path is not None:
-            place_of(path)
+            writable_path(path)
     except (BadArgument, NotWritten) as error:
         raise click.UsageError(f"--report: {error}") from error
     return path
 
 
-def _folder(ctx: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
-    """Raise for an invalid folder, which is created if it does not exist."""
+def _check_figures_folder(
+    ctx: click.Context, option: click.Parameter, folder: Path | None
+) -> Path | None:
+    """Return the folder for figures, or raise if it can neither be created nor written to."""
     if folder is not None:
-        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-        if not there.is_dir() or not os.access(there, os.W_OK):
+        existing_path = next(
+            parent for parent in (folder, *folder.absolute().parents) if parent.exists()
+        )
+        if not existing_path.is_dir() or not os.access(existing_path, os.W_OK):
             raise click.UsageError(f"--figures: {folder} cannot be made: name another folder.")
     return folder
 
@@ -177,35 +188,37 @@ figures_option = click.option(
     "--figures",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    callback=_folder,
+    callback=_check_figures_folder,
     help="Write its figures into this folder: SVG, PNG (300 dpi), PDF.",
 )
 page_options = with_options(
-    click.option("--report", metavar="PATH", callback=_place, help="Write the HTML page."),
+    click.option(
+        "--report", metavar="PATH", callback=_check_page_path, help="Write the HTML page."
+    ),
     figures_option,
 )
 
 
-def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
-    """Return the command as it was typed, without options that only say where results go.
+def typed_command(context: click.Context, leave_out: tuple[str, ...]) -> str:
+    """Return the command line that the user typed, without the options named in `leave_out`.
 
     Files are shown without their folders, since a page is shared and folders are private.
     """
-    words = ["truerisk", str(context.info_name)]
+    arguments = ["truerisk", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
         value = context.params.get(name)
         if context.get_parameter_source(name) is ParameterSource.DEFAULT or name in leave_out:
             continue
-        given = tuple(value.items()) if isinstance(value, dict) else value
-        for each in given if isinstance(given, tuple) else [given]:
-            words += [] if each is None else _words(param, each)
-    return shlex.join(words)
+        values = tuple(value.items()) if isinstance(value, dict) else value
+        for single_value in values if isinstance(values, tuple) else [values]:
+            arguments += [] if single_value is None else _words(param, single_value)
+    return shlex.join(arguments)
 
 
 def _words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param, click.Argument):
         return [PurePath(value).name]
-    # Two values are a name and its bound.
+    # A pair of values is the name of a score and its bound, typed as NAME=NUMBER.
     text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)
     return [param.opts[0]] if value is True else [param.opts[0], text]

@@ -1,4 +1,4 @@
-"""Progress and notes on stderr, results on stdout."""
+"""Output of the commands: results on stdout, progress, notes and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.core.errors import FindingWarning, MissingExtra, visible
-from truerisk.core.mentions import ABSENT, Mention, Sentence
-from truerisk.core.progress import shown, wanted
+from truerisk.core.mentions import OMITTED, Mention, Sentence
+from truerisk.core.progress import progress_shown, progress_switch
 
 if TYPE_CHECKING:
     from truerisk.results.finding import Finding
 
 
 def say(text: str) -> None:
-    """Print lines on stderr."""
+    """Print text on stderr, where notes, warnings and errors go."""
     show(text, err=True)
 
 
 def show(text: str, *, err: bool = False) -> None:
-    """Print lines on stdout; all output of the commands goes through here.
+    """Print text on stdout, or on stderr if `err` is True, with control characters escaped.
 
-    Control characters in quoted names or labels of a file are escaped.
+    All output of the commands is printed by this function. Control characters can occur in names
+    or labels of a file.
     """
     click.echo("\n".join(map(visible, text.split("\n"))), err=err)
 
 
 def in_options(sentence: str, options: Mapping[str, str]) -> str:
-    """Write the options of a command where a sentence mentions arguments of Python.
+    """Replace the Python arguments that a sentence mentions by the options of the command.
 
     >>> from truerisk.core.arguments import mention
     >>> said = Sentence(f"a='b' is no group; name it by {mention('groups', 'my site')}.")
@@ -42,64 +43,69 @@ def in_options(sentence: str, options: Mapping[str, str]) -> str:
     "a='b' is no group; name it by --groups 'my site'."
     """
     parts = sentence.parts if isinstance(sentence, Sentence) else (sentence,)
-    return "".join(_written(part, options) for part in parts)
+    return "".join(_part_as_text(part, options) for part in parts)
 
 
-def _written(part: str | Mention, options: Mapping[str, str]) -> str:
-    """Write a part of a sentence; an argument without an option stays as Python writes it."""
+def _part_as_text(part: str | Mention, options: Mapping[str, str]) -> str:
+    """Return the text of a part of a sentence, with a mentioned argument as an option.
+
+    An argument without an option on the command line is written as in Python.
+    """
     if not isinstance(part, Mention) or part.argument not in options:
         return str(part)
     option = options[part.argument]
-    return f"no {option}" if part.typed == ABSENT else option + part.typed
+    return f"no {option}" if part.typed == OMITTED else option + part.typed
 
 
-def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:
-    """Return the comma-separated words of an option; raise if there are only commas.
+def split_words(option: str, text: str | None, noun: str, example: str) -> list[str] | None:
+    """Split the comma-separated value of an option into words; raise if there are only commas.
 
-    >>> listed("--scoring", "auc, log", "score", "auc"), listed("--scoring", None, "score", "auc")
-    (['auc', 'log'], None)
+    >>> split_words("--scoring", "auc, log", "score", "auc")
+    ['auc', 'log']
     """
-    if words is None:
+    if text is None:
         return None
-    parts = [name.strip() for name in words.split(",") if name.strip()]
-    if not parts:
-        raise click.UsageError(f"{option} names no {what}; write {option} {example}.")
-    return parts
+    words = [name.strip() for name in text.split(",") if name.strip()]
+    if not words:
+        raise click.UsageError(f"{option} names no {noun}; write {option} {example}.")
+    return words
 
 
 def write_page(result: Any, report: str | None, figures: Path | None) -> None:
-    """Write the page of a result and its figures, if they were requested."""
+    """Write the HTML page of a result and its figures, each if the user gave a path for it."""
     if report is not None:
         result.to_html(report)
         say(f"wrote {report}")
     if figures is not None:
         try:
             files = result.save_figures(figures)
-        except MissingExtra as lack:
-            say(f"note: {lack}")
+        except MissingExtra as error:
+            say(f"note: {error}")
             files = result.save_figures(figures, ("svg",))
         say(f"wrote {len(files)} files to {figures}")
 
 
 def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
-    """Print the names of a file's columns if a finding refers to them by number."""
-    if not columns or not any(re.search(r"\bcolumn \d", each.sentence) for each in findings):
+    """Print the numbers and names of a file's columns if a finding refers to a column by number."""
+    if not columns or not any(re.search(r"\bcolumn \d", finding.sentence) for finding in findings):
         return
-    from truerisk.core.formats import clean
+    from truerisk.core.formats import escape_and_truncate
 
-    named = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(columns[:100]))
-    say(f"note: columns: {named}{', …' if len(columns) > 100 else ''}")
+    numbered_names = ", ".join(
+        f"{j} {escape_and_truncate(name, 40)}" for j, name in enumerate(columns[:100])
+    )
+    say(f"note: columns: {numbered_names}{', …' if len(columns) > 100 else ''}")
 
 
 @contextmanager
-def shown_progress() -> Iterator[None]:
-    """Show the progress of what runs inside."""
-    with shown(wanted() is not False):
+def show_progress() -> Iterator[None]:
+    """Show the progress of the computations inside the `with` block."""
+    with progress_shown(progress_switch() is not False):
         yield
 
 
-class _Heard:
-    """Warnings by their text, with the number of fits that gave each."""
+class _WarningCounts:
+    """Collected warnings by their text, with the number of fits that raised each of them."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -107,37 +113,39 @@ class _Heard:
         self.fits: Counter[str] = Counter()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        from truerisk.engines.running.fit_warnings import alike, split_counted
+        from truerisk.engines.running.fit_warnings import split_counted, without_numbers
 
-        text, times, fits = split_counted(" ".join(str(message).split()))
-        key = alike(text) if fits else text  # Warnings of fits recur with other numbers.
+        text, n_times, n_fits = split_counted(" ".join(str(message).split()))
+        # Fits repeat a warning with other numbers in its text.
+        key = without_numbers(text) if n_fits else text
         self.texts.setdefault(key, text)
-        self.times[key] += times
-        self.fits[key] += fits
+        self.times[key] += n_times
+        self.fits[key] += n_fits
 
     def say(self) -> None:
-        from truerisk.engines.running.fit_warnings import counted
+        from truerisk.engines.running.fit_warnings import with_count
 
         for key, text in self.texts.items():
-            say(f"warning: {counted(text, self.times[key], self.fits[key])}")
+            say(f"warning: {with_count(text, self.times[key], self.fits[key])}")
 
 
 @contextmanager
-def worded_warnings(*, findings: bool = True) -> Iterator[None]:
-    """Print warnings as sentences on stderr at the end, each once with its count.
+def print_warnings_at_end(*, findings: bool = True) -> Iterator[None]:
+    """Collect the warnings raised in the `with` block and print each one once, with its count.
 
-    They are printed without file names and source lines. Deprecations concern developers and are
-    omitted. `findings=False` omits those that the result itself prints on stdout.
+    They are printed on stderr at the end, without file names and source lines. Deprecation warnings
+    concern developers and are omitted. `findings=False` omits the warnings about findings, which
+    the result itself prints on stdout.
     """
-    heard = _Heard()
+    warning_counts = _WarningCounts()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", kind)
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
         if not findings:
             warnings.simplefilter("ignore", FindingWarning)
-        warnings.showwarning = heard
+        warnings.showwarning = warning_counts
         try:
             yield
         finally:
-            heard.say()
+            warning_counts.say()

@@ -1,4 +1,4 @@
-"""`truerisk permute`: whether a tuned learner learns anything from a table."""
+"""`truerisk permute`: test by permuted labels whether a tuned learner beats chance."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import click
 
 from truerisk.cli.options import (
     cv_option,
-    gathered,
     json_option,
     n_jobs_option,
+    pass_options_as_namespace,
     scoring_option,
 )
-from truerisk.cli.output import show, shown_progress, worded_warnings
+from truerisk.cli.output import print_warnings_at_end, show, show_progress
 from truerisk.cli.source import (
     outcome_options,
     reading_options,
@@ -50,8 +50,8 @@ from truerisk.core.registry import check_present
 @json_option
 @n_jobs_option
 @reading_options
-@gathered
-def permute(requested: Any) -> None:
+@pass_options_as_namespace
+def permute(args: Any) -> None:
     """Tune and test one learner on FILE again and again with permuted labels.
 
     A small p-value says that it does better than chance.
@@ -60,21 +60,21 @@ def permute(requested: Any) -> None:
     truerisk permute data.csv --target y --model knn
     truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
-    if isinstance(requested.scoring, list):
+    if isinstance(args.scoring, list):
         raise click.UsageError("--scoring: a permutation test is of one score; name one.")
-    source = source_of(requested)
+    source = source_of(args)
     check_present("truerisk.diagnostics.permutation_test")
     from truerisk.diagnostics.permutation_test import permutation_test
 
-    words = {name: getattr(requested, name) for name in ("cv", "scoring")}
-    words |= {"random_state": requested.seed}
-    search = search_of(requested.model, source, **words)
-    rows = {"groups": source.groups, "time": source.time}
+    search_options = {name: getattr(args, name) for name in ("cv", "scoring")}
+    search_options |= {"random_state": args.seed}
+    search = search_of(args.model, source, **search_options)
+    row_arguments = {"groups": source.groups, "time": source.time}
     options = {
-        "n_permutations": requested.permutations,
-        "n_jobs": requested.n_jobs,
-        "random_state": requested.seed,
+        "n_permutations": args.permutations,
+        "n_jobs": args.n_jobs,
+        "random_state": args.seed,
     }
-    with worded_warnings(), shown_progress():
-        found = permutation_test(search, source.X, source.y, **rows, **options)
-    show(found.to_json() if requested.as_json else str(found))
+    with print_warnings_at_end(), show_progress():
+        result = permutation_test(search, source.X, source.y, **row_arguments, **options)
+    show(result.to_json() if args.as_json else str(result))

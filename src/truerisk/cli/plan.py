@@ -10,36 +10,38 @@ import click
 
 from truerisk.cli.options import (
     confidence_option,
-    gathered,
     json_option,
     n_jobs_option,
+    pass_options_as_namespace,
     with_options,
 )
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.output import print_warnings_at_end, say, show, show_progress
 from truerisk.cli.source import (
     Source,
     outcome_options,
     read_source,
     reading_options,
     search_of,
+    source_arguments,
     source_options,
-    words_of,
 )
 from truerisk.core.errors import BadData
 from truerisk.core.registry import check_present
 
-FEWEST_ROWS = 10  # Two rows in each of the usual five folds.
+FEWEST_ROWS = 10  # Each of the five default folds then has two rows.
 
 Known = tuple[int | None, float]
 
 
-def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> list[Known]:
-    """Read errors, each with its training rows if given: .15, 120:.15."""
+def _read_errors(
+    ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> list[Known]:
+    """Parse values of --error such as `.15`, or `120:.15` for the error with 120 training rows."""
     errors: list[Known] = []
     for text in texts:
-        rows, colon, error = text.rpartition(":")
+        n_rows, colon, error = text.rpartition(":")
         try:
-            errors.append(((int(rows) if colon else None), float(error)))
+            errors.append(((int(n_rows) if colon else None), float(error)))
         except ValueError:
             raise click.BadParameter(
                 f"{text!r} is neither an error (.15) nor rows and their error (120:.15)."
@@ -53,7 +55,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 @click.option(
     "--error",
     "errors",
-    callback=_read,
+    callback=_read_errors,
     multiple=True,
     metavar="[ROWS:]ERROR",
     help="The expected error; with ROWS, after training on so many. Repeat for a learning curve.",
@@ -75,8 +77,8 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 @json_option
 @n_jobs_option
 @reading_options
-@gathered
-def plan(requested: Any) -> int:
+@pass_options_as_namespace
+def plan(args: Any) -> int:
     """Plan a test: how many rows for an interval of a width, how tuning and testing share N rows.
 
     \b
@@ -87,41 +89,41 @@ def plan(requested: Any) -> int:
     check_present("truerisk.planning.plan_sample")
     from truerisk.planning.plan_sample import plan_sample
 
-    pilot = requested.model is not None or any(
-        given is not None for given in words_of(requested).values()
+    has_pilot = args.model is not None or any(
+        value is not None for value in source_arguments(args).values()
     )
-    if pilot and requested.errors:
+    if has_pilot and args.errors:
         raise click.UsageError("--error and FILE both give the error to expect: leave one out.")
-    if not pilot and not requested.errors:
+    if not has_pilot and not args.errors:
         raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
-    if not pilot and requested.width is None and requested.rows is None:
+    if not has_pilot and args.width is None and args.rows is None:
         raise click.UsageError("say what to plan: --width, --rows, or both.")
-    wanted = {"width": requested.width, "n": requested.rows, "assurance": requested.assurance}
-    wanted["confidence_level"] = requested.confidence
-    if not pilot:
-        sample = plan_sample(_error_curve(requested.errors), **wanted)
-        show(sample.to_json() if requested.as_json else str(sample))
+    plan_options = {"width": args.width, "n": args.rows, "assurance": args.assurance}
+    plan_options["confidence_level"] = args.confidence
+    if not has_pilot:
+        sample_plan = plan_sample(_error_curve(args.errors), **plan_options)
+        show(sample_plan.to_json() if args.as_json else str(sample_plan))
         return 0
-    source, planned = (
-        read_source(**words_of(requested)),
-        requested.width is not None or requested.rows is not None,
+    source, is_test_planned = (
+        read_source(**source_arguments(args)),
+        args.width is not None or args.rows is not None,
     )
-    if planned and source.task != "classification":
+    if is_test_planned and source.task != "classification":
         raise BadData(
             "--width and --rows plan a test of the share of errors, and the target has no classes: "
             "leave them out to see the learning curve alone."
         )
-    curve = _measured(source, requested.n_jobs, requested)
-    content, parts = {"curve": curve.to_dict()}, [str(curve)]
-    if planned:
-        sample = plan_sample(curve, **wanted)
-        content, parts = {**content, **sample.to_dict()}, [*parts, str(sample)]
-    show(json.dumps(content, allow_nan=False) if requested.as_json else "\n\n".join(parts))
+    curve = _measure_curve(source, args.n_jobs, args)
+    content, texts = {"curve": curve.to_dict()}, [str(curve)]
+    if is_test_planned:
+        sample_plan = plan_sample(curve, **plan_options)
+        content, texts = {**content, **sample_plan.to_dict()}, [*texts, str(sample_plan)]
+    show(json.dumps(content, allow_nan=False) if args.as_json else "\n\n".join(texts))
     return 0
 
 
 def _error_curve(errors: list[Known]) -> Any:
-    """Return one error, or errors by number of training rows."""
+    """Return the single expected error, or a mapping from training set sizes to errors."""
     sizes = [size for size, _ in errors]
     if len(errors) > 1 and None in sizes:
         raise click.UsageError("several --error are a learning curve: write each as ROWS:ERROR.")
@@ -131,9 +133,9 @@ def _error_curve(errors: list[Known]) -> Any:
     return curve or errors[0][1]
 
 
-def _measured(source: Source, runs_on: Any, requested: Any) -> Any:
-    """Measure the learning curve of a learner on a table, with a grid for its smallest size."""
-    if requested.model is None:
+def _measure_curve(source: Source, n_jobs: Any, args: Any) -> Any:
+    """Measure the learning curve of a learner; its grid suits the curve's smallest training set."""
+    if args.model is None:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
         say(f"note: {note}")
@@ -143,33 +145,33 @@ def _measured(source: Source, runs_on: Any, requested: Any) -> Any:
 
     n_rows = len(source.y)
     search = search_of(
-        requested.model,
+        args.model,
         source,
         n_rows=max(FEWEST_ROWS, n_rows // (2 * WIDEST)),
-        confidence_level=requested.confidence,
-        n_jobs=runs_on,
-        random_state=requested.seed,
+        confidence_level=args.confidence,
+        n_jobs=n_jobs,
+        random_state=args.seed,
     )
-    with worded_warnings(), shown_progress():
+    with print_warnings_at_end(), show_progress():
         return learning_curve(search, source.X, source.y, groups=source.groups)
 
 
-def _numbers(options: Mapping[str, str]) -> Callable[[Any], Any]:
-    """Return numeric options by their names in Python; omitted ones have their default."""
+def _numeric_options(options: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Return a decorator that adds numeric options, given their names in Python and help texts."""
     return with_options(
         *(
-            click.option(f"--{name.replace('_', '-')}", type=float, help=about)
-            for name, about in options.items()
+            click.option(f"--{name.replace('_', '-')}", type=float, help=help_text)
+            for name, help_text in options.items()
         )
     )
 
 
-def _as_planned(
+def _print_plan(
     plan_rows: Callable[..., Any], confidence: float, as_json: bool, options: Any
 ) -> int:
-    given = {name: value for name, value in options.items() if value is not None}
-    needed = plan_rows(confidence_level=confidence, **given)
-    show(needed.to_json() if as_json else str(needed))
+    given_options = {name: value for name, value in options.items() if value is not None}
+    sample_size_plan = plan_rows(confidence_level=confidence, **given_options)
+    show(sample_size_plan.to_json() if as_json else str(sample_size_plan))
     return 0
 
 
@@ -181,7 +183,7 @@ def _as_planned(
     show_default=True,
 )
 @click.option("--parameters", type=int, required=True, help="Of the candidate predictors.")
-@_numbers(
+@_numeric_options(
     {
         "r2": "The R² to expect: of Cox and Snell, or the share of the variance.",
         "nagelkerke": "In place of --r2: the R² of Nagelkerke.",
@@ -210,7 +212,7 @@ def development(confidence: float, as_json: bool, **options: Any) -> int:
     check_present("truerisk.planning.plan_model")
     from truerisk.planning.plan_model import plan_development
 
-    return _as_planned(plan_development, confidence, as_json, options)
+    return _print_plan(plan_development, confidence, as_json, options)
 
 
 @click.command()
@@ -223,7 +225,7 @@ def development(confidence: float, as_json: bool, **options: Any) -> int:
     metavar="MEAN SD",
     help="Of the log odds that the model gives, if they are about normal.",
 )
-@_numbers(
+@_numeric_options(
     {
         "prevalence": "The share of people with the event.",
         "auc": "The AUC to expect.",
@@ -254,4 +256,4 @@ def validation(confidence: float, as_json: bool, **options: Any) -> int:
     check_present("truerisk.planning.plan_validation")
     from truerisk.planning.plan_validation import plan_validation
 
-    return _as_planned(plan_validation, confidence, as_json, options)
+    return _print_plan(plan_validation, confidence, as_json, options)

@@ -1,4 +1,4 @@
-"""`truerisk posterior`: what the errors of a test say about the true error."""
+"""`truerisk posterior`: the posterior of the true error, given the number of test errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import confidence_option, gathered, json_option
+from truerisk.cli.options import confidence_option, json_option, pass_options_as_namespace
 from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
@@ -33,8 +33,8 @@ SCHEMA = "truerisk.posterior/2"
     help="Prior Beta(A, B) of the error.",
 )
 @json_option
-@gathered
-def posterior(requested: Any) -> int:
+@pass_options_as_namespace
+def posterior(args: Any) -> int:
     """Say what E errors in N test rows tell about the true error of the tested rule.
 
     \b
@@ -44,34 +44,36 @@ def posterior(requested: Any) -> int:
     from truerisk.results.error_posterior import ErrorPosterior
 
     try:
-        found = ErrorPosterior(requested.errors, requested.rows, requested.prior)
-    except BadData as error:  # there is no data here, only options
+        error_posterior = ErrorPosterior(args.errors, args.rows, args.prior)
+    except BadData as error:  # The numbers come from options, so this is a usage error.
         raise click.UsageError(str(error)) from None
-    if requested.as_json:
-        show(json.dumps(_content(found, requested.confidence), allow_nan=False))
+    if args.as_json:
+        show(json.dumps(_content(error_posterior, args.confidence), allow_nan=False))
     else:
-        measures, share = (
-            found.measures(requested.confidence),
-            f"{100 * requested.confidence:.15g} %",
+        measures, level_text = (
+            error_posterior.measures(args.confidence),
+            f"{100 * args.confidence:.15g} %",
         )
-        a, b = found.prior
-        lines = {
-            "mean": f"{found.mean:.4f}",
-            f"{share} interval": str(found.interval(requested.confidence)),
-            f"{share} bound (ub)": f"{measures.ub:.4f}",
+        a, b = error_posterior.prior
+        rows = {
+            "mean": f"{error_posterior.mean:.4f}",
+            f"{level_text} interval": str(error_posterior.interval(args.confidence)),
+            f"{level_text} bound (ub)": f"{measures.ub:.4f}",
             "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
             "E[error²] (q2)": f"{measures.q2:.4f}",
             "share of errors (err)": f"{measures.err:.4f}",
         }
-        wide = max(map(len, lines))
-        head = f"{found.errors:.15g} errors in {found.n:.15g} test rows, "
-        head += f"prior Beta({a:.15g}, {b:.15g})"
-        show("\n".join([head, *(f"{name:<{wide}}  {value}" for name, value in lines.items())]))
+        width = max(map(len, rows))
+        title = f"{error_posterior.errors:.15g} errors in {error_posterior.n:.15g} test rows, "
+        title += f"prior Beta({a:.15g}, {b:.15g})"
+        show("\n".join([title, *(f"{name:<{width}}  {value}" for name, value in rows.items())]))
     return 0
 
 
-def _content(posterior: ErrorPosterior, level: float) -> dict[str, Any]:
-    low, high = (getattr(posterior.interval(level), end) for end in ("low", "high"))
+def _content(posterior: ErrorPosterior, confidence_level: float) -> dict[str, Any]:
+    low, high = (
+        getattr(posterior.interval(confidence_level), limit_name) for limit_name in ("low", "high")
+    )
     return {
         "schema": SCHEMA,
         "errors": posterior.errors,
@@ -79,7 +81,7 @@ def _content(posterior: ErrorPosterior, level: float) -> dict[str, Any]:
         "prior": list(posterior.prior),
         "mean": posterior.mean,
         "std": posterior.std,
-        "confidence_level": level,
+        "confidence_level": confidence_level,
         "interval": {"low": low, "high": high},
-        "measures": posterior.measures(level)._asdict(),
+        "measures": posterior.measures(confidence_level)._asdict(),
     }

@@ -1,4 +1,4 @@
-"""`truerisk methods | engines | datasets`: each registry prints itself."""
+"""`truerisk methods`, `engines` and `datasets`: print the names in a registry."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def show_words(registry: Registry, *, as_json: bool) -> None:
-    """Print the words of a registry, each with its sentence."""
+    """Print the names in a registry, each with a sentence that describes it."""
     if as_json:
-        show(json.dumps({name: line.about for name, line in registry.items()}))
+        show(json.dumps({name: entry.summary for name, entry in registry.items()}))
     else:
         show(str(registry))
 
 
-def _command(package: str, about: str) -> click.Command:
+def _command(package: str, help_text: str) -> click.Command:
     """Return the command that prints the registry of a package."""
 
-    @click.command(package, help=about)
+    @click.command(package, help=help_text)
     @json_option
     def shown(as_json: bool) -> None:
         show_words(import_module(f"truerisk.{package}").registry, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`truerisk report`: draw the page of results again from their JSON."""
+"""`truerisk report`: draw the HTML page of a result again from its JSON file."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     truerisk report results.json
     """  # noqa: D301 - \b is for click
     check_present("truerisk.report.page")
-    from truerisk.core.formats import named
+    from truerisk.core.formats import errors_named
     from truerisk.report.page import read_any
     from truerisk.results.json_values import parse
     from truerisk.results.records import MAX_BYTES
 
-    most = max_bytes or MAX_BYTES
-    content = parse(sys.stdin.read(most + 1) if file == "-" else Path(file), max_bytes=most)
-    with nullcontext() if file == "-" else named(Path(file).name):
+    max_result_bytes = max_bytes or MAX_BYTES
+    content = parse(
+        sys.stdin.read(max_result_bytes + 1) if file == "-" else Path(file),
+        max_bytes=max_result_bytes,
+    )
+    with nullcontext() if file == "-" else errors_named(Path(file).name):
         result = read_any(content)
         page = result.to_html()
     if output is None:

@@ -1,4 +1,4 @@
-"""`truerisk reproduce`: run an experiment of a document and print ours beside theirs."""
+"""`truerisk reproduce`: rerun a published experiment and print its numbers beside ours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import gathered, json_option, n_jobs_option
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.options import json_option, n_jobs_option, pass_options_as_namespace
+from truerisk.cli.output import print_warnings_at_end, say, show, show_progress
 from truerisk.cli.registries import show_words
 from truerisk.cli.signals import interrupted_code, interruption_message
 from truerisk.core.registry import check_present
@@ -38,8 +38,8 @@ from truerisk.results.writing import write_text
     help="Write the report, its page and its figures (PNG, SVG) there.",
 )
 @json_option
-@gathered
-def reproduce(requested: Any) -> int:
+@pass_options_as_namespace
+def reproduce(args: Any) -> int:
     """Run the experiment NAME again; without NAME, or with --list, list the experiments.
 
     The longest take nine minutes of one core, most a minute at most.
@@ -53,40 +53,38 @@ def reproduce(requested: Any) -> int:
     from truerisk.experiments import registry
     from truerisk.experiments import reproduce as reproduced
 
-    if requested.listed and requested.name is not None:
-        raise click.UsageError(
-            f"--list names all experiments: leave out {requested.name}, or --list."
-        )
-    if requested.name is None:
-        show_words(registry, as_json=requested.as_json)
+    if args.listed and args.name is not None:
+        raise click.UsageError(f"--list names all experiments: leave out {args.name}, or --list.")
+    if args.name is None:
+        show_words(registry, as_json=args.as_json)
         return 0
-    if requested.out is not None:
+    if args.out is not None:
         try:
-            requested.out.mkdir(parents=True, exist_ok=True)
+            args.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise click.UsageError(f"--out {requested.out}: {error.strerror or error}.") from None
-    names = ("quick", "replicates", "seed", "full", "store", "resume", "mixed_versions")
-    options: dict[str, Any] = {name: getattr(requested, name) for name in names}
+            raise click.UsageError(f"--out {args.out}: {error.strerror or error}.") from None
+    option_names = ("quick", "replicates", "seed", "full", "store", "resume", "mixed_versions")
+    options: dict[str, Any] = {name: getattr(args, name) for name in option_names}
     try:
-        with worded_warnings(), shown_progress():
-            report = reproduced(requested.name, n_jobs=requested.n_jobs, **options)
+        with print_warnings_at_end(), show_progress():
+            report = reproduced(args.name, n_jobs=args.n_jobs, **options)
     except KeyboardInterrupt:
-        if requested.store is None:
+        if args.store is None:
             raise
         say(
-            f"truerisk: {interruption_message()}; results so far are in {requested.store}: "
+            f"truerisk: {interruption_message()}; results so far are in {args.store}: "
             "continue with "
             "--resume."
         )
         return interrupted_code()
-    show(report.to_json() if requested.as_json else str(report))
-    if requested.out is not None:
-        texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
-        for suffix, text in texts.items():
-            path = requested.out / f"{report.name}{suffix}"
+    show(report.to_json() if args.as_json else str(report))
+    if args.out is not None:
+        report_texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
+        for suffix, text in report_texts.items():
+            path = args.out / f"{report.name}{suffix}"
             write_text(f"{text}\n", path)
             say(f"wrote {path}")
-        for path in report.save_figures(requested.out, ("png", "svg")) if report.figures else ():
+        for path in report.save_figures(args.out, ("png", "svg")) if report.figures else ():
             say(f"wrote {path}")
     elif report.figures:
         say("note: the figure is drawn where a folder is named with --out")

@@ -1,4 +1,4 @@
-"""Common options of `validate` and `assess --validate`: event, subgroups, bootstrap samples."""
+"""Options that `validate` and `assess --validate` share: event, subgroups, bootstrap samples."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import click
 
 from truerisk.cli.options import with_options
-from truerisk.cli.source import Source, label_written
+from truerisk.cli.source import Source, label_from_text
 from truerisk.core.errors import BadData
 
-REVIEWED = ("subgroups", "replicates", "clip", "horizon")
-"""Options that only a validation uses."""
+VALIDATION_OPTIONS = ("subgroups", "replicates", "clip", "horizon")
+"""Options that `assess` accepts only together with --validate."""
 
 
 def review_options(replicates: int | None) -> Callable[[Any], Any]:
-    """Return the options, with this default number of bootstrap samples."""
-    usual = 0 if replicates is None else replicates
+    """Return a decorator that adds the options; `replicates` is the default of --replicates."""
+    default_replicates = 0 if replicates is None else replicates
     return with_options(
         click.option(
             "--positive",
@@ -30,7 +30,8 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
             "--replicates",
             type=click.IntRange(0),
             default=replicates,
-            help=f"Bootstrap samples that repeat the whole fit; 0 for none.  [default: {usual}]",
+            help="Bootstrap samples that repeat the whole fit; 0 for none.  [default: "
+            f"{default_replicates}]",
         ),
         click.option(
             "--clip",
@@ -47,44 +48,47 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
     )
 
 
-def reviewed(source: Source, requested: Any) -> dict[str, Any]:
-    """Return the arguments of `validate` for the options of a command."""
+def validation_arguments(source: Source, args: Any) -> dict[str, Any]:
+    """Convert the options of a command to arguments of the function `validate`."""
     return {
-        "positive": label_written(source, requested.positive),
-        "subgroups": None if requested.subgroups is None else _columns(source, requested.subgroups),
-        "replicates": requested.replicates or 0,
-        "clip": requested.clip,
-        "horizon": requested.horizon,
+        "positive": label_from_text(source, args.positive),
+        "subgroups": None if args.subgroups is None else _columns(source, args.subgroups),
+        "replicates": args.replicates or 0,
+        "clip": args.clip,
+        "horizon": args.horizon,
     }
 
 
-def _columns(source: Source, requested: str) -> dict[str, Any]:
-    """Return the named columns of a file, including features and the groups."""
+def _columns(source: Source, column_names: str) -> dict[str, Any]:
+    """Return the columns that --subgroups names: features, or the column of --groups."""
     if not source.columns:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
-    found = {}
-    for name in (part.strip() for part in requested.split(",")):
-        if source.named.get(name) == "--groups":
-            found[name] = source.groups
+    subgroup_columns = {}
+    for name in (text.strip() for text in column_names.split(",")):
+        if source.option_of_column.get(name) == "--groups":
+            subgroup_columns[name] = source.groups
         elif name in source.columns:
-            found[name] = source.column(name)
+            subgroup_columns[name] = source.column(name)
         else:
-            raise BadData(_no_subgroups(source, name))
-    return found
+            raise BadData(_why_no_subgroups(source, name))
+    return subgroup_columns
 
 
-def _no_subgroups(source: Source, name: str) -> str:
-    """Return why a column has no subgroups: it is left out, used by an option, or missing."""
-    from truerisk.core.formats import clean
+def _why_no_subgroups(source: Source, name: str) -> str:
+    """Return why a column cannot define subgroups: it is left out, not a feature, or missing."""
+    from truerisk.core.formats import escape_and_truncate
 
-    column = f"column {clean(name, 40)!r}"
+    quoted_column = f"column {escape_and_truncate(name, 40)!r}"
     if name in source.left_out:
         return (
-            f"--subgroups: {column} {source.left_out[name]} and is left out: it has no subgroups."
+            f"--subgroups: {quoted_column} {source.left_out[name]} and is left out: it has no "
+            "subgroups."
         )
-    if name in source.named:
+    if name in source.option_of_column:
         return (
-            f"--subgroups: {column} is that of {source.named[name]}; name a feature, or --groups."
+            f"--subgroups: {quoted_column} is that of {source.option_of_column[name]}; name a "
+            "feature, or "
+            "--groups."
         )
-    known = clean(", ".join(source.columns), 160)
-    return f"--subgroups: the file has no {column}; it has {known}."
+    known_columns = escape_and_truncate(", ".join(source.columns), 160)
+    return f"--subgroups: the file has no {quoted_column}; it has {known_columns}."

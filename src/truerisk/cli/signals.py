@@ -1,6 +1,7 @@
-"""SIGTERM, which batch systems and `timeout` send: heard like Ctrl-C, with an exit code of its own.
+"""Handling of SIGTERM, which batch systems and `timeout` send, like Ctrl-C.
 
-Imported before anything else of the command line, so it imports nothing heavy.
+SIGTERM has an exit code of its own. This module is imported before anything else of the command
+line, so it imports only light modules.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from contextlib import contextmanager
 
 INTERRUPTED, TERMINATED = 130, 143
 
-_came: list[int] = []  # signals of termination that this command has received
+_received_signals: list[int] = []  # These SIGTERM signals have arrived so far.
 
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM inside the block, unless the signal is ignored."""
+    """Raise KeyboardInterrupt on SIGTERM inside the `with` block, if SIGTERM has no handler yet."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
-    _came.clear()
+    _received_signals.clear()
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
@@ -30,16 +31,16 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _interrupt(number: int, _frame: object) -> None:
-    _came.append(number)
+def _interrupt(signal_number: int, _frame: object) -> None:
+    _received_signals.append(signal_number)
     raise KeyboardInterrupt
 
 
 def interrupted_code() -> int:
     """Return the exit code of an interruption: 143 after SIGTERM, else 130."""
-    return TERMINATED if _came else INTERRUPTED
+    return TERMINATED if _received_signals else INTERRUPTED
 
 
 def interruption_message() -> str:
-    """Return the word that says how the command was interrupted."""
-    return "terminated (SIGTERM)" if _came else "interrupted"
+    """Return "terminated (SIGTERM)" after that signal, else "interrupted", for messages."""
+    return "terminated (SIGTERM)" if _received_signals else "interrupted"

@@ -1,4 +1,4 @@
-"""A file or a bundled data set as X and y, with the layout of its columns."""
+"""Read the file or bundled data set of a command: X, y, and facts on the columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from truerisk.cli.options import with_options
-from truerisk.cli.output import in_options, listed, say
+from truerisk.cli.output import in_options, say, split_words
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
@@ -19,10 +19,10 @@ from truerisk.core.registry import check_present
 
 @frozen(eq=False)
 class Source:
-    """The data of a command; `name` is that of the file, without its folders.
+    """The data of a command; `name` is the name of the file, without its folders.
 
-    `left_out` says why columns are not features, and `named` by which option each other column is
-    used, such as {"site": "--groups"}.
+    `left_out` maps columns that are not used as features to the reason. `option_of_column` maps
+    columns that the user named in an option to that option, such as {"site": "--groups"}.
     """
 
     name: str
@@ -39,30 +39,30 @@ class Source:
     block: Any = None
     dates: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
-    named: Mapping[str, str] = field(default_factory=dict)
+    option_of_column: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def of_rows(self) -> dict[str, Any]:
-        """The groups, times and places of the rows."""
+    def row_arguments(self) -> dict[str, Any]:
+        """Groups, times and blocks of the rows, as arguments of estimation functions."""
         return {"groups": self.groups, "time": self.time, "block": self.block}
 
     def column(self, name: str) -> Any:
-        """Return a feature as in the file: words, for which X has numbers."""
-        place = self.columns.index(name)
-        cells, words = self.X[:, place], self.levels[place]
-        return [words[int(c)] if c == c else None for c in cells] if words else cells
+        """Return a feature as the file has it: for a text column the text, not the codes in X."""
+        column_index = self.columns.index(name)
+        cells, levels = self.X[:, column_index], self.levels[column_index]
+        return [levels[int(code)] if code == code else None for code in cells] if levels else cells
 
 
 def _single_target(
-    ctx: click.Context, option: click.Parameter, given: tuple[str, ...]
+    ctx: click.Context, option: click.Parameter, targets: tuple[str, ...]
 ) -> str | None:
-    """Return the single target; several are refused, because they would change the question."""
-    if len(given) > 1:
-        raise click.UsageError(f"one target is predicted, and these are {', '.join(given)}.")
-    return given[0] if given else None
+    """Return the name of the single target column, or None; raise if the user named several."""
+    if len(targets) > 1:
+        raise click.UsageError(f"one target is predicted, and these are {', '.join(targets)}.")
+    return targets[0] if targets else None
 
 
-source_options = with_options(  # options for FILE and its columns
+source_options = with_options(  # These options name the FILE and its columns.
     click.argument("file", required=False, type=click.Path()),
     click.option(
         "--target",
@@ -78,7 +78,7 @@ source_options = with_options(  # options for FILE and its columns
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
 )
-outcome_options = with_options(  # options for a survival outcome instead of --target
+outcome_options = with_options(  # These options define a survival outcome instead of --target.
     click.option(
         "--event",
         metavar="COL",
@@ -91,7 +91,7 @@ outcome_options = with_options(  # options for a survival outcome instead of --t
         help="And that of the time until it, or until the row was last seen.",
     ),
 )
-# options for reading FILE if the guess is wrong, at the end of a help text
+# These options correct how FILE is read. They stand at the end of each help text.
 reading_options = with_options(
     click.option(
         "--target-type",
@@ -108,7 +108,7 @@ time_option = click.option(
     metavar="COL",
     help="The column of times or dates at which rows were taken (no follow-up time); no feature.",
 )
-order_options = with_options(  # options on times and places of rows, for commands that split rows
+order_options = with_options(  # Commands that split rows accept the rows' times and places.
     time_option,
     click.option(
         "--block",
@@ -124,7 +124,7 @@ positive_option = click.option(
 )
 
 
-LATER = (
+TIME_NOTE = (
     "--time takes column {!r} for when each row was taken, not for how long it was followed: the "
     "usual splits test later rows"
 )
@@ -147,12 +147,14 @@ def read_source(
     event: str | None = None,
     time_to_event: str | None = None,
 ) -> Source:
-    """Return the data that a command refers to."""
-    in_time = {"--event": event, "--time-to-event": time_to_event}
-    given_in_time = [option for option, name in in_time.items() if name is not None]
-    if len(given_in_time) == 1:
+    """Return the data of the file or bundled data set that the options of a command name."""
+    survival_options = {"--event": event, "--time-to-event": time_to_event}
+    given_survival_options = [
+        option for option, name in survival_options.items() if name is not None
+    ]
+    if len(given_survival_options) == 1:
         raise click.UsageError("--event and --time-to-event go together: name both columns.")
-    if given_in_time and (target is not None or target_type is not None):
+    if given_survival_options and (target is not None or target_type is not None):
         raise click.UsageError(
             "--event and --time-to-event stand instead of --target and --target-type: give these "
             "or those."
@@ -160,8 +162,8 @@ def read_source(
     if dataset is not None:
         if file is not None:
             raise click.UsageError("give a FILE or --dataset, not both.")
-        if target is not None or target_type is not None or given_in_time:
-            option = given_in_time[0] if given_in_time else "--target"
+        if target is not None or target_type is not None or given_survival_options:
+            option = given_survival_options[0] if given_survival_options else "--target"
             raise click.UsageError(f"a --dataset has its own target: leave {option} out.")
         for option, name in (("--groups", groups), ("--time", time), ("--block", block)):
             if name is not None:
@@ -183,27 +185,27 @@ def read_source(
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
     if file == "-":
         raise click.UsageError("FILE cannot be stdin: save the table as a file first.")
-    if target is None and not given_in_time:
+    if target is None and not given_survival_options:
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
     if delimiter is not None and len(delimiter) != 1 and delimiter not in ("tab", "\\t"):
         raise click.UsageError(f"--delimiter {delimiter!r} is not one character; write ';' or tab.")
     check_present("truerisk.readers.table")
     from truerisk.readers.table import read_table
 
-    limits = {"max_cells": max_cells, "max_bytes": max_bytes}
-    given: dict[str, Any] = {
+    size_limits = {"max_cells": max_cells, "max_bytes": max_bytes}
+    reader_options: dict[str, Any] = {
         "event": event,
         "time_to_event": time_to_event,
         "groups": groups,
         "time": time,
-        "block": listed("--block", block, "column", "longitude,latitude") or (),
+        "block": split_words("--block", block, "column", "longitude,latitude") or (),
         "target_type": target_type,
         "delimiter": delimiter,
-        **{name: value for name, value in limits.items() if value is not None},
+        **{name: value for name, value in size_limits.items() if value is not None},
     }
     try:
-        table = read_table(file, target, **given)
-    except UnknownName as error:  # A missing column is a fault of the data.
+        table = read_table(file, target, **reader_options)
+    except UnknownName as error:  # A missing column exits with the code for bad data.
         raise BadData(error.sentence.marked) from error
     return Source(
         name=PurePath(file).name,
@@ -219,7 +221,7 @@ def read_source(
         },
         notes=(
             *(in_options(note, NAMED_IN_NOTES) for note in table.notes),
-            *([] if time is None else [LATER.format(time)]),
+            *([] if time is None else [TIME_NOTE.format(time)]),
         ),
         columns=table.feature_names,
         levels=table.levels,
@@ -228,60 +230,73 @@ def read_source(
         block=table.block,
         dates=table.dates,
         left_out=dict(zip(table.left_out, table.reasons, strict=True)),
-        named=_named(table, groups, time, given["block"], time_to_event),
+        option_of_column=_options_by_column(
+            table, groups, time, reader_options["block"], time_to_event
+        ),
     )
 
 
-def _named(
+def _options_by_column(
     table: Any, groups: str | None, time: str | None, block: Any, time_to_event: str | None
 ) -> dict[str, str]:
-    """Return the columns that options use, which are therefore not features."""
+    """Map each column that an option uses, and that is therefore no feature, to that option."""
     options = {"--groups": groups, "--time": time, "--time-to-event": time_to_event}
     options["--target" if time_to_event is None else "--event"] = table.target
-    named = {name.strip(): option for option, name in options.items() if name is not None}
-    return {**named, **{name.strip(): "--block" for name in block}}
+    option_by_column = {
+        name.strip(): option for option, name in options.items() if name is not None
+    }
+    return {**option_by_column, **{name.strip(): "--block" for name in block}}
 
 
-def words_of(requested: Any) -> dict[str, Any]:
-    """Return those options of a command that say what it reads."""
-    known = signature(read_source).parameters
-    return {name: value for name, value in vars(requested).items() if name in known}
+def source_arguments(args: Any) -> dict[str, Any]:
+    """Return the options of a command that are arguments of `read_source`, by name."""
+    known_options = signature(read_source).parameters
+    return {name: value for name, value in vars(args).items() if name in known_options}
 
 
-def source_of(requested: Any) -> Source:
-    """Read the data that the options of a command refer to, and print the notes."""
-    source = read_source(**words_of(requested))
+def source_of(args: Any) -> Source:
+    """Return the data that the options of a command name, and print notes on the reading."""
+    source = read_source(**source_arguments(args))
     for note in source.notes:
         say(f"note: {note}")
     return source
 
 
-def label_written(source: Source, positive: str | None) -> Any:
-    """Return the class with this text, or None if none is given."""
+def label_from_text(source: Source, positive: str | None) -> Any:
+    """Return the class label of the target whose text is `positive`; raise if there is none.
+
+    Return None if `positive` is None, and the text itself if the target is no classification.
+    """
     if positive is not None and source.task == "survival":
         raise click.UsageError(
             "--positive names a class; the event of an outcome in time is named by --event "
             "COL=LABEL."
         )
     if positive is None or source.task != "classification":
-        return positive  # A numeric target refuses it later.
+        return positive  # For a numeric target, later code refuses --positive.
     for label in source.y:
         if str(label) == positive:
             return label
-    from truerisk.core.formats import clean
+    from truerisk.core.formats import escape_and_truncate
 
-    known = clean(", ".join(sorted({str(label) for label in source.y})), 160)
-    raise BadData(f"--positive {clean(positive, 40)} is no class of the target, which has {known}.")
+    known_labels = escape_and_truncate(", ".join(sorted({str(label) for label in source.y})), 160)
+    raise BadData(
+        f"--positive {escape_and_truncate(positive, 40)} is no class of the target, which has "
+        f"{known_labels}."
+    )
 
 
 def search_of(name: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
-    """Return the learner of a name with its usual grid, which suits `n_rows` rows."""
+    """Return an unfitted search over a learner's default grid, which suits `n_rows` rows.
+
+    By default the grid suits the number of rows of the source.
+    """
     check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
     from truerisk.search.search import HonestSearchCV
 
-    rows = len(source.y) if n_rows is None else n_rows
-    layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}
+    n_grid_rows = len(source.y) if n_rows is None else n_rows
+    layout = {"n_rows": n_grid_rows, "n_classes": source.n_classes, **source.layout}
     layout["parts"] = n_parts(source, [options.get("cv")])
     return HonestSearchCV(*learner(name, source.task, **layout), **options)

@@ -1,8 +1,8 @@
-"""Standard streams that are written whole: what cannot be written is an error, not cut off.
+"""Standard streams that write all of their output, or raise an error.
 
-Python's unbuffered streams (`python -u`, PYTHONUNBUFFERED, which containers often set) ask the
-system once and drop the rest where it took only a part: on a disk that is nearly full, in a pipe
-that does not block.
+Python's unbuffered streams (`python -u`, PYTHONUNBUFFERED, which containers often set) call the
+system once per write. If the system accepts only some of the bytes, they drop the other bytes. This
+happens on a disk that is nearly full, and in a non-blocking pipe.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, TextIO
 
 
 class NotPrinted(OSError):
-    """An error of writing to stdout. The results are lost, or cut off."""
+    """Error that results could not be written to stdout, or only in part."""
 
 
 class WholeWriter(io.RawIOBase):
-    """A raw stream that writes all bytes that it is given, or raises `NotPrinted`.
+    """Raw stream that writes all bytes passed to `write`, or raises `NotPrinted`.
 
-    With `keeps_going` errors are noted in `error` instead, and what follows is dropped: a lost line
-    of progress must not end hours of work.
+    With `keeps_going=True` the error is stored in `error` instead, and all later output is dropped,
+    because a lost line of progress must not end hours of work.
     """
 
     def __init__(self, raw: Any, *, keeps_going: bool = False) -> None:
@@ -34,61 +34,64 @@ class WholeWriter(io.RawIOBase):
         self.error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write all of the bytes and return their number."""
-        left = memoryview(data).cast("B")
-        length = len(left)
+        """Write all bytes of `data` and return their number."""
+        remaining_bytes = memoryview(data).cast("B")
+        n_bytes = len(remaining_bytes)
         try:
-            while len(left) and not self.is_dropped:
-                left = left[self._write_part(left) :]
+            while len(remaining_bytes) and not self.is_dropped:
+                remaining_bytes = remaining_bytes[self._write_part(remaining_bytes) :]
         except OSError as error:
             self.error = self.error or error
             self.is_dropped = True
             if not self.keeps_going:
                 raise NotPrinted(error.errno, error.strerror) from error
-        return length
+        return n_bytes
 
-    def _write_part(self, left: memoryview) -> int:
-        """Write as much as the system takes, at least one byte; wait while a pipe is full."""
+    def _write_part(self, remaining_bytes: memoryview) -> int:
+        """Write as many bytes as the system accepts, and return their number, at least one.
+
+        While a pipe is full, wait.
+        """
         if self.raw is None:
             raise OSError(errno.EBADF, "stdout is closed")
         while True:
-            n_written = self.raw.write(left)
+            n_written = self.raw.write(remaining_bytes)
             if n_written:
                 return int(n_written)
             if n_written == 0:
                 raise OSError(errno.EIO, "the system takes no more bytes")
-            # This is a pipe in non-blocking mode; wait until it can be written.
+            # The pipe is non-blocking and full, so wait until it accepts bytes again.
             select.select([], [self.raw.fileno()], [])
 
     def writable(self) -> bool:
-        """Return True: this is a stream to write to."""
+        """Return True, as every stream of this class can be written to."""
         return True
 
     def fileno(self) -> int:
-        """Return the descriptor of the stream behind."""
+        """Return the file descriptor of the raw stream to which this stream writes."""
         if self.raw is None:
             raise io.UnsupportedOperation("fileno")
         return int(self.raw.fileno())
 
     def isatty(self) -> bool:
-        """Return True if a terminal shows what is written."""
+        """Return True if the output goes to a terminal."""
         return self.raw is not None and bool(self.raw.isatty())
 
     @property
     def name(self) -> Any:
-        """Name of the stream behind."""
+        """Name of the raw stream to which this stream writes."""
         return getattr(self.raw, "name", "<closed>")
 
 
 class Streams:
-    """The two streams of a command, and what went wrong with them."""
+    """The writers of stdout and stderr, each with its error if writing failed."""
 
     def __init__(self) -> None:
         self.stdout: WholeWriter | None = None
         self.stderr: WholeWriter | None = None
 
     def drop_stdout(self) -> None:
-        """Drop what is left to be written to stdout, without a further error."""
+        """Discard all output to stdout that is not yet written, without raising an error."""
         if self.stdout is not None:
             self.stdout.is_dropped = True
 
@@ -100,12 +103,12 @@ class Streams:
 
 @contextmanager
 def whole_streams() -> Iterator[Streams]:
-    """Replace stdout and stderr by streams that write whole, and put them back at the end.
+    """Replace stdout and stderr by streams that write all of their output, until the block ends.
 
     A character that the encoding of a stream lacks, such as a minus sign in cp1252, is written as
-    its escape. Streams that are no files of the system, such as those of a notebook, stay.
+    its escape. Streams that are no files of the system, such as those of a notebook, are kept.
     """
-    streams, before = Streams(), (sys.stdout, sys.stderr)
+    streams, old_streams = Streams(), (sys.stdout, sys.stderr)
     new_stdout, streams.stdout = _open_whole_writer(sys.stdout, is_missing_an_error=True)
     new_stderr, streams.stderr = _open_whole_writer(sys.stderr, keeps_going=True)
     sys.stdout, sys.stderr = new_stdout, new_stderr
@@ -117,14 +120,17 @@ def whole_streams() -> Iterator[Streams]:
                 with suppress(OSError):
                     stream.flush()
                 writer.is_dropped = True
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = old_streams
 
 
 def _open_whole_writer(
     stream: TextIO, *, keeps_going: bool = False, is_missing_an_error: bool = False
 ) -> tuple[TextIO, WholeWriter | None]:
-    """Return a text stream that writes whole, with its writer; None if the stream stays."""
-    if stream is None:  # The parent process closed it.
+    """Return a text stream that writes all of its output, and its `WholeWriter`.
+
+    If the stream cannot be replaced, return the stream itself and None.
+    """
+    if stream is None:  # The parent process closed this stream.
         if not is_missing_an_error:
             return stream, None
         writer = WholeWriter(None)
@@ -138,12 +144,12 @@ def _open_whole_writer(
     with suppress(OSError):
         stream.flush()
     writer = WholeWriter(raw, keeps_going=keeps_going)
-    below: Any = writer if raw is buffer else io.BufferedWriter(writer)
-    new = io.TextIOWrapper(
-        below,
+    byte_stream: Any = writer if raw is buffer else io.BufferedWriter(writer)
+    text_stream = io.TextIOWrapper(
+        byte_stream,
         stream.encoding,
         "backslashreplace" if stream.errors == "strict" else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
-    return new, writer
+    return text_stream, writer

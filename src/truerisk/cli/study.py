@@ -1,4 +1,4 @@
-"""`truerisk study`: run, inspect, continue and export studies that survive crashes."""
+"""`truerisk study`: run, continue, inspect and export studies, whose results survive crashes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from truerisk.cli.options import (
-    in_a_folder,
+    check_store_folder,
     json_option,
     n_jobs_option,
     page_options,
@@ -19,10 +19,10 @@ from truerisk.cli.options import (
 from truerisk.core.registry import check_present
 
 
-def _body(name: str = "study") -> Any:
-    """Import the body of the commands.
+def _import_body(name: str = "study") -> Any:
+    """Import the module that implements a command.
 
-    Commands that inspect a store need less than those that run.
+    Commands that only inspect a store import fewer packages than commands that run a study.
     """
     check_present("truerisk.study")
     return import_module(f"truerisk.cli.bodies.{name}")
@@ -49,7 +49,7 @@ _compare_options = with_options(
 )  # fmt: skip
 
 
-_store_option = click.option("--store", type=store_path, required=True, callback=in_a_folder,
+_store_option = click.option("--store", type=store_path, required=True, callback=check_store_folder,
                              help="The file of the study.")  # fmt: skip
 
 
@@ -59,14 +59,14 @@ _store_option = click.option("--store", type=store_path, required=True, callback
 @page_options
 @json_option
 def compare(
-    store: Path, report: str | None, figures: Path | None, as_json: bool, **terms: Any
+    store: Path, report: str | None, figures: Path | None, as_json: bool, **comparison_options: Any
 ) -> None:
     """Compare learners, or methods, over the problems of a study.
 
     \b
     truerisk study compare --store runs.db --report comparison.html
     """  # noqa: D301 - \b is for click
-    _body().compare(store, report, figures, as_json, terms)
+    _import_body().compare(store, report, figures, as_json, comparison_options)
 
 
 @click.group()
@@ -114,7 +114,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
     \b
     truerisk study run spec.toml --store runs.db --n-jobs 4
     """  # noqa: D301 - \b is for click
-    return _body("study_run").run(spec, store, as_json, allow_import, options)
+    return _import_body("study_run").run(spec, store, as_json, allow_import, options)
 
 
 @study.command()
@@ -122,7 +122,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
 @_run_options
 def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
     """Go on with the study of a store."""
-    return _body("study_run").run(None, store, as_json, allow_import, options)
+    return _import_body("study_run").run(None, store, as_json, allow_import, options)
 
 
 @study.command()
@@ -130,7 +130,7 @@ def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> in
 @json_option
 def status(store: Path, as_json: bool) -> int:
     """Show the progress of the study, also while it runs."""
-    return _body().status(store, as_json)
+    return _import_body().status(store, as_json)
 
 
 @study.command()
@@ -146,7 +146,7 @@ def status(store: Path, as_json: bool) -> int:
 @json_option
 def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     """Write every result as one row: Parquet, CSV or JSON lines."""
-    _body().export(store, form, out, as_json)
+    _import_body().export(store, form, out, as_json)
 
 
 @study.command()
@@ -157,4 +157,4 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
 @json_option
 def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Let the next run try replicates without a result again."""
-    _body().retry(store, as_json)
+    _import_body().retry(store, as_json)

@@ -1,4 +1,4 @@
-"""`truerisk validate`: what a reviewer of a model asks, on a table."""
+"""`truerisk validate`: discrimination, calibration and net benefit of a model on a table."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from truerisk.cli.gate import gate_options
 from truerisk.cli.options import (
     confidence_option,
     cv_option,
-    gathered,
     json_option,
     n_jobs_option,
     page_options,
+    pass_options_as_namespace,
     scoring_option,
 )
 from truerisk.cli.reviews import review_options
@@ -57,8 +57,8 @@ from truerisk.core.registry import check_present
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
 @reading_options
-@gathered
-def validate(requested: Any) -> int:
+@pass_options_as_namespace
+def validate(args: Any) -> int:
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
     \b
@@ -69,4 +69,4 @@ def validate(requested: Any) -> int:
     check_present("truerisk.validation")
     from truerisk.cli.bodies.validate import run
 
-    return run(requested)
+    return run(args)

@@ -1,1 +1,1 @@
-"""Two learners on the same rows and splits, and methods over many data sets."""
+"""Comparison of two learners on the same rows and splits, and of methods over data sets."""

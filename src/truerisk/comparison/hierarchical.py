@@ -1,4 +1,4 @@
-r"""The hierarchical correlated t test: two methods on many data sets, from their single splits.
+r"""The hierarchical correlated t test compares two methods by their splits on many data sets.
 
 For data set i, the differences x of n splits, whose training sets overlap, are normal with mean δᵢ,
 standard deviation σᵢ and correlation ρᵢ. The δᵢ have a Student t distribution around μ₀ with scale
@@ -28,22 +28,22 @@ from truerisk.results.records import Share
 
 FEWEST_SETS, FEWEST_SPLITS = 3, 3
 N_MEANS, N_DEGREES = 97, 12
-STEP = 0.06  # step of log τ in the grid
-STRIDE = 3  # steps of log τ in one of log σ₀
-# Precisions of a δ, from a small τ to a large one.
+STEP = 0.06  # step of log τ in the grid of the posterior
+STEPS_PER_SCALE = 3  # number of steps of log τ in one step of log σ₀
+# Logarithms of the precisions of a δ, from a small τ to a large one.
 LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * STEP)
-WIDEST, NARROWEST = 1e3, 1e-3  # σ₀ in standard deviations of the means
-NOTHING = 1e-7  # Probability of the posterior that may lie outside the grid.
+WIDEST, NARROWEST = 1e3, 1e-3  # range of σ₀ in standard deviations of the means
+NEGLIGIBLE_PROBABILITY = 1e-7  # The posterior probability outside the grid is below this.
 FLOOR = 1e-6  # scale of a data set whose differences are all equal
 
 
 @frozen
-class Hierarchical:
-    """Prediction for another data set of the same kind.
+class HierarchicalResult:
+    """Probabilities that a method is better, equivalent or worse on another data set of the kind.
 
     `better`, `equivalent` and `worse` are the probabilities that each of the three is the most
-    likely result on the next data set. `next_better`, `next_equivalent` and `next_worse` are its
-    predictive probabilities.
+    likely result on the next data set. `next_better`, `next_equivalent` and `next_worse` are the
+    predictive probabilities of its result.
     """
 
     better: Share
@@ -56,144 +56,192 @@ class Hierarchical:
 
 @frozen
 class _Likelihood:
-    """The Student t likelihood of δ of one data set."""
+    """Student t likelihood of the mean difference δ on one data set."""
 
     centre: float
     scale: float
     df: int
 
 
-def hierarchical(
+def hierarchical_test(
     differences: Sequence[np.ndarray], correlations: Sequence[float], rope: float
-) -> Hierarchical | None:
-    """Return the posterior of the splits' differences; None if all of them are equal."""
-    largest = max(float(np.abs(x).max()) for x in differences)
-    widest_split = max(float(np.ptp(x)) for x in differences)
+) -> HierarchicalResult | None:
+    """Compute the posterior from differences per split; return None if all of them are equal."""
+    largest = max(float(np.abs(set_differences).max()) for set_differences in differences)
+    largest_range = max(float(np.ptp(set_differences)) for set_differences in differences)
     if (
-        max(widest_split, float(np.ptp([x.mean() for x in differences]))) <= 1e-12 * largest
+        max(
+            largest_range,
+            float(np.ptp([set_differences.mean() for set_differences in differences])),
+        )
+        <= 1e-12 * largest
         or not largest
     ):
         return None
-    sets = [_likelihood(x / largest, rho) for x, rho in zip(differences, correlations, strict=True)]
+    sets = [
+        _likelihood(set_differences / largest, rho)
+        for set_differences, rho in zip(differences, correlations, strict=True)
+    ]
     means, weights = _means(sets)
-    # These are logarithms of σ₀ over the orders of magnitude that its prior allows. For large σ₀
-    # its density decreases as the power N − 1, so that many data sets need fewer values.
-    spread = float(np.std([each.centre for each in sets], ddof=1))
-    spread = max(spread, 1e-3 * float(np.mean([each.scale for each in sets])), FLOOR)
-    widest = min(WIDEST, 10 * NOTHING ** (-1 / (len(sets) - 2)))
-    ends = np.log([NARROWEST * spread, widest * spread])
-    log_scales = np.asarray(np.arange(ends[0], ends[1], STRIDE * STEP))
-    # These are ν and its prior weights: gamma, averaged over shapes and rates, on a logarithmic
-    # grid.
+    # These are logarithms of σ₀ over the orders of magnitude that its prior allows.
+    # For large σ₀ the density decreases as the power N − 1: many data sets need fewer values.
+    center_spread = float(np.std([likelihood.centre for likelihood in sets], ddof=1))
+    center_spread = max(
+        center_spread, 1e-3 * float(np.mean([likelihood.scale for likelihood in sets])), FLOOR
+    )
+    largest_scale = min(WIDEST, 10 * NEGLIGIBLE_PROBABILITY ** (-1 / (len(sets) - 2)))
+    log_limits = np.log([NARROWEST * center_spread, largest_scale * center_spread])
+    log_scales = np.asarray(np.arange(log_limits[0], log_limits[1], STEPS_PER_SCALE * STEP))
+    # These are ν and its prior weights: a gamma density, averaged over shapes and rates.
     from scipy.special import gammaln
 
-    excess = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
+    degrees_above_one = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
     shape = np.linspace(0.5, 5, 46)[:, None]
     rate = np.linspace(0.05, 0.15, 21)
-    log_density = shape * np.log(rate) - gammaln(shape) + shape * np.log(excess) - rate * excess
+    log_density = (
+        shape * np.log(rate)
+        - gammaln(shape)
+        + shape * np.log(degrees_above_one)
+        - rate * degrees_above_one
+    )
     prior = np.exp(log_density).mean((1, 2))
-    degrees, prior = 1 + excess.ravel(), prior / prior.sum()
+    degrees, prior = 1 + degrees_above_one.ravel(), prior / prior.sum()
     scales = np.exp(log_scales)
     posterior = _posterior(sets, means, log_scales, degrees)
     posterior += np.log(weights)[:, None, None] + np.log(prior)
-    # Below the smallest σ₀ nothing changes any more, so that its cell extends to 0.
-    cells = scales * STRIDE * STEP
+    # Below the smallest σ₀ the posterior is constant, so that its cell extends to 0.
+    cells = scales * STEPS_PER_SCALE * STEP
     cells[0] += scales[0]
     posterior += np.log(cells)[:, None]
-    chances = np.exp(posterior - posterior.max())
-    return _next(chances / chances.sum(), means, scales, degrees, rope / largest)
+    posterior_weights = np.exp(posterior - posterior.max())
+    return _predict_next(
+        posterior_weights / posterior_weights.sum(), means, scales, degrees, rope / largest
+    )
 
 
-def _likelihood(x: np.ndarray, rho: float) -> _Likelihood:
-    n = len(x)
-    squares = float(((x - x.mean()) ** 2).sum())
-    scale = np.sqrt((1 + (n - 1) * rho) / n * squares / ((1 - rho) * (n - 2)))
-    return _Likelihood(float(x.mean()), max(float(scale), FLOOR), n - 2)
+def _likelihood(differences: np.ndarray, rho: float) -> _Likelihood:
+    n = len(differences)
+    square_sum = float(((differences - differences.mean()) ** 2).sum())
+    scale = np.sqrt((1 + (n - 1) * rho) / n * square_sum / ((1 - rho) * (n - 2)))
+    return _Likelihood(float(differences.mean()), max(float(scale), FLOOR), n - 2)
 
 
 def _means(sets: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
     """Return a grid of μ₀ from −1 to 1 (the largest difference) and its weights.
 
-    It is dense near the data sets.
+    The grid is dense near the means of the data sets.
     """
     centres = np.array([likelihood.centre for likelihood in sets])
-    middle = float(np.median(centres))
-    narrow = 1 / np.sqrt(sum(1 / likelihood.scale**2 for likelihood in sets))
-    narrow = max(narrow, 0.05 * float(centres.std()), 1e-5)
-    low, high = np.arcsinh((-1 - middle) / narrow), np.arcsinh((1 - middle) / narrow)
-    places = np.linspace(low, high, N_MEANS)
-    weights = np.cosh(places)
+    center = float(np.median(centres))
+    width = 1 / np.sqrt(sum(1 / likelihood.scale**2 for likelihood in sets))
+    width = max(width, 0.05 * float(centres.std()), 1e-5)
+    low, high = np.arcsinh((-1 - center) / width), np.arcsinh((1 - center) / width)
+    points = np.linspace(low, high, N_MEANS)
+    weights = np.cosh(points)
     weights[[0, -1]] /= 2
-    return middle + narrow * np.sinh(places), weights
+    return center + width * np.sinh(points), weights
 
 
-def _log_precision_density(u: np.ndarray, df: np.ndarray | float) -> np.ndarray:
+def _log_precision_density(log_precision: np.ndarray, df: np.ndarray | float) -> np.ndarray:
     """Return the log density of u = log g, where g df is χ² with df degrees of freedom."""
     from scipy.special import gammaln
 
-    half = np.asarray(df) / 2
-    return np.asarray(half * np.log(half) - gammaln(half) + half * (u - np.exp(u)))
+    half_df = np.asarray(df) / 2
+    return np.asarray(
+        half_df * np.log(half_df)
+        - gammaln(half_df)
+        + half_df * (log_precision - np.exp(log_precision))
+    )
 
 
 def _posterior(
     sets: Sequence[_Likelihood], means: np.ndarray, log_scales: np.ndarray, degrees: np.ndarray
 ) -> np.ndarray:
     """Return the log likelihood of μ₀, σ₀ and ν, summed over the data sets."""
-    mixed = np.exp(_log_precision_density(LOG_PRECISIONS[:, None], degrees)) * 2 * STEP
-    first, n_windows = -LOG_PRECISIONS[0] / 2, STRIDE * (len(log_scales) - 1) + 1
-    log_tau = log_scales[0] + first + STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
-    total = np.zeros((len(means), len(log_scales), len(degrees)))
+    precision_weights = np.exp(_log_precision_density(LOG_PRECISIONS[:, None], degrees)) * 2 * STEP
+    first_log_tau, n_windows = -LOG_PRECISIONS[0] / 2, STEPS_PER_SCALE * (len(log_scales) - 1) + 1
+    log_tau = log_scales[0] + first_log_tau + STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
+    log_likelihoods = np.zeros((len(means), len(log_scales), len(degrees)))
     for likelihood in sets:
         table = _table(likelihood, means, np.exp(2 * log_tau))
         windows = np.lib.stride_tricks.sliding_window_view(table, len(LOG_PRECISIONS), axis=1)
-        total += np.log(windows[:, ::STRIDE] @ mixed + 1e-300)
-    return total
+        log_likelihoods += np.log(windows[:, ::STEPS_PER_SCALE] @ precision_weights + 1e-300)
+    return log_likelihoods
 
 
 def _table(likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray) -> np.ndarray:
     """Return the density of x̄ − μ₀ for a normal δ of variance τ², summed over precisions of x̄."""
     step = min(0.4, np.sqrt(2 / likelihood.df))
-    u = np.arange(3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -step)
-    logs = _log_precision_density(u, float(likelihood.df))
-    u, weights = u[logs > -30], np.exp(logs[logs > -30]) * step
-    squared = (likelihood.centre - means)[:, None] ** 2
+    log_precisions = np.arange(
+        3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -step
+    )
+    log_densities = _log_precision_density(log_precisions, float(likelihood.df))
+    log_precisions, weights = (
+        log_precisions[log_densities > -30],
+        np.exp(log_densities[log_densities > -30]) * step,
+    )
+    squared_distances = (likelihood.centre - means)[:, None] ** 2
     density = np.zeros((len(means), len(tau_squared)))
-    for variance, weight in zip(likelihood.scale**2 * np.exp(-u), weights, strict=True):
-        total = variance + tau_squared
-        density += weight / np.sqrt(2 * np.pi * total) * np.exp(-squared / (2 * total))
+    for variance, weight in zip(
+        likelihood.scale**2 * np.exp(-log_precisions), weights, strict=True
+    ):
+        total_variance = variance + tau_squared
+        density += (
+            weight
+            / np.sqrt(2 * np.pi * total_variance)
+            * np.exp(-squared_distances / (2 * total_variance))
+        )
     return density
 
 
-def _next(
-    chances: np.ndarray, means: np.ndarray, scales: np.ndarray, degrees: np.ndarray, rope: float
-) -> Hierarchical:
-    """Predict the next δ from the posterior of its distribution."""
+def _predict_next(
+    posterior_weights: np.ndarray,
+    means: np.ndarray,
+    scales: np.ndarray,
+    degrees: np.ndarray,
+    rope: float,
+) -> HierarchicalResult:
+    """Predict the next data set's δ from the posterior of the distribution of δ."""
     from scipy.special import stdtr
 
-    below = (-rope - means[:, None, None]) / scales[:, None]
-    above = (means[:, None, None] - rope) / scales[:, None]
-    better, worse = stdtr(degrees, below), stdtr(degrees, above)
+    lower_limits = (-rope - means[:, None, None]) / scales[:, None]
+    upper_limits = (means[:, None, None] - rope) / scales[:, None]
+    better, worse = stdtr(degrees, lower_limits), stdtr(degrees, upper_limits)
     equivalent = np.maximum(1 - better - worse, 0)
-    lower = _mass(better - np.maximum(equivalent, worse), chances)
-    higher = 1 - _mass(np.maximum(equivalent, better) - worse, chances)
-    three = [float((chance * chances).sum()) for chance in (better, equivalent, worse)]
-    return Hierarchical(lower, max(1 - lower - higher, 0.0), max(higher, 0.0), *three)
+    p_better = _probability_of_positive(better - np.maximum(equivalent, worse), posterior_weights)
+    p_worse = 1 - _probability_of_positive(
+        np.maximum(equivalent, better) - worse, posterior_weights
+    )
+    predictive = [
+        float((probability * posterior_weights).sum())
+        for probability in (better, equivalent, worse)
+    ]
+    return HierarchicalResult(
+        p_better, max(1 - p_better - p_worse, 0.0), max(p_worse, 0.0), *predictive
+    )
 
 
-def _mass(margin: np.ndarray, chances: np.ndarray) -> float:
-    """Return the posterior probability of all μ₀ with a positive margin, which decreases with μ₀.
+def _probability_of_positive(margin: np.ndarray, posterior_weights: np.ndarray) -> float:
+    """Return the posterior probability of the μ₀ with a positive margin.
 
-    The zero crossing lies between two points of the grid, whose cells extend half way to each
-    other.
+    The margin decreases with μ₀. Its zero crossing lies between two points of the grid, whose cells
+    extend half way to each other.
     """
-    positive = (margin > 0).sum(0)
-    last, first = np.maximum(positive - 1, 0), np.minimum(positive, len(margin) - 1)
-    before = np.take_along_axis(margin, last[None], 0)[0]
-    after = np.take_along_axis(margin, first[None], 0)[0]
-    share = np.where(before > after, before / np.maximum(before - after, 1e-300), 1.0)
-    place = np.clip(np.where(positive > 0, last + share + 0.5, 0.0), 0, len(margin))
-    below = np.concatenate([np.zeros((1, *positive.shape)), np.cumsum(chances, 0)])
-    whole = np.minimum(place.astype(int), len(margin) - 1)
-    reached = np.take_along_axis(below, whole[None], 0)[0]
-    within = np.take_along_axis(chances, whole[None], 0)[0]
-    return float((reached + (place - whole) * within).sum())
+    n_positive = (margin > 0).sum(0)
+    last_positive, first_negative = (
+        np.maximum(n_positive - 1, 0),
+        np.minimum(n_positive, len(margin) - 1),
+    )
+    margin_before = np.take_along_axis(margin, last_positive[None], 0)[0]
+    margin_after = np.take_along_axis(margin, first_negative[None], 0)[0]
+    share = np.where(
+        margin_before > margin_after,
+        margin_before / np.maximum(margin_before - margin_after, 1e-300),
+        1.0,
+    )
+    crossing = np.clip(np.where(n_positive > 0, last_positive + share + 0.5, 0.0), 0, len(margin))
+    cumulated = np.concatenate([np.zeros((1, *n_positive.shape)), np.cumsum(posterior_weights, 0)])
+    cell = np.minimum(crossing.astype(int), len(margin) - 1)
+    mass_before = np.take_along_axis(cumulated, cell[None], 0)[0]
+    mass_of_cell = np.take_along_axis(posterior_weights, cell[None], 0)[0]
+    return float((mass_before + (crossing - cell) * mass_of_cell).sum())

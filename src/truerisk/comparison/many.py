@@ -1,4 +1,4 @@
-"""`compare_many`: methods by their values on many data sets, from a table to a comparison."""
+"""The function `compare_many`, which compares methods by their values on many data sets."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.comparison.many_comparison import ManyComparison, concluded
-from truerisk.comparison.method_pairs import MethodPair, pairs_of
-from truerisk.comparison.ranks import critical_difference, friedman, ranked
+from truerisk.comparison.many_comparison import ManyComparison, conclusion_sentences
+from truerisk.comparison.method_pairs import MethodPair, compare_pairs
+from truerisk.comparison.ranks import critical_difference, friedman, rank_rows
 from truerisk.comparison.scores import RankTable, RankTerms, Scores, rank_table, read_scores
 from truerisk.core.arguments import mention
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
-from truerisk.results.interval import ROPE
+from truerisk.results.interval import DEFAULT_ROPE
 
 
-def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
-    """Rank, test and hold against each other the methods of a table."""
+def compare_table(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
+    """Rank the methods of a table, test their differences, and write the conclusion."""
     if terms.control is not None:
         check_known(
             f"{mention('control')}: the table has no method",
@@ -28,33 +28,34 @@ def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyC
             "It has",
         )
     table = rank_table(scores, terms)
-    ranks = ranked(table.for_ranks)
-    n, k = ranks.shape
-    pairs = pairs_of(table, ranks, terms)
+    ranks = rank_rows(table.oriented_values)
+    n_compared, n_methods = ranks.shape
+    pairs = compare_pairs(table, ranks, terms)
     comparison = ManyComparison(
         quantity=quantity,
         data_sets=scores.data_sets,
         methods=scores.methods,
         values=tuple(
-            tuple(None if np.isnan(v) else v for v in row) for row in scores.values.tolist()
+            tuple(None if np.isnan(value) else value for value in row)
+            for row in scores.values.tolist()
         ),
         ranks=tuple(ranks.mean(0).tolist()),
         friedman=friedman(ranks),
-        critical_difference=critical_difference(n, k, terms.confidence_level),
+        critical_difference=critical_difference(n_compared, n_methods, terms.confidence_level),
         pairs=pairs,
         terms=terms,
-        n_compared=n,
+        n_compared=n_compared,
         conclusion=(),
         left_out=table.left_out,
         notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, terms)),
     )
-    return replace(comparison, conclusion=tuple(concluded(comparison)))
+    return replace(comparison, conclusion=tuple(conclusion_sentences(comparison)))
 
 
 def _notes(
     table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: RankTerms
 ) -> Iterator[str]:
-    n = len(ranks)
+    n_data_sets = len(ranks)
     if (ranks == ranks[:, :1]).all():
         yield "all methods are tied on every data set: there is nothing to distinguish"
     else:
@@ -63,12 +64,12 @@ def _notes(
                 yield f"{pair.a} and {pair.b} are equal on every data set"
     if table.no_splits:
         yield f"the hierarchical test is left out: {table.no_splits}"
-    alpha, least = terms.alpha, 2.0 ** (1 - n)
-    if terms.pairwise == "wilcoxon" and least * len(pairs) > alpha:
+    alpha, smallest_p = terms.alpha, 2.0 ** (1 - n_data_sets)
+    if terms.pairwise == "wilcoxon" and smallest_p * len(pairs) > alpha:
         yield (
-            f"{n} data sets are too few: the smallest p-value that the signed-rank test can have "
-            f"is {least:.3g}, and Holm multiplies it by {len(pairs)}, so nothing can be "
-            f"significant at level {alpha:.3g}"
+            f"{n_data_sets} data sets are too few: the smallest p-value that the signed-rank test "
+            f"can have is {smallest_p:.3g}, and Holm multiplies it by {len(pairs)}, so nothing can "
+            f"be significant at level {alpha:.3g}"
         )
     if any(pair.interval is None for pair in pairs):
         yield (
@@ -82,7 +83,7 @@ def compare_many(
     scores: Any,
     *,
     better: str = "lower",
-    rope: float = ROPE,
+    rope: float = DEFAULT_ROPE,
     missing: str = "leave-out",
     pairwise: str = "wilcoxon",
     control: str | None = None,
@@ -164,4 +165,4 @@ def compare_many(
     0.0234375
     """
     terms = RankTerms(better, missing, pairwise, control, rope, confidence_level, random_state)
-    return compared(read_scores(scores, methods, data_sets, correlation), terms, quantity)
+    return compare_table(read_scores(scores, methods, data_sets, correlation), terms, quantity)

@@ -1,4 +1,4 @@
-"""A comparison of methods over many data sets: a frozen value with conclusions in sentences."""
+"""Result of a comparison of methods over many data sets, with a conclusion in sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, field, fields
 from typing import Annotated, Any, ClassVar
 
-from truerisk.comparison.hierarchical import Hierarchical
+from truerisk.comparison.hierarchical import HierarchicalResult
 from truerisk.comparison.method_pairs import MethodPair
 from truerisk.comparison.ranks import Friedman
 from truerisk.comparison.scores import RankTerms
@@ -100,7 +100,7 @@ class ManyComparison(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
+        """Invalid field of a record read from a file, and its requirement, or None."""
         if len(set(self.methods)) < len(self.methods):
             return "methods", "methods of different names"
         for i, row in enumerate(self.values):
@@ -115,17 +115,17 @@ class ManyComparison(Record):
     @property
     def is_ranked(self) -> bool:
         """True if there are enough data sets to rank methods over them."""
-        return self.n_compared >= FEWEST
+        return self.n_compared >= MIN_DATA_SETS
 
     @property
     def _summary(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows of the table of values, with one row per method, the best rank first."""
+        """Header and rows of the table of values; the method with the best rank comes first."""
         columns = dict(zip(self.methods, zip(*self.values, strict=True), strict=True))
         rows = [
-            [formats.clean(name, 60), *map(formats.number, columns[name])]
+            [formats.escape_and_truncate(name, 60), *map(formats.number, columns[name])]
             for name, _ in self.ordered
         ]
-        return ["method", *(formats.clean(name, 40) for name in self.data_sets)], rows
+        return ["method", *(formats.escape_and_truncate(name, 40) for name in self.data_sets)], rows
 
     @property
     def ordered(self) -> list[tuple[str, float]]:
@@ -139,10 +139,14 @@ class ManyComparison(Record):
         groups: list[tuple[str, ...]] = []
         end = 0
         for i, (_, rank) in enumerate(names):
-            reach = [name for name, other in names[i:] if other - rank <= self.critical_difference]
-            if len(reach) > 1 and i + len(reach) > end:
-                groups.append(tuple(reach))
-                end = i + len(reach)
+            similar_methods = [
+                name
+                for name, other_rank in names[i:]
+                if other_rank - rank <= self.critical_difference
+            ]
+            if len(similar_methods) > 1 and i + len(similar_methods) > end:
+                groups.append(tuple(similar_methods))
+                end = i + len(similar_methods)
         return groups
 
     def pair(self, a: str, b: str) -> MethodPair:
@@ -176,7 +180,10 @@ class ManyComparison(Record):
         """
         columns = zip(*self.values, strict=True)
         table: dict[str, list[Any]] = {"data set": list(self.data_sets)}
-        return frame_of(table | {m: list(c) for m, c in zip(self.methods, columns, strict=True)})
+        return frame_of(
+            table
+            | {method: list(column) for method, column in zip(self.methods, columns, strict=True)}
+        )
 
     def pairs_frame(self) -> Any:
         """Return a frame with one row per pair of methods.
@@ -186,7 +193,7 @@ class ManyComparison(Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        return frame_of_rows([_flat(pair) for pair in self.pairs])
+        return frame_of_rows([_pair_row(pair) for pair in self.pairs])
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
@@ -196,17 +203,19 @@ class ManyComparison(Record):
         methods = tables.text_table(["method", "average rank"], self._ranked())
         pairs = tables.text_table(*pairs_table(self.pairs))
         test = self.friedman
-        overall = (
+        overall_text = (
             f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, {p_text(test.chi_p_value)}; "
             f"{test}, {p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
         )
         head, rows = splits_table(self.pairs)
         if rows:
             pairs += f"\n\nby single splits (hierarchical)\n{tables.text_table(head, rows)}"
-        return "\n".join([*self.conclusion, "", methods, "", overall, "", pairs, *notes])
+        return "\n".join([*self.conclusion, "", methods, "", overall_text, "", pairs, *notes])
 
     def _ranked(self) -> list[list[str]]:
-        return [[formats.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
+        return [
+            [formats.escape_and_truncate(name, 60), f"{rank:.3f}"] for name, rank in self.ordered
+        ]
 
     @override
     def blocks(self) -> list[tables.Block]:
@@ -217,12 +226,12 @@ class ManyComparison(Record):
 
 
 def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the results for pairs of methods."""
+    """Return header and rows of the table of results for pairs of methods."""
     head = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
             "P(same)", "P(worse)"]  # fmt: skip
     rows = [
         [
-            formats.clean(pair.a, 40), formats.clean(pair.b, 40),
+            formats.escape_and_truncate(pair.a, 40), formats.escape_and_truncate(pair.b, 40),
             f"{pair.wins}/{pair.ties}/{pair.losses}", formats.number(pair.difference),
             str(pair.interval or "none"), f"{pair.p_value:.3g}", f"{pair.p_holm:.3g}",
             formats.number(pair.better, 3), formats.number(pair.equivalent, 3),
@@ -234,62 +243,70 @@ def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]
 
 
 def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the results by single splits, for pairs that have them."""
+    """Return header and rows of the table of results from single splits, for pairs with them."""
     head = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
     rows = [
-        [formats.clean(p.a, 40), formats.clean(p.b, 40)]
-        + [formats.number(chance, 3) for chance in astuple(p.hierarchical)]
-        for p in pairs
-        if p.hierarchical is not None
+        [formats.escape_and_truncate(pair.a, 40), formats.escape_and_truncate(pair.b, 40)]
+        + [formats.number(probability, 3) for probability in astuple(pair.hierarchical)]
+        for pair in pairs
+        if pair.hierarchical is not None
     ]
     return head, rows
 
 
-def _flat(pair: MethodPair) -> dict[str, Any]:
-    """Return a pair as one row, with the interval's limits and split results as columns."""
-    plain = asdict(pair)
-    interval, by_splits = plain.pop("interval"), plain.pop("hierarchical") or {}
-    ends = {end: None if interval is None else interval[end] for end in ("low", "high")}
-    names = [column.name for column in fields(Hierarchical)]
-    return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}
+def _pair_row(pair: MethodPair) -> dict[str, Any]:
+    """Return a pair as one row of a frame, with interval limits and split results as columns."""
+    row = asdict(pair)
+    interval, split_results = row.pop("interval"), row.pop("hierarchical") or {}
+    limits = {end: None if interval is None else interval[end] for end in ("low", "high")}
+    names = [column.name for column in fields(HierarchicalResult)]
+    return row | limits | {f"hierarchical_{name}": split_results.get(name) for name in names}
 
 
-FEWEST = 5  # minimum number of data sets over which methods are ranked
-PROBABLE = 0.95
+MIN_DATA_SETS = 5  # minimum number of data sets over which methods are ranked
+PROBABLE_FROM = 0.95
 MOST_NAMED = 6
-BY_SPLITS = "By their single splits, for another data set"
+BY_SPLITS_TEXT = "By their single splits, for another data set"
 
 
-def concluded(comparison: ManyComparison) -> Iterator[str]:
+def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
     """Yield sentences on ranks, the overall test, the pairs and practical equivalence.
 
-    With few data sets there is only one sentence, which says so.
+    With few data sets there is only one sentence, which says that they are too few.
     """
-    n, total, test = comparison.n_compared, len(comparison.data_sets), comparison.friedman
+    n_compared, n_data_sets, test = (
+        comparison.n_compared,
+        len(comparison.data_sets),
+        comparison.friedman,
+    )
     if not comparison.is_ranked:
         yield (
-            f"{n} data sets are too few to rank methods over them or to test their differences: at "
-            f"least {FEWEST} are needed. The table has the values ({comparison.quantity}; "
-            f"{comparison.terms.better} is better)."
+            f"{n_compared} data sets are too few to rank methods over them or to test their "
+            f"differences: at least {MIN_DATA_SETS} are needed. The table has the values "
+            f"({comparison.quantity}; {comparison.terms.better} is better)."
         )
     else:
         yield _best(comparison)
-        differ = "do not differ by more than chance may make them"
+        differ_text = "do not differ by more than chance may make them"
         if test.p_value < comparison.terms.alpha:
-            differ = "differ by more than chance"
-        yield f"The ranks {differ} (Friedman's test, {test}, {p_text(test.p_value)})."
+            differ_text = "differ by more than chance"
+        yield f"The ranks {differ_text} (Friedman's test, {test}, {p_text(test.p_value)})."
         yield from _significant(comparison)
-        # Chances come from the Bayesian signed-rank test, and from single splits if they are known.
+        # Probabilities come from the Bayesian signed-rank test, and from single splits if known.
         values = [(pair, pair) for pair in comparison.pairs]
-        splits = [(pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical]
-        yield from _by_chances(comparison, values, "On most data sets these", "probably")
-        yield from _by_chances(comparison, splits, f"{BY_SPLITS} these", "likeliest")
-    if n < total:
-        yield f"All of this rests on {n} of {total} data sets: see the notes."
+        split_results = [
+            (pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical
+        ]
+        yield from _probable_sentences(comparison, values, "On most data sets these", "probably")
+        yield from _probable_sentences(
+            comparison, split_results, f"{BY_SPLITS_TEXT} these", "likeliest"
+        )
+    if n_compared < n_data_sets:
+        yield f"All of this rests on {n_compared} of {n_data_sets} data sets: see the notes."
 
 
 def p_text(p: float) -> str:
-    """Format a p-value.
+    """Format a p-value for a sentence.
 
     >>> p_text(0.01162), p_text(3.2e-9), p_text(1.0)
     ('p = 0.0116', 'p < 0.0001', 'p = 1')
@@ -298,54 +315,72 @@ def p_text(p: float) -> str:
 
 
 def _best(comparison: ManyComparison) -> str:
-    ordered = comparison.ordered
-    lowest = [name for name, rank in ordered if rank <= ordered[0][1] + 1e-9]
-    of = f"Of {len(ordered)} methods on {comparison.n_compared} data sets"
-    if len(lowest) == len(ordered):
-        return f"{of}, all have the same average rank, {ordered[0][1]:.2f}."
-    if len(lowest) > 1:
-        names = f"{', '.join(lowest[:-1])} and {lowest[-1]}"
-        return f"{of}, {names} share the best average rank, {ordered[0][1]:.2f}."
-    second = f"{ordered[1][0]} with {ordered[1][1]:.2f}"
-    return f"{of}, {lowest[0]} has the best average rank, {ordered[0][1]:.2f}, before {second}."
+    ranked_methods = comparison.ordered
+    best_methods = [name for name, rank in ranked_methods if rank <= ranked_methods[0][1] + 1e-9]
+    opening = f"Of {len(ranked_methods)} methods on {comparison.n_compared} data sets"
+    if len(best_methods) == len(ranked_methods):
+        return f"{opening}, all have the same average rank, {ranked_methods[0][1]:.2f}."
+    if len(best_methods) > 1:
+        names = f"{', '.join(best_methods[:-1])} and {best_methods[-1]}"
+        return f"{opening}, {names} share the best average rank, {ranked_methods[0][1]:.2f}."
+    second_text = f"{ranked_methods[1][0]} with {ranked_methods[1][1]:.2f}"
+    return (
+        f"{opening}, {best_methods[0]} has the best average rank, {ranked_methods[0][1]:.2f}, "
+        f"before {second_text}."
+    )
 
 
 def _significant(comparison: ManyComparison) -> Iterator[str]:
     alpha = comparison.terms.alpha
-    pairs = sorted((p for p in comparison.pairs if p.p_holm < alpha), key=lambda p: p.p_holm)
-    m = len(comparison.pairs)
-    test = f"Holm's correction over {m} pairs" if m > 1 else "The test of the one pair"
+    pairs = sorted(
+        (pair for pair in comparison.pairs if pair.p_holm < alpha), key=lambda pair: pair.p_holm
+    )
+    n_pairs = len(comparison.pairs)
+    test = f"Holm's correction over {n_pairs} pairs" if n_pairs > 1 else "The test of the one pair"
     if not pairs:
         yield f"{test} finds no two methods different, which does not show that they are alike."
         return
     pairs_that_differ = [
-        f"{p.a if p.favours_a else p.b} is better than {p.b if p.favours_a else p.a} "
-        f"({p_text(p.p_holm)})"
-        for p in pairs
+        f"{pair.a if pair.favours_a else pair.b} is better than "
+        f"{pair.b if pair.favours_a else pair.a} ({p_text(pair.p_holm)})"
+        for pair in pairs
     ]
     yield f"{test} finds different: {_first_few(pairs_that_differ)}."
-    if len(pairs) < m:
-        left = m - len(pairs)
-        yield f"{left} of the {m} pairs {'is' if left == 1 else 'are'} undecided."
+    if len(pairs) < n_pairs:
+        n_undecided = n_pairs - len(pairs)
+        yield (
+            f"{n_undecided} of the {n_pairs} pairs {'is' if n_undecided == 1 else 'are'} undecided."
+        )
 
 
-def _by_chances(
+def _probable_sentences(
     comparison: ManyComparison,
-    chances: Sequence[tuple[MethodPair, MethodPair | Hierarchical]],
+    probabilities: Sequence[tuple[MethodPair, MethodPair | HierarchicalResult]],
     opening: str,
-    how: str,
+    likelihood_text: str,
 ) -> Iterator[str]:
     rope = comparison.terms.rope
-    better = [(pair.a, pair.b, p.better) for pair, p in chances if p.better >= PROBABLE]
-    better += [(pair.b, pair.a, p.worse) for pair, p in chances if p.worse >= PROBABLE]
-    if better:
+    better_pairs = [
+        (pair.a, pair.b, p.better) for pair, p in probabilities if p.better >= PROBABLE_FROM
+    ]
+    better_pairs += [
+        (pair.b, pair.a, p.worse) for pair, p in probabilities if p.worse >= PROBABLE_FROM
+    ]
+    if better_pairs:
         region = f"by more than {rope:.15g}" if rope else "at all"
-        pairs = [f"{a} than {b} ({_chance(p)})" for a, b, p in better]
-        yield f"{opening} are {how} better {region}: {_first_few(pairs)}."
-    alike = [(pair, p.equivalent) for pair, p in chances if p.equivalent >= PROBABLE]
-    if alike:
-        pairs = [f"{pair.a} and {pair.b} ({_chance(p)})" for pair, p in alike]
-        yield f"{opening} {how} differ by no more than {rope:.15g}: {_first_few(pairs)}."
+        pairs = [
+            f"{better_name} than {worse_name} ({_chance(p)})"
+            for better_name, worse_name, p in better_pairs
+        ]
+        yield f"{opening} are {likelihood_text} better {region}: {_first_few(pairs)}."
+    equivalent_pairs = [
+        (pair, p.equivalent) for pair, p in probabilities if p.equivalent >= PROBABLE_FROM
+    ]
+    if equivalent_pairs:
+        pairs = [f"{pair.a} and {pair.b} ({_chance(p)})" for pair, p in equivalent_pairs]
+        yield (
+            f"{opening} {likelihood_text} differ by no more than {rope:.15g}: {_first_few(pairs)}."
+        )
 
 
 def _chance(p: float) -> str:
@@ -353,5 +388,5 @@ def _chance(p: float) -> str:
 
 
 def _first_few(texts: Sequence[str]) -> str:
-    more = len(texts) - MOST_NAMED
-    return "; ".join(texts[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+    n_more = len(texts) - MOST_NAMED
+    return "; ".join(texts[:MOST_NAMED]) + (f"; and {n_more} more" if n_more > 0 else "")

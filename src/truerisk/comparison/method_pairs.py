@@ -1,16 +1,16 @@
-r"""Two methods over many data sets: tests, the size of the difference, and probabilities.
+r"""Compare two methods over many data sets: tests, size of the difference, and probabilities.
 
 Wilcoxon's signed-rank test comes with an estimate of the shift. The absolute differences are
 ranked, ties get the mean of their ranks, and W is the sum of the ranks of positive differences.
 Zero differences are ranked with the others and then count for neither side (Pratt 1959). Up to
-`EXACT` differences the p-value is exact, given the ranks: every rank has either sign with
+`MAX_EXACT` differences the p-value is exact, given the ranks: every rank has either sign with
 probability one half. For more differences, W is treated as normal.
 
 The Bayesian signed-rank test models the distribution of differences by a Dirichlet process. The
 differences z₁ … z_N of N data sets, and z₀ = 0 for the prior, get Dirichlet weights w with
 parameters (s, 1, …, 1). With r half the width of the region of practical equivalence
 
-    θ_better = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r],  θ_worse = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ > 2r],  θ_equal the rest,
+    θ_better = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r],  θ_worse = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ > 2r],  θ_equal = 1 − both,
 
 and the result is the probability that each of the three is the largest (Benavoli, Mangili, Corani,
 Zaffalon and Ruggeri 2014; Benavoli, Corani, Demšar and Zaffalon 2017). The weights are drawn from
@@ -28,23 +28,24 @@ from typing import Annotated
 
 import numpy as np
 
-from truerisk.comparison.hierarchical import Hierarchical, hierarchical
+from truerisk.comparison.hierarchical import HierarchicalResult, hierarchical_test
 from truerisk.comparison.ranks import holm, rank_errors
 from truerisk.comparison.scores import RankTable, RankTerms
 from truerisk.contracts import Streams
 from truerisk.core.frozen import frozen
-from truerisk.core.progress import stage, tell
-from truerisk.results.interval import TIE, Interval
+from truerisk.core.progress import report_progress, stage
+from truerisk.results.interval import TIE_TOLERANCE, Interval
 from truerisk.results.records import FINITE, Count, Share
 
-EXACT = 200
+MAX_EXACT = 200
 
 
 @frozen
 class SignedRank:
-    """W of the positive and of the negative differences, and the two-sided p-value.
+    """Result of the signed-rank test: W of positive and of negative differences, and p-value.
 
-    `correlation` is the matched-pairs rank-biserial one, (W₊ − W₋) / (W₊ + W₋) (Kerby 2014).
+    The p-value is two-sided. `correlation` is the matched-pairs rank-biserial correlation, (W₊ −
+    W₋) / (W₊ + W₋) (Kerby 2014).
     """
 
     positive: float
@@ -56,89 +57,99 @@ class SignedRank:
 
 @frozen
 class Shift:
-    """The Hodges–Lehmann estimate, and the ends of its interval where the level can be kept."""
+    """Hodges–Lehmann estimate of the shift, and its limits if the level can be attained."""
 
     value: float
     ends: tuple[float, float] | None
 
 
 def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
-    """Test the differences; those within rounding error relative to `scale` count as zero."""
+    """Test differences for a shift; those within rounding error of 0 (see `scale`) are zero."""
     from scipy.stats import rankdata
 
-    sizes = _rounded(np.abs(differences), scale)
-    ranks, zero = rankdata(sizes), sizes == 0
-    positive = float(ranks[(differences > 0) & ~zero].sum())
-    negative = float(ranks[(differences < 0) & ~zero].sum())
-    total = positive + negative
+    absolute = _rounded(np.abs(differences), scale)
+    ranks, is_zero = rankdata(absolute), absolute == 0
+    positive = float(ranks[(differences > 0) & ~is_zero].sum())
+    negative = float(ranks[(differences < 0) & ~is_zero].sum())
+    rank_sum = positive + negative
     return SignedRank(
         positive,
         negative,
-        int(zero.sum()),
-        _p_value(ranks[~zero], positive),
-        (positive - negative) / total if total else None,
+        int(is_zero.sum()),
+        _p_value(ranks[~is_zero], positive),
+        (positive - negative) / rank_sum if rank_sum else None,
     )
 
 
 def _rounded(sizes: np.ndarray, scale: float) -> np.ndarray:
-    """Round sizes in steps far below any real difference, so that rounding errors become ties."""
-    steps = TIE * scale
-    return np.round(sizes / steps) * steps if steps else sizes
+    """Round differences to steps far below any real difference; rounding errors become ties."""
+    step = TIE_TOLERANCE * scale
+    return np.round(sizes / step) * step if step else sizes
 
 
 def _p_value(ranks: np.ndarray, positive: float) -> float:
     if not len(ranks):
         return 1.0
-    if len(ranks) <= EXACT:
-        chances = _chances(np.round(2 * ranks).astype(int))
-        at = round(2 * positive)
-        below, above = float(chances[: at + 1].sum()), float(chances[at:].sum())
-        return min(1.0, 2 * min(below, above))
+    if len(ranks) <= MAX_EXACT:
+        probabilities = _rank_sum_probabilities(np.round(2 * ranks).astype(int))
+        sum_index = round(2 * positive)
+        p_below, p_above = (
+            float(probabilities[: sum_index + 1].sum()),
+            float(probabilities[sum_index:].sum()),
+        )
+        return min(1.0, 2 * min(p_below, p_above))
     from scipy.special import ndtr
 
     z = (positive - ranks.sum() / 2) / (sqrt(float((ranks**2).sum())) / 2)
     return float(2 * ndtr(-abs(z)))
 
 
-def _chances(doubled: np.ndarray) -> np.ndarray:
-    """Return the probability of each sum of doubled ranks with random signs."""
-    chances = np.zeros(int(doubled.sum()) + 1)
-    chances[0] = 1.0
-    for rank in doubled.tolist():
-        moved = np.zeros_like(chances)
-        moved[rank:] = chances[: len(chances) - rank]
-        chances = (chances + moved) / 2
-    return chances
+def _rank_sum_probabilities(doubled_ranks: np.ndarray) -> np.ndarray:
+    """Return the probability of each sum of doubled ranks, if signs are random."""
+    probabilities = np.zeros(int(doubled_ranks.sum()) + 1)
+    probabilities[0] = 1.0
+    for rank in doubled_ranks.tolist():
+        shifted = np.zeros_like(probabilities)
+        shifted[rank:] = probabilities[: len(probabilities) - rank]
+        probabilities = (probabilities + shifted) / 2
+    return probabilities
 
 
 def median_shift(differences: np.ndarray, level: float) -> Shift:
-    """Return the median of the Walsh averages, and an interval of their order statistics.
+    """Return the median of the Walsh averages, and an interval between two of them.
 
     The interval is the set of shifts that the test without ties does not reject (Hodges and Lehmann
     1963). With ties and zeros it covers more often. Few differences cannot attain every level.
     """
     n = len(differences)
-    first, second = np.triu_indices(n)
-    walsh = np.sort((differences[first] + differences[second]) / 2)
-    out = _left_out(n, (1 - level) / 2)
-    ends = None if out == 0 else (float(walsh[out - 1]), float(walsh[len(walsh) - out]))
-    return Shift(float(np.median(walsh)), ends)
+    first_index, second_index = np.triu_indices(n)
+    walsh_averages = np.sort((differences[first_index] + differences[second_index]) / 2)
+    limit_rank = _limit_rank(n, (1 - level) / 2)
+    limits = (
+        None
+        if limit_rank == 0
+        else (
+            float(walsh_averages[limit_rank - 1]),
+            float(walsh_averages[len(walsh_averages) - limit_rank]),
+        )
+    )
+    return Shift(float(np.median(walsh_averages)), limits)
 
 
 @cache
-def _left_out(n: int, tail: float) -> int:
-    """Return the order of the Walsh average that limits the interval; 0 if there is none."""
-    if n <= EXACT:
-        below = np.cumsum(_chances(2 * np.arange(1, n + 1)))[::2]
-        return int(np.searchsorted(below, tail * (1 - TIE)))
+def _limit_rank(n: int, tail: float) -> int:
+    """Return the rank of the Walsh average that limits the interval; 0 if there is none."""
+    if n <= MAX_EXACT:
+        cumulated = np.cumsum(_rank_sum_probabilities(2 * np.arange(1, n + 1)))[::2]
+        return int(np.searchsorted(cumulated, tail * (1 - TIE_TOLERANCE)))
     from scipy.special import ndtri
 
     return int(n * (n + 1) / 4 + float(ndtri(tail)) * sqrt(n * (n + 1) * (2 * n + 1) / 24))
 
 
 DRAWS = 50_000
-PRIOR = 0.5  # strength s of the prior
-AT_ONCE = 200_000  # number of weights that fit into the cache
+PRIOR = 0.5  # strength s of the Dirichlet prior
+WEIGHTS_IN_CACHE = 200_000  # number of Dirichlet weights that fit into the processor's cache
 
 
 def dirichlet_signed_rank(
@@ -149,39 +160,43 @@ def dirichlet_signed_rank(
     draws: int = DRAWS,
     prior: float = PRIOR,
 ) -> np.ndarray:
-    """Return the probabilities that lower, equivalent or higher has the largest share.
+    """Return the probabilities that "lower", "equivalent" or "higher" has the largest share.
 
-    Differences within `rope` are equivalent. Each pair of methods has one line, from its
-    differences. Pairs with equally many differences share the drawn weights.
+    Differences within `rope` are equivalent. Each pair of methods has one line of the result, from
+    its differences. Pairs with equally many differences share the drawn weights.
     """
-    largest, lengths = np.zeros((len(differences), 3)), sorted({len(z) for z in differences})
-    for before, n in enumerate(lengths):
-        ordered = {at: np.sort(z) for at, z in enumerate(differences) if len(z) == n}
-        rng, done = Streams(random_state).get("dirichlet weights"), 0
-        while done < draws:
-            some = min(draws - done, max(1, AT_ONCE // (n + 1)))
-            weights = _Weights(rng, some, n, prior)
-            for at, z in ordered.items():
-                largest[at] += np.bincount(weights.shares(z, rope).argmax(0), minlength=3)
-            done += some
-            tell(before * draws + done, len(lengths) * draws, "draws")
-    return largest / draws
+    largest_counts, lengths = np.zeros((len(differences), 3)), sorted({len(z) for z in differences})
+    for n_before, n in enumerate(lengths):
+        sorted_differences = {
+            pair_index: np.sort(z) for pair_index, z in enumerate(differences) if len(z) == n
+        }
+        rng, n_drawn = Streams(random_state).get("dirichlet weights"), 0
+        while n_drawn < draws:
+            n_batch = min(draws - n_drawn, max(1, WEIGHTS_IN_CACHE // (n + 1)))
+            weights = _Weights(rng, n_batch, n, prior)
+            for pair_index, z in sorted_differences.items():
+                largest_counts[pair_index] += np.bincount(
+                    weights.shares(z, rope).argmax(0), minlength=3
+                )
+            n_drawn += n_batch
+            report_progress(n_before * draws + n_drawn, len(lengths) * draws, "draws")
+    return largest_counts / draws
 
 
 class _Weights:
     """Dirichlet weights of n sorted differences and of the prior's 0, one column per draw."""
 
     def __init__(self, rng: np.random.Generator, draws: int, n: int, prior: float) -> None:
-        drawn = rng.standard_exponential((n, draws))
+        exponentials = rng.standard_exponential((n, draws))
         self.prior = rng.standard_gamma(prior, draws)
-        total = drawn.sum(0) + self.prior
-        drawn /= total
+        total = exponentials.sum(0) + self.prior
+        exponentials /= total
         self.prior /= total
-        # The sums run from the smallest difference on, and from the largest one on.
-        self.upward, self.downward = _with_sums(drawn), _with_sums(drawn[::-1])
+        # Weights are summed from the smallest difference upwards, and from the largest downwards.
+        self.upward, self.downward = _with_sums(exponentials), _with_sums(exponentials[::-1])
 
     def shares(self, z: np.ndarray, rope: float) -> np.ndarray:
-        """Return θ_better, θ_equal and θ_worse of each draw."""
+        """Return θ_better, θ_equal and θ_worse for each draw of the weights."""
         better = self._share_below(z, rope, *self.upward)
         worse = self._share_below(-z[::-1], rope, *self.downward)
         return np.stack([better, 1 - better - worse, worse])
@@ -196,16 +211,18 @@ class _Weights:
         twice their weights times those of their partners, minus the m² pairs among the first m,
         which are counted twice. A sum at the end of the region, up to rounding, counts as inside.
         """
-        slack = 2 * TIE * max(float(np.abs(z).max()), rope)
-        partners = np.searchsorted(z, -2 * rope - z - slack)
-        m = int((partners > np.arange(len(z))).sum())
-        with_prior = self.prior * sums[np.searchsorted(z, -2 * rope - slack)]
-        one_order = np.einsum("id,id->d", weights[:m], sums[partners[:m]]) + with_prior
-        return np.asarray(2 * one_order - sums[m] ** 2)
+        tolerance = 2 * TIE_TOLERANCE * max(float(np.abs(z).max()), rope)
+        partners = np.searchsorted(z, -2 * rope - z - tolerance)
+        n_first = int((partners > np.arange(len(z))).sum())
+        with_prior = self.prior * sums[np.searchsorted(z, -2 * rope - tolerance)]
+        one_order_sum = (
+            np.einsum("id,id->d", weights[:n_first], sums[partners[:n_first]]) + with_prior
+        )
+        return np.asarray(2 * one_order_sum - sums[n_first] ** 2)
 
 
 def _with_sums(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights, and the sums of the first k of them for k = 0, 1, …."""
+    """Return the weights, and for k = 0, 1, … the sum of the first k weights."""
     sums = np.zeros((len(weights) + 1, weights.shape[1]))
     np.cumsum(weights, axis=0, out=sums[1:])
     return weights, sums
@@ -213,14 +230,14 @@ def _with_sums(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @frozen
 class MethodPair:
-    """Method a and method b: `wins` counts the data sets on which a is better.
+    """Comparison of method a with method b: `wins` counts the data sets on which a is better.
 
     `difference` is the Hodges–Lehmann estimate of a − b with its `interval`, in the units of the
     values. `statistic` is W₊ of the signed-rank test, or z of the average ranks. `p_holm` is
     corrected for all pairs of the comparison. `correlation` is the rank-biserial one, positive if a
     is better. `better`, `equivalent` and `worse` are probabilities that on most data sets a is
     better or worse than b by more than the region, or neither. `favours_a` says which of the two
-    the test favours. `hierarchical` is the result from single splits, if they are known.
+    methods the test favours. `hierarchical` is the result from single splits, if they are known.
     """
 
     a: str
@@ -240,69 +257,79 @@ class MethodPair:
     equivalent: Share
     worse: Share
     favours_a: bool
-    hierarchical: Hierarchical | None = None
+    hierarchical: HierarchicalResult | None = None
 
 
-def pairs_of(table: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
-    """Compare all pairs, or those with the control; correct their p-values together."""
-    places = _pairs(table.scores.methods, terms.control)
-    apart = [_differences(table.scores.values[:, place]) for place in places]
+def compare_pairs(table: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
+    """Compare all pairs of methods, or those with the control; correct their p-values together."""
+    index_pairs = _pairs(table.scores.methods, terms.control)
+    differences_by_pair = [_differences(table.scores.values[:, indices]) for indices in index_pairs]
     with stage("Bayesian tests"):
-        oriented = [terms.sign * raw for raw, _ in apart]
-        chances = dirichlet_signed_rank(oriented, terms.rope, terms.random_state).tolist()
+        oriented_differences = [
+            terms.sign * differences_of_pair for differences_of_pair, _ in differences_by_pair
+        ]
+        probabilities = dirichlet_signed_rank(
+            oriented_differences, terms.rope, terms.random_state
+        ).tolist()
     pairs = []
     with stage("signed-rank tests"):
-        for place, differences, three in zip(places, apart, chances, strict=True):
-            pairs.append(_pair(table, ranks, terms, place, differences, three))
-            tell(len(pairs), len(places), "pairs")
-    corrected = holm([pair.p_value for pair in pairs])
-    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
+        for indices, differences, pair_probabilities in zip(
+            index_pairs, differences_by_pair, probabilities, strict=True
+        ):
+            pairs.append(_pair(table, ranks, terms, indices, differences, pair_probabilities))
+            report_progress(len(pairs), len(index_pairs), "pairs")
+    corrected_p_values = holm([pair.p_value for pair in pairs])
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected_p_values, strict=True))
 
 
 def _differences(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return method a minus method b where both have a value, and their scale.
+    """Return values of method a minus method b where both have values, and their largest size.
 
-    Differences within rounding error relative to the scale count as 0.
+    Differences within rounding error relative to that size count as 0.
     """
     values = values[~np.isnan(values).any(1)]
     scale = float(np.abs(values).max())
     raw = values[:, 0] - values[:, 1]
-    return np.where(np.abs(raw) <= TIE * scale, 0.0, raw), scale
+    return np.where(np.abs(raw) <= TIE_TOLERANCE * scale, 0.0, raw), scale
 
 
 def _pairs(methods: Sequence[str], control: str | None) -> list[list[int]]:
     if control is None:
         return [list(pair) for pair in combinations(range(len(methods)), 2)]
-    at = methods.index(control)
-    return [[j, at] for j in range(len(methods)) if j != at]
+    control_index = methods.index(control)
+    return [[j, control_index] for j in range(len(methods)) if j != control_index]
 
 
 def _pair(
     table: RankTable,
     ranks: np.ndarray,
     terms: RankTerms,
-    place: list[int],
+    indices: list[int],
     differences: tuple[np.ndarray, float],
-    chances: tuple[float, float, float],
+    probabilities: tuple[float, float, float],
 ) -> MethodPair:
-    (a, b), (raw, scale), methods = place, differences, table.scores.methods
-    oriented = terms.sign * raw  # The sign is negative where a is better.
-    test, shift = signed_rank(oriented, scale), median_shift(raw, terms.confidence_level)
-    in_ranks = float((ranks[:, a] - ranks[:, b]).mean())
+    (a, b), (raw_differences, scale), methods = indices, differences, table.scores.methods
+    # The oriented difference is negative where a is better.
+    oriented_differences = terms.sign * raw_differences
+    test, shift = (
+        signed_rank(oriented_differences, scale),
+        median_shift(raw_differences, terms.confidence_level),
+    )
+    rank_difference = float((ranks[:, a] - ranks[:, b]).mean())
     from scipy.special import ndtr
 
-    z = in_ranks / rank_errors(len(ranks), len(methods))
-    by_ranks = z, float(2 * ndtr(-abs(z)))
-    statistic, p = by_ranks if terms.pairwise == "ranks" else (test.positive, test.p_value)
-    better, equivalent, worse = chances
+    z = rank_difference / rank_errors(len(ranks), len(methods))
+    z_and_p_value = z, float(2 * ndtr(-abs(z)))
+    statistic, p = z_and_p_value if terms.pairwise == "ranks" else (test.positive, test.p_value)
+    better, equivalent, worse = probabilities
     return MethodPair(
         a=methods[a],
         b=methods[b],
-        n=len(raw),
-        wins=int((oriented < 0).sum()),
-        ties=int((oriented == 0).sum()),
-        losses=int((oriented > 0).sum()),
-        rank_difference=in_ranks,
+        n=len(raw_differences),
+        wins=int((oriented_differences < 0).sum()),
+        ties=int((oriented_differences == 0).sum()),
+        losses=int((oriented_differences > 0).sum()),
+        rank_difference=rank_difference,
         statistic=statistic,
         p_value=p,
         p_holm=p,
@@ -312,14 +339,22 @@ def _pair(
         better=better,
         equivalent=equivalent,
         worse=worse,
-        favours_a=in_ranks < 0 if terms.pairwise == "ranks" else test.positive < test.negative,
+        favours_a=rank_difference < 0
+        if terms.pairwise == "ranks"
+        else test.positive < test.negative,
         hierarchical=_by_splits(table, terms, a, b),
     )
 
 
-def _by_splits(table: RankTable, terms: RankTerms, a: int, b: int) -> Hierarchical | None:
+def _by_splits(table: RankTable, terms: RankTerms, a: int, b: int) -> HierarchicalResult | None:
     if table.no_splits is not None:
         return None
     scores = table.scores
-    differences = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
-    return hierarchical(differences, [r for r in scores.correlation if r is not None], terms.rope)
+    differences = [
+        terms.sign * (values[:, a] - values[:, b]) for values in scores.splits if values is not None
+    ]
+    return hierarchical_test(
+        differences,
+        [correlation for correlation in scores.correlation if correlation is not None],
+        terms.rope,
+    )

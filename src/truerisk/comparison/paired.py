@@ -1,6 +1,6 @@
-"""`compare`: two learners on the same rows of the same splits; `difference`, what `a - b` means.
+"""Compare two learners on the same rows and splits: `compare`, and `difference` for `a - b`.
 
-`PairedCV` is the rule of the calibrated intervals, for a difference.
+`PairedCV` applies the formula of the calibrated intervals to a difference of two risks.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
-from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unlike
+from truerisk.comparison.pairing import PairedInput, PairedLosses, pair, refuse_unlike
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.intervals.calibrated import ONCE, Law
+from truerisk.intervals.calibrated import ONCE, InstabilityFactor
 from truerisk.intervals.form import variances_of_means
 from truerisk.intervals.instability import instability_of_pairs
 from truerisk.results.comparison import Comparison
 from truerisk.results.evaluation import Influences
-from truerisk.results.interval import ROPE
+from truerisk.results.interval import DEFAULT_ROPE
 from truerisk.results.results import RiskEstimate, of_score
 
 WITH_ROPE = ("paired-cv", "bayes")
@@ -34,7 +34,7 @@ def compare(
     *,
     test: str | None = None,
     score: str | None = None,
-    rope: float = ROPE,
+    rope: float = DEFAULT_ROPE,
     folds: Any = None,
     n_train: Any = None,
     n_test: Any = None,
@@ -94,62 +94,70 @@ def compare(
     {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
     a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
-    usual = "paired-cv" if _in_pairs(a, b) or _by_influence(a, b) else "nadeau-bengio"
-    name = usual if test is None else test
+    default_name = (
+        "paired-cv" if _have_pair_losses(a, b) or _have_influences_only(a, b) else "nadeau-bengio"
+    )
+    name = default_name if test is None else test
     method: PairedTest = registry.load(name)()
     tolerance = Tolerance(rope, confidence_level)
-    if rope != ROPE and name not in WITH_ROPE:
+    if rope != DEFAULT_ROPE and name not in WITH_ROPE:
         raise UnknownName(
             f"rope={rope} belongs to {mention('test', 'bayes')} or 'paired-cv'; '{name}' has no "
             "such region."
         )
-    unbounded = _unbounded(a, b)
-    if unbounded is not None:
-        return unbounded
+    bare_difference = _difference_if_infinite(a, b)
+    if bare_difference is not None:
+        return bare_difference
     pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
     result = method.compare(pairs, tolerance)
     return result.of_scores(isinstance(a, RiskEstimate) and a.greater_is_better)
 
 
 def difference(
-    a: RiskEstimate, b: RiskEstimate, *, rope: float = ROPE, confidence_level: float | None = None
+    a: RiskEstimate,
+    b: RiskEstimate,
+    *,
+    rope: float = DEFAULT_ROPE,
+    confidence_level: float | None = None,
 ) -> Comparison:
     """Compute a − b with the test that their splits justify, as for `a - b` of two estimates.
 
-    "paired-cv" where both were tested by pairs, else "bayes" on the splits, else "paired-cv" with
-    the factor of one drawing, also where the splits do not add up to the values (weights, folds of
-    unequal size) or all have one difference. Where no formula is known, the value alone, and a note
-    says why;
-    estimates of different data, splits or losses are refused.
+    The test is "paired-cv" if both were tested by pairs of folds, or else "bayes" on the splits, or
+    else "paired-cv" with the factor of one drawing of the folds. The latter is also used if the
+    splits do not add up to the values (weights, folds of unequal size) or all have one difference.
+    If no formula is known, the value has no interval, and a note says why. Estimates of different
+    data, splits or losses are refused.
     """
     if confidence_level is None:
         confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
     tolerance = Tolerance(rope, confidence_level)
-    unbounded = _unbounded(a, b)
-    if unbounded is not None:
-        return unbounded
+    bare_difference = _difference_if_infinite(a, b)
+    if bare_difference is not None:
+        return bare_difference
     refuse_unlike(a, b)
     assert a.value is not None
     assert b.value is not None
-    value, reasons, others = a.value - b.value, [], []
+    value, reasons, other_results = a.value - b.value, [], []
     scale = max(abs(a.value), abs(b.value))
-    for name in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
+    for name in ("paired-cv",) if _have_pair_losses(a, b) else ("bayes", "paired-cv"):
         try:
             result = compare(a, b, test=name, rope=rope, confidence_level=confidence_level)
         except Refusal as refusal:
             reasons.append(str(refusal))
             continue
-        of_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * scale)
-        if of_values and result.interval is not None:
+        matches_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * scale)
+        if matches_values and result.interval is not None:
             return result
-        others.append(result if of_values else _about_value(result, value, tolerance))
-    if others:
-        return others[0]
+        other_results.append(
+            result if matches_values else _centred_at_value(result, value, tolerance)
+        )
+    if other_results:
+        return other_results[0]
     return _values_alone(a, b, *reasons[:1])
 
 
 def _values_alone(a: RiskEstimate, b: RiskEstimate, *notes: str) -> Comparison:
-    """Return the difference of two values without a test; the notes say why there is none."""
+    """Return the difference of two values without a test; the notes say why there is no test."""
     assert a.value is not None
     assert b.value is not None
     n_rows = a.n_rows if a.losses is None else len(a.losses)
@@ -163,25 +171,29 @@ def _values_alone(a: RiskEstimate, b: RiskEstimate, *notes: str) -> Comparison:
     )
 
 
-def _unbounded(a: Any, b: Any) -> Comparison | None:
-    """Return only the difference of the clipped values if a log loss is infinite, else None."""
+def _difference_if_infinite(a: Any, b: Any) -> Comparison | None:
+    """Return the bare difference of the clipped values if a log loss is infinite, else None."""
     if not (isinstance(a, RiskEstimate) and isinstance(b, RiskEstimate)):
         return None
-    infinite = [f for risk in (a, b) for f in risk.findings if f.code == "infinite-loss"]
-    if not infinite or a.value is None or b.value is None:
+    infinite_findings = [
+        finding for risk in (a, b) for finding in risk.findings if finding.code == "infinite-loss"
+    ]
+    if not infinite_findings or a.value is None or b.value is None:
         return None
     refuse_unlike(a, b)
-    return _values_alone(a, b, infinite[0].note)
+    return _values_alone(a, b, infinite_findings[0].note)
 
 
-def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
-    """Centre the posterior from splits at the difference of values that weight rows equally."""
-    result = replace(of_splits, difference=value).noting(
+def _centred_at_value(
+    split_comparison: Comparison, value: float, tolerance: Tolerance
+) -> Comparison:
+    """Center the posterior from splits at the difference of values that weight rows equally."""
+    result = replace(split_comparison, difference=value).noting(
         "the value weighs all rows equally; its error is that of the splits, which count equally."
     )
-    if of_splits.std_error is None or of_splits.df is None:
+    if split_comparison.std_error is None or split_comparison.df is None:
         return result
-    result = result.by_t(of_splits.std_error, of_splits.df, tolerance, "posterior")
+    result = result.by_t(split_comparison.std_error, split_comparison.df, tolerance, "posterior")
     return replace(result, statistic=None, p_value=None)
 
 
@@ -201,15 +213,15 @@ def _risk_of(source: Any, score: str | None) -> Any:
     return source
 
 
-def _in_pairs(a: Any, b: Any) -> bool:
-    """Return True if both estimates also come with tests by models without a further fold."""
+def _have_pair_losses(a: Any, b: Any) -> bool:
+    """Return True if both estimates come with losses of models that lack a further fold."""
     return all(
         isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
         for risk in (a, b)
     )
 
 
-def _by_influence(a: Any, b: Any) -> bool:
+def _have_influences_only(a: Any, b: Any) -> bool:
     """Return True if rows have no losses, but their influence on both scores is known."""
     return all(
         isinstance(risk, RiskEstimate) and risk.losses is None and risk.influences is not None
@@ -217,10 +229,11 @@ def _by_influence(a: Any, b: Any) -> bool:
     )
 
 
-DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, from models without a further fold
-LEAST = 1.6  # the factor if the differences do not depend on the training rows
-TINY = 1e-12
-ALIKE = (
+# This computes the variance factor from the instability u of the differences.
+DIFFERENCES = InstabilityFactor(3.0 * sqrt(2), 2.0)
+MIN_FACTOR = 1.6  # variance factor of differences that do not depend on the training rows
+ZERO_TOLERANCE = 1e-12
+NO_SPREAD_NOTE = (
     "no row tells the two apart: every row has the same loss under both, or the same effect on "
     "both scores. Without a spread there is no interval and no p-value."
 )
@@ -228,11 +241,12 @@ ALIKE = (
 
 @frozen
 class Spread:
-    """Variance of a difference of two cross-validated values, the basis of its interval.
+    """Variance of a difference of two cross-validated values, on which its interval is based.
 
     `plain` is the variance of a mean of as many independent rows, or groups, as there are `units`.
-    `unseen` is added for one more row in each direction that distinguishes the two. `instability`
-    is u of the differences, None if no fits without a further fold show it.
+    `unseen` is added for one more row in each direction that distinguishes the two learners.
+    `instability` is u of the differences, None if there are no fits without a further fold from
+    which to estimate it.
     """
 
     plain: float
@@ -245,20 +259,28 @@ class Spread:
     def from_influences(cls, a: Influences, b: Influences, mean: float) -> Spread:
         """Compute the variance of the mean difference from both learners' influences."""
         differences, values = (a.losses - b.losses)[None], np.array([mean])
-        plain, units = variances_of_means(differences, a.weights, values, a.groups)
-        u = None
+        plain_variance, n_units = variances_of_means(differences, a.weights, values, a.groups)
+        instability = None
         if a.left_two_out is not None and b.left_two_out is not None:
             left_two_out = a.left_two_out.minus(b.left_two_out)
-            u = instability_of_pairs(left_two_out, differences - mean, a.weights, a.rows, a.groups)
-        unseen = 2 * max(a.one_row, b.one_row) ** 2
-        return cls(float(plain[0]), unseen, units, a.k, None if u is None else float(u[0]))
+            instability = instability_of_pairs(
+                left_two_out, differences - mean, a.weights, a.rows, a.groups
+            )
+        unseen_variance = 2 * max(a.one_row, b.one_row) ** 2
+        return cls(
+            float(plain_variance[0]),
+            unseen_variance,
+            n_units,
+            a.k,
+            None if instability is None else float(instability[0]),
+        )
 
     @property
     def factor(self) -> float:
-        """Variance of cross-validation relative to independent rows."""
+        """Variance of the cross-validated difference relative to that of independent rows."""
         if self.instability is None:
             return ONCE
-        return DIFFERENCES.factor(self.instability, self.k, LEAST)
+        return DIFFERENCES.factor(self.instability, self.k, MIN_FACTOR)
 
     @property
     def error(self) -> float:
@@ -267,32 +289,32 @@ class Spread:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom, for which the number of rows or groups is divided by the factor."""
+        """Degrees of freedom: the number of rows or groups divided by the factor, minus 1."""
         return self.units / self.factor - 1
 
 
 class PairedCV(PairedTest):
-    r"""D ± t √(c (V + 2h²)), with the influences of the two values differenced row by row.
+    """Test D ± t √(c (V + 2h²)), with the influences of both values subtracted row by row.
 
     φᵢ = wᵢ (dᵢ − D), dᵢ the difference of the losses of row i (of a score that rates whole test
     sets: of the value plus the row's influence), V = m/(m − 1) Σ φ² over m rows, or groups, whose
-    rows are added up first. Models that lack a further fold show how much the *differences* move:
-    u = W/(Σ φ² + W), as for risks (`intervals/calibrated.py`), and c = 1.6 + 3u √(K/5), at
-    most 2; c = 1.8 where no such models were fitted. Where answers are labels, h is what another
-    answer to one row does to the value: one more row each way that tells the two apart, as Bonett
-    and Price (2012) add to paired proportions. t has m/c − 1 degrees of freedom. The posterior is
-    this t about D.
+    rows are added up first. Models that lack a further fold show how much the *differences* vary: u
+    = W/(Σ φ² + W), as for risks (`intervals/calibrated.py`), and c = 1.6 + 3u √(K/5), at most 2; c
+    = 1.8 if no such models were fitted. If predictions are labels, h is the effect of another
+    prediction for one row on the value: one more row in each direction that distinguishes the two
+    learners, as Bonett and Price (2012) add to paired proportions. t has m/c − 1 degrees of
+    freedom. The posterior is this t about D.
 
-    With c = 1 two learners differ too often, also where both are stable (Bayle, Janson and Mackey,
-    2025, arXiv 2508.04409).
+    With c = 1 two learners are found to differ too often, even if both are stable (Bayle, Janson
+    and Mackey, 2025, arXiv 2508.04409).
     """
 
     name = "paired-cv"
-    works_on: ClassVar[PairedOn] = "influences"
+    works_on: ClassVar[PairedInput] = "influences"
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        assert pairs.influences is not None  # Otherwise `pair` has raised.
+        assert pairs.influences is not None  # `pair` raises without influences.
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]
         spread = Spread.from_influences(a, b, mean)
@@ -309,14 +331,22 @@ class PairedCV(PairedTest):
             },
             assumed=(_assumed(spread, "rows" if a.groups is None else "groups"),),
         )
-        if spread.error <= TINY * pairs.scale or spread.df <= 0:
-            return result.noting(ALIKE)
+        if spread.error <= ZERO_TOLERANCE * pairs.scale or spread.df <= 0:
+            return result.noting(NO_SPREAD_NOTE)
         name = self.name if a.groups is None else f"{self.name}-grouped"
         return result.by_t(spread.error, spread.df, tolerance, name)
 
 
 def _assumed(spread: Spread, units: str) -> str:
-    what = f"the difference varies {spread.factor:.2g} times as much as one of independent {units}"
+    assumption = (
+        f"the difference varies {spread.factor:.2g} times as much as one of independent {units}"
+    )
     if spread.instability is None:
-        return f"{what}, the factor where no models without a further fold were fitted (calibrated)"
-    return f"{what}, since differences have an instability of {spread.instability:.2g} (calibrated)"
+        return (
+            f"{assumption}, the factor where no models without a further fold were fitted "
+            "(calibrated)"
+        )
+    return (
+        f"{assumption}, since differences have an instability of {spread.instability:.2g} "
+        "(calibrated)"
+    )

@@ -1,4 +1,4 @@
-"""Paired tests: their common interface, and the tests on splits, halves and errors."""
+"""Paired tests: their common base class, and the tests on splits, halves and errors."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import ClassVar
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from truerisk.comparison.pairing import PairedLosses, PairedOn
+from truerisk.comparison.pairing import PairedInput, PairedLosses
 from truerisk.core.arguments import check_level, mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, entries_of_table
 from truerisk.results.comparison import Comparison, check_rope
-from truerisk.results.interval import ROPE, Interval, normal_quantile
+from truerisk.results.interval import DEFAULT_ROPE, Interval, normal_quantile
 
 
 @frozen
 class Tolerance:
-    """Options of a test: half the width of the region of equivalence, and a confidence level."""
+    """Options of a test: half-width of the region of equivalence, and confidence level."""
 
-    rope: float = ROPE
+    rope: float = DEFAULT_ROPE
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class PairedTest(ABC):
     """
 
     name: ClassVar[str]
-    works_on: ClassVar[PairedOn]
+    works_on: ClassVar[PairedInput]
 
     @abstractmethod
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -49,7 +49,7 @@ class PairedTest(ABC):
 
 registry = Registry(
     "test",
-    lines_of(
+    entries_of_table(
         "truerisk.comparison",
         """
     paired-cv  paired:PairedCV  rows paired, how much they move seen from pairs of folds
@@ -67,15 +67,15 @@ NO_SPREAD = "every split has the same difference: their spread is 0 and says not
 
 
 class NadeauBengio(PairedTest):
-    r"""t = mean d / √(s² (1/J + n_test/n_train)) with J − 1 degrees of freedom.
+    """Corrected resampled t test: t = mean d / √(s² (1/J + n_test/n_train)), J − 1 degrees.
 
-    Derived for random splits of equal sizes; used for K folds and their repetitions with their mean
-    sizes. ρ = n_test/(n_train + n_test) is taken for the correlation of two splits' differences,
-    whose training sets overlap, and ρ/(1 − ρ) = n_test/n_train.
+    It was derived for random splits of equal sizes, and is used for K folds and their repetitions
+    with their mean sizes. ρ = n_test/(n_train + n_test) is used as the correlation of two splits'
+    differences, whose training sets overlap, and ρ/(1 − ρ) = n_test/n_train.
     """
 
     name = "nadeau-bengio"
-    works_on: ClassVar[PairedOn] = "splits"
+    works_on: ClassVar[PairedInput] = "splits"
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -85,28 +85,28 @@ class NadeauBengio(PairedTest):
     def _by_corrected_t(
         self, pairs: PairedLosses, tolerance: Tolerance, interval: str, *assumed: str
     ) -> Comparison:
-        """Compare by the mean of split differences, with an error that accounts for overlap."""
+        """Test the mean of split differences with an error that accounts for overlap."""
         splits, ratio = pairs.of_splits()
-        j = len(splits)
+        n_splits = len(splits)
         overlap = (
-            f"differences of {j} splits are normal and correlate by ρ = n_test/(n_train + n_test) "
-            f"= {ratio / (1 + ratio):.3g}, since training sets overlap"
+            f"differences of {n_splits} splits are normal and correlate by ρ = n_test/(n_train + "
+            f"n_test) = {ratio / (1 + ratio):.3g}, since training sets overlap"
         )
         result = Comparison(
-            self.name, float(splits.mean()), j, pairs.loss, assumed=(overlap, *assumed)
+            self.name, float(splits.mean()), n_splits, pairs.loss, assumed=(overlap, *assumed)
         )
-        error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
+        error = float(splits.std(ddof=1) * np.sqrt(1 / n_splits + ratio))
         if error <= 1e-12 * pairs.scale:
             return result.noting(NO_SPREAD)
-        return result.by_t(error, j - 1, tolerance, interval)
+        return result.by_t(error, n_splits - 1, tolerance, interval)
 
 
 class CorrelatedBayes(NadeauBengio):
-    r"""Posterior of the mean difference: Student t, J − 1 degrees of freedom, the corrected error.
+    """Posterior of the mean difference: Student t with J − 1 degrees and the corrected error.
 
-    Corani and Benavoli (2015); Benavoli, Corani, Demšar and Zaffalon (2017). With a flat prior on
-    the mean and 1/σ on the spread it is centred at the mean difference with the scale of Nadeau and
-    Bengio. `better` is P(a − b < −rope), `worse` P(a − b > rope).
+    See Corani and Benavoli (2015); Benavoli, Corani, Demšar and Zaffalon (2017). With a flat prior
+    on the mean and 1/σ on the spread it is centred at the mean difference with the scale of Nadeau
+    and Bengio. `better` is P(a − b < −rope), `worse` P(a − b > rope).
     """
 
     name = "bayes"
@@ -121,15 +121,16 @@ class CorrelatedBayes(NadeauBengio):
 
 
 class McNemar(PairedTest):
-    r"""Exact test: of m rows with different results, a is wrong on Bin(m, ½) under equality.
+    """McNemar's exact test: if a and b are equal, a errs on Bin(m, ½) of m discordant rows.
 
-    The p-value is min(1, 2 P(Bin(m, ½) ≤ min(n_a, n_b))). `details` has McNemar's (1947)
-    chi-square with Edwards' continuity correction, (|n_a − n_b| − 1)²/m, as Dietterich (1998)
-    prints it and R's `mcnemar.test` computes it, with its p-value.
+    Discordant rows are those that only one of the two predicts correctly. The p-value is min(1, 2
+    P(Bin(m, ½) ≤ min(n_a, n_b))). `details` has McNemar's (1947) chi-square with Edwards'
+    continuity correction, (|n_a − n_b| − 1)²/m, as Dietterich (1998) prints it and R's
+    `mcnemar.test` computes it, with its p-value.
     """
 
     name = "mcnemar"
-    works_on: ClassVar[PairedOn] = "rows"
+    works_on: ClassVar[PairedInput] = "rows"
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -141,19 +142,19 @@ class McNemar(PairedTest):
             )
         from scipy.special import bdtr, chdtrc
 
-        a_alone, b_alone = int(((a == 1) & (b == 0)).sum()), int(((b == 1) & (a == 0)).sum())
-        m = a_alone + b_alone
-        details: dict[str, float] = {"a alone wrong": a_alone, "b alone wrong": b_alone}
+        n_a_wrong, n_b_wrong = int(((a == 1) & (b == 0)).sum()), int(((b == 1) & (a == 0)).sum())
+        n_discordant = n_a_wrong + n_b_wrong
+        details: dict[str, float] = {"a alone wrong": n_a_wrong, "b alone wrong": n_b_wrong}
         notes: tuple[str, ...] = ()
-        p = None
-        if m:
-            p = min(1.0, 2 * float(bdtr(min(a_alone, b_alone), m, 0.5)))
-            chi2 = max(abs(a_alone - b_alone) - 1, 0) ** 2 / m
+        p_value = None
+        if n_discordant:
+            p_value = min(1.0, 2 * float(bdtr(min(n_a_wrong, n_b_wrong), n_discordant, 0.5)))
+            chi2 = max(abs(n_a_wrong - n_b_wrong) - 1, 0) ** 2 / n_discordant
             details |= {"chi-square, corrected": chi2, "its p-value": float(chdtrc(1, chi2))}
         else:
             notes = ("the two rules err on the same rows: nothing tells them apart.",)
         assumed = ["rows are independent of each other"]
-        if not pairs.one_rule:
+        if not pairs.is_one_model:
             assumed.append(
                 "the rules are taken as fixed: how they vary over training sets is not counted, "
                 "which flatters the p-value after cross-validation"
@@ -163,7 +164,7 @@ class McNemar(PairedTest):
             difference=float((a - b).mean()),
             n_pairs=len(a),
             scoring=pairs.loss,
-            p_value=p,
+            p_value=p_value,
             details=details,
             assumed=tuple(assumed),
             notes=notes,
@@ -171,54 +172,59 @@ class McNemar(PairedTest):
 
 
 class FiveByTwo(PairedTest):
-    r"""t = p₁⁽¹⁾ / √(⅕ Σ s_i²) with 5 degrees of freedom (Dietterich, 1998).
+    """The 5x2 test: t = p₁⁽¹⁾ / √(⅕ Σ s_i²) with 5 degrees of freedom (Dietterich, 1998).
 
     p_i⁽¹⁾, p_i⁽²⁾ are the differences of the two folds of repetition i, s_i² their sum of squares
     about their mean. The numerator is the first fold alone; `details` has the F of Alpaydin (1999),
-    Σ Σ p² / 2 Σ s² with (10, 5) degrees of freedom, which uses all ten and not their order.
+    Σ Σ p² / 2 Σ s² with (10, 5) degrees of freedom, which uses all ten differences and not their
+    order.
     """
 
     name = "5x2"
-    works_on: ClassVar[PairedOn] = "splits"
+    works_on: ClassVar[PairedInput] = "splits"
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        p = _five_by_two(pairs)
-        spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-        mean = float(p.mean())
+        differences = _five_by_two(pairs)
+        variances = ((differences - differences.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        mean = float(differences.mean())
         assumed = (
             "differences of the two folds of a repetition are independent and normal",
             "the t statistic is that of the first fold, so it depends on the order of the folds",
         )
-        if spread.sum() <= (1e-12 * pairs.scale) ** 2:
+        if variances.sum() <= (1e-12 * pairs.scale) ** 2:
             return Comparison(self.name, mean, 10, pairs.loss, assumed=assumed, notes=(NO_SPREAD,))
         from scipy.special import fdtrc, stdtr
 
-        t = float(p[0, 0] / np.sqrt(spread.mean()))
-        f = float((p**2).sum() / (2 * spread.sum()))
+        t_statistic = float(differences[0, 0] / np.sqrt(variances.mean()))
+        f_statistic = float((differences**2).sum() / (2 * variances.sum()))
         return Comparison(
             test=self.name,
             difference=mean,
             n_pairs=10,
             scoring=pairs.loss,
-            statistic=t,
+            statistic=t_statistic,
             df=5,
-            p_value=float(2 * stdtr(5, -abs(t))),
-            details={"combined F": f, "its p-value": float(fdtrc(10, 5, f))},
+            p_value=float(2 * stdtr(5, -abs(t_statistic))),
+            details={"combined F": f_statistic, "its p-value": float(fdtrc(10, 5, f_statistic))},
             assumed=assumed,
         )
 
 
 def _five_by_two(pairs: PairedLosses) -> np.ndarray:
-    """Return the differences by repetition and fold.
+    """Return the differences by repetition and fold, as an array (5, 2).
 
-    Raise unless there are five times two halves.
+    Raise Refusal unless there are five repetitions of two halves.
     """
     splits, _ = pairs.of_splits()
     n_train, n_test = pairs.sizes()
     repeat = np.repeat(np.arange(5), 2) if pairs.repeat is None else pairs.repeat
-    halves = len(splits) == 10 and np.array_equal(repeat, np.repeat(np.arange(5), 2))
-    if not halves or (n_train[::2] != n_test[1::2]).any() or (n_test[::2] != n_train[1::2]).any():
+    are_halves = len(splits) == 10 and np.array_equal(repeat, np.repeat(np.arange(5), 2))
+    if (
+        not are_halves
+        or (n_train[::2] != n_test[1::2]).any()
+        or (n_test[::2] != n_train[1::2]).any()
+    ):
         raise Refusal(
             "the 5x2 test is for five repetitions of twofold cross-validation, and these are "
             f"{len(splits)} splits of another kind: use {mention('cv', '5x2-fold')}, or "
@@ -233,85 +239,93 @@ MODEL = (
     "differences in halves are normal, independent within a repetition, and correlate alike "
     "between repetitions"
 )
-ALIKE = "both halves have the same difference every time: their spread is 0."
+NO_HALVES_SPREAD = "both halves have the same difference every time: their spread is 0."
 
 
 @frozen
 class Halves:
-    r"""J differences in one half and J in the other, mean and sums of squares.
+    """Mean and sums of squares of J differences in one half of the rows and J in the other half.
 
-    Model: variance σ², no correlation within a repetition, ρ between any two. The covariance
-    matrix has three eigenvalues (times σ²): λ₁ = 1 + 2(J − 1)ρ of the mean, λ₂ = 1 − 2ρ, J − 1
-    times, of the sums of the halves about their mean, 1, J times, of their differences.
+    The model has variance σ², no correlation within a repetition, and ρ between any two
+    repetitions. The covariance matrix has three eigenvalues (times σ²): λ₁ = 1 + 2(J − 1)ρ for the
+    mean, λ₂ = 1 − 2ρ, J − 1 times, for the sums of the halves about their mean, and 1, J times, for
+    their differences.
     """
 
-    j: int
+    n_repetitions: int
     mean: float
-    of_sums: float
-    of_differences: float
+    sum_squares: float
+    difference_squares: float
 
     @classmethod
     def from_array(cls, halves: np.ndarray) -> Halves:
         """Reduce an array of shape `(J, 2)`, the differences in both halves, to its sums."""
         sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
-        squares = float(((sums - sums.mean()) ** 2).sum() / 2)
-        return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
+        sum_squares = float(((sums - sums.mean()) ** 2).sum() / 2)
+        return cls(
+            len(halves), float(halves.mean()), sum_squares, float((differences**2).sum() / 2)
+        )
 
     def z(self, about: float) -> float:
-        """Return the score test's z, (mean − about) over its error if `about` is the difference."""
-        of_mean = 2 * self.j * (self.mean - about) ** 2
-        rho = self._likeliest(of_mean)
-        l1, l2 = 1 + 2 * (self.j - 1) * rho, 1 - 2 * rho
-        variance = (of_mean / l1 + self.of_sums / l2 + self.of_differences) / (2 * self.j)
-        return float((self.mean - about) / np.sqrt(variance * l1 / (2 * self.j)))
+        """Return z of the score test: mean minus `about`, over its error if `about` is true."""
+        mean_square = 2 * self.n_repetitions * (self.mean - about) ** 2
+        rho = self._estimate_rho(mean_square)
+        l1, l2 = 1 + 2 * (self.n_repetitions - 1) * rho, 1 - 2 * rho
+        variance = (mean_square / l1 + self.sum_squares / l2 + self.difference_squares) / (
+            2 * self.n_repetitions
+        )
+        return float((self.mean - about) / np.sqrt(variance * l1 / (2 * self.n_repetitions)))
 
-    def _likeliest(self, of_mean: float) -> float:
-        """Return the maximum-likelihood ρ, with σ² maximised out: an end, or a root of a cubic.
+    def _estimate_rho(self, mean_square: float) -> float:
+        """Return the maximum-likelihood ρ, with σ² maximised out: a limit, or a root of a cubic.
 
-        q = Q₁/λ₁ + Q₂/λ₂ + Q₃; the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
+        With q = Q₁/λ₁ + Q₂/λ₂ + Q₃, the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
         derivative times q λ₁² λ₂² is a polynomial.
         """
-        j = self.j
+        j = self.n_repetitions
         l1, l2 = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
-        q = of_mean * l2 + self.of_sums * l1 + self.of_differences * l1 * l2
-        slope = 2 * j * (2 * self.of_sums * l1**2 - 2 * (j - 1) * of_mean * l2**2)
+        q = mean_square * l2 + self.sum_squares * l1 + self.difference_squares * l1 * l2
+        slope = 2 * j * (2 * self.sum_squares * l1**2 - 2 * (j - 1) * mean_square * l2**2)
         slope += 2 * (j - 1) * (l2 - l1) * q
         rhos = np.clip([0.0, LARGEST_RHO, *np.real(slope.roots())], 0.0, LARGEST_RHO)
         deviance = 2 * j * np.log(q(rhos) / l1(rhos) / l2(rhos))
         deviance += np.log(l1(rhos)) + (j - 1) * np.log(l2(rhos))
         return float(rhos[np.argmin(deviance)])
 
-    def end(self, step: float, limit: float) -> float:
-        """Return the point at which |z| reaches the limit on this side of the mean, or infinity."""
+    def interval_limit(self, step: float, limit: float) -> float:
+        """Return the limit of the interval on one side: where |z| reaches `limit`, or infinity."""
         from scipy.optimize import brentq
 
         def beyond(at: float) -> float:
             return abs(self.z(at)) - limit
 
-        near = self.mean
+        near_point = self.mean
         for _ in range(DOUBLINGS):
-            far = self.mean + step
-            if beyond(far) > 0:
-                return float(brentq(beyond, *sorted((near, far)), xtol=1e-14, rtol=8.9e-16))
-            near, step = far, 2 * step
+            far_point = self.mean + step
+            if beyond(far_point) > 0:
+                return float(
+                    brentq(beyond, *sorted((near_point, far_point)), xtol=1e-14, rtol=8.9e-16)
+                )
+            near_point, step = far_point, 2 * step
         return inf if step > 0 else -inf
 
 
 class Sharp(PairedTest):
     """The score test of the mean of repeated split-half differences (Zeng et al., 2026).
 
-    bioRxiv 2026.05.17.724301. Each repetition cuts the rows into two halves and cross-validates
-    both rules inside each, so the two differences of a repetition are independent; those of
-    different repetitions share rows and correlate by ρ, which likelihood estimates together with
-    the variance under the hypothesis. It is about rules that are trained on half of the rows.
+    See bioRxiv 2026.05.17.724301. Each repetition cuts the rows into two halves and cross-validates
+    both learners inside each half, so the two differences of a repetition are independent; those of
+    different repetitions share rows and correlate by ρ, which is estimated by maximum likelihood
+    together with the variance under the hypothesis. The test is about learners that are trained on
+    half of the rows.
     """
 
     name = "sharp"
-    works_on: ClassVar[PairedOn] = "halves"
+    works_on: ClassVar[PairedInput] = "halves"
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        assert pairs.halves is not None  # `pair` has already checked this.
+        assert pairs.halves is not None  # `pair` raises without halves.
         model = Halves.from_array(pairs.halves)
         result = Comparison(
             self.name,
@@ -320,16 +334,16 @@ class Sharp(PairedTest):
             pairs.loss,
             assumed=(MODEL, "the difference is that of rules trained on half of the rows"),
         )
-        if model.of_differences <= (1e-12 * pairs.scale) ** 2:
-            return result.noting(ALIKE)
+        if model.difference_squares <= (1e-12 * pairs.scale) ** 2:
+            return result.noting(NO_HALVES_SPREAD)
         from scipy.special import ndtr
 
         z, limit = model.z(0.0), normal_quantile(tolerance.confidence_level)
-        step = float(np.sqrt(model.of_differences) / model.j)
-        ends = model.end(-step, limit), model.end(step, limit)
+        step = float(np.sqrt(model.difference_squares) / model.n_repetitions)
+        limits = model.interval_limit(-step, limit), model.interval_limit(step, limit)
         result = replace(result, statistic=z, p_value=float(2 * ndtr(-abs(z))))
-        if not all(map(isfinite, ends)):
+        if not all(map(isfinite, limits)):
             return result.noting(
                 "no difference is rejected at this level, however large: no interval."
             )
-        return replace(result, interval=Interval(*ends, "sharp", tolerance.confidence_level))
+        return replace(result, interval=Interval(*limits, "sharp", tolerance.confidence_level))

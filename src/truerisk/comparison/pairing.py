@@ -1,4 +1,4 @@
-"""Two sets of losses as paired differences, or the reason why they cannot be paired."""
+"""Pair two sets of losses as differences on the same splits, or raise why that is impossible."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, mention, shown
+from truerisk.core.arguments import as_array, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.results.evaluation import Influences
 from truerisk.results.results import RiskEstimate
 
-PairedOn = Literal["splits", "rows", "influences", "halves"]
+PairedInput = Literal["splits", "rows", "influences", "halves"]
 
-WAYS = (
+HOW_TO_PAIR = (
     "give two estimates made on the same splits, which carry them; or losses of rows with "
     "folds= (the fold that tested each row); or one list of losses (or one risk) per split with "
     "n_train= and n_test="
@@ -24,7 +24,7 @@ WAYS = (
 
 @frozen(eq=False)
 class PairedLosses:
-    """Losses of two rules, a and b, on the same rows of the same splits.
+    """Losses of two learners, a and b, on the same rows of the same splits.
 
     `splits` are the differences a − b of the mean losses per split, with their `repeat`, `n_train`
     and `n_test`. `rows` are the two losses of rows that were tested once. `values` are the two
@@ -39,7 +39,7 @@ class PairedLosses:
     n_train: np.ndarray | None = None
     n_test: np.ndarray | None = None
     rows: tuple[np.ndarray, np.ndarray] | None = None
-    one_rule: bool = False
+    is_one_model: bool = False
     scale: float = 1.0
     why_no_rows: str = "there are no losses of rows that were each tested once."
     values: tuple[float, float] = (0.0, 0.0)
@@ -47,16 +47,16 @@ class PairedLosses:
     halves: np.ndarray | None = None
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return `n_train` and `n_test`; raise if they are not known."""
+        """Return `n_train` and `n_test`; raise if the sizes of the splits are unknown."""
         if self.n_train is None or self.n_test is None:
-            raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
+            raise Refusal(f"this test needs the sizes of the splits: {HOW_TO_PAIR}.")
         return self.n_train, self.n_test
 
     def of_splits(self) -> tuple[np.ndarray, float]:
-        """Return the differences per split, and n_test/n_train; raise if a size is not known."""
+        """Return the differences per split, and n_test/n_train; raise if a size is unknown."""
         n_train, n_test = self.sizes()
         if self.splits is None:
-            raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
+            raise Refusal(f"this test needs the sizes of the splits: {HOW_TO_PAIR}.")
         if len(self.splits) < 2:
             raise Refusal(
                 f"one split has no spread over splits: use {mention('test', 'mcnemar')} on its "
@@ -65,7 +65,7 @@ class PairedLosses:
         return self.splits, float(n_test.mean() / n_train.mean())
 
     def of_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the losses of rows that were each tested once; raise if there are none."""
+        """Return the two losses of rows that were each tested once; raise if there are none."""
         if self.rows is None:
             raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
         return self.rows
@@ -78,20 +78,22 @@ def pair(
     folds: Any = None,
     n_train: Any = None,
     n_test: Any = None,
-    on: PairedOn = "splits",
+    on: PairedInput = "splits",
 ) -> PairedLosses:
-    """Return the pairs, from two estimates or two arrays of losses, that a test works on."""
-    kinds = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
-    if kinds == {True, False}:
+    """Return the paired losses that a test needs, from two estimates or two arrays of losses."""
+    are_estimates = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
+    if are_estimates == {True, False}:
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
-    if kinds == {False}:
+    if are_estimates == {False}:
         _refuse_other_rows(a, b)
-        return _of_arrays(a, b, folds, n_train, n_test, on)
+        return _pairs_from_arrays(a, b, folds, n_train, n_test, on)
     if not (folds is None and n_train is None and n_test is None):
         raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
     refuse_unlike(a, b)
-    of = {"influences": _of_influences, "halves": _of_halves}.get(on, _of_splits)
-    return of(a, b)
+    pair_function = {"influences": _of_influences, "halves": _halves_from_estimates}.get(
+        on, _of_splits
+    )
+    return pair_function(a, b)
 
 
 def _refuse_other_rows(a: Any, b: Any) -> None:
@@ -99,16 +101,18 @@ def _refuse_other_rows(a: Any, b: Any) -> None:
 
     Losses are paired by position.
     """
-    of_a, of_b = (getattr(losses, "index", None) for losses in (a, b))
-    # A list has a method of this name.
-    if of_a is None or of_b is None or callable(of_a) or callable(of_b):
+    index_a, index_b = (getattr(losses, "index", None) for losses in (a, b))
+    # The `index` of a list is a method, and not an index of rows.
+    if index_a is None or index_b is None or callable(index_a) or callable(index_b):
         return
-    names, others = np.asarray(of_a), np.asarray(of_b)
-    if len(names) == len(others) and (names != others).any():
-        row = int((names != others).argmax())
+    names_a, names_b = np.asarray(index_a), np.asarray(index_b)
+    if len(names_a) == len(names_b) and (names_a != names_b).any():
+        row = int((names_a != names_b).argmax())
         raise BadArgument(
-            f"the losses are of different rows: entry {row} is row {shown(names.tolist()[row])} of "
-            f"a, and {shown(others.tolist()[row])} of b. Put them in one order, such as "
+            f"the losses are of different rows: entry {row} is row "
+            f"{repr_on_one_line(names_a.tolist()[row])} "
+            f"of a, and {repr_on_one_line(names_b.tolist()[row])} of b. Put them in one order, "
+            "such as "
             "b.loc[a.index], or give arrays."
         )
 
@@ -126,7 +130,7 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
 
 
 def _why_no_influences(a: RiskEstimate) -> str:
-    """Return why the influence of single rows on a value is unknown."""
+    """Return why the influence of single rows on an estimate is unknown."""
     if a.ordered:
         return f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
     if a.losses is not None and (a.splits is None or a.splits[:, 2].sum() > len(a.losses)):
@@ -142,7 +146,7 @@ def _why_no_influences(a: RiskEstimate) -> str:
     )
 
 
-def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
+def _halves_from_estimates(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if "paired-halves" not in a.method or a.splits is None:
         raise Refusal(
             f"SHARP needs repeated halves of the rows, and '{a.method}' has none: estimate both "
@@ -152,26 +156,30 @@ def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
         )
     assert a.split_risks is not None
     assert b.split_risks is not None
-    repeat, differences = a.splits[:, 0], a.split_risks - b.split_risks
-    means = [differences[repeat == r].mean() for r in range(1, int(repeat.max()) + 1)]
+    repetition, differences = a.splits[:, 0], a.split_risks - b.split_risks
+    means = [
+        differences[repetition == number].mean() for number in range(1, int(repetition.max()) + 1)
+    ]
     return PairedLosses(
         loss=a.named_scoring,
-        halves=_enough(np.array(means).reshape(-1, 2)),
+        halves=_check_repetitions(np.array(means).reshape(-1, 2)),
         scale=_scale(a.split_risks, b.split_risks),
     )
 
 
 def _halves_of_arrays(a: Any, b: Any) -> PairedLosses:
-    first, second = _numbers(a, "a"), _numbers(b, "b")
-    if not first.shape == second.shape == (len(first), 2):
+    losses_a, losses_b = _numbers(a, "a"), _numbers(b, "b")
+    if not losses_a.shape == losses_b.shape == (len(losses_a), 2):
         raise Refusal(
-            f"a has shape {first.shape} and b {second.shape}: SHARP takes the risks in the two "
-            "halves of each repetition, two arrays (repetitions, 2)."
+            f"a has shape {losses_a.shape} and b {losses_b.shape}: SHARP takes the risks in the "
+            "two halves of each repetition, two arrays (repetitions, 2)."
         )
-    return PairedLosses(halves=_enough(first - second), scale=_scale(first, second))
+    return PairedLosses(
+        halves=_check_repetitions(losses_a - losses_b), scale=_scale(losses_a, losses_b)
+    )
 
 
-def _enough(halves: np.ndarray) -> np.ndarray:
+def _check_repetitions(halves: np.ndarray) -> np.ndarray:
     if len(halves) < 2:
         raise Refusal("SHARP needs two repetitions of the halves at least; 30 are usual.")
     return halves
@@ -179,7 +187,7 @@ def _enough(halves: np.ndarray) -> np.ndarray:
 
 def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
-        areas = " Areas of two fixed rules compare by tr.RocCurve.minus (DeLong)."
+        auc_hint = " Areas of two fixed rules compare by tr.RocCurve.minus (DeLong)."
         remedy = f"Use {mention('test', 'paired-cv')}, which needs none."
         if a.influences is None or b.influences is None:
             remedy = (
@@ -188,7 +196,7 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
             )
         raise Refusal(
             f"'{a.method}' with loss '{a.scoring}' has no losses of single rows to pair. {remedy}"
-            f"{areas if 'auc' in a.scoring.lower() else ''}"
+            f"{auc_hint if 'auc' in a.scoring.lower() else ''}"
         )
     if not np.array_equal(np.asarray(a.loss_rows), np.asarray(b.loss_rows)):
         raise Refusal("the two estimates tested different rows: their losses are not paired.")
@@ -199,30 +207,30 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
         raise Refusal(
             f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
         )
-    # The formulas require test sets outside the training set, and not larger than it.
+    # The formulas require test sets that are disjoint from the training set, and not larger.
     if (splits[:, 1] + splits[:, 2] > a.n_rows).any():
         raise Refusal(f"'{a.method}' trains on drawn copies: no formula for its splits is known.")
-    if (splits[:, 2] > splits[:, 1] + 1).any():  # The halves of an odd number differ by one.
+    if (splits[:, 2] > splits[:, 1] + 1).any():  # Halves of an odd number of rows differ by one.
         raise Refusal(
             f"'{a.method}' tests more rows than it trains on, and test sets overlap: no formula is "
             "known for its splits."
         )
-    why = _why_no_rows(a, a.losses, splits)
+    reason = _why_no_rows(a, a.losses, splits)
     return PairedLosses(
         loss=a.named_scoring,
         splits=a.split_risks - b.split_risks,
         repeat=splits[:, 0],
         n_train=splits[:, 1],
         n_test=splits[:, 2],
-        rows=(a.losses, b.losses) if why is None else None,
-        one_rule=a.target == "Err_XY",
+        rows=(a.losses, b.losses) if reason is None else None,
+        is_one_model=a.target == "Err_XY",
         scale=_scale(a.split_risks, b.split_risks),
-        why_no_rows=why or "",
+        why_no_rows=reason or "",
     )
 
 
 def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
-    """Refuse estimates of different losses, data or splits, and those without a value."""
+    """Raise Refusal for estimates of different losses, data or splits, or without a value."""
     if a.value is None or b.value is None:
         raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
     if (a.scoring, a.positive) != (b.scoring, b.positive):
@@ -245,7 +253,7 @@ def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
 
 
 def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str | None:
-    """Return why losses of rows are not independent trials; None if they may be."""
+    """Return why losses of rows are not independent trials, or None if they may be."""
     if splits[:, 2].sum() != len(losses):
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
     if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
@@ -256,14 +264,16 @@ def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str
     return None
 
 
-def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, on: PairedOn) -> PairedLosses:
-    if on == "influences":
+def _pairs_from_arrays(
+    a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, input_kind: PairedInput
+) -> PairedLosses:
+    if input_kind == "influences":
         raise Refusal(
             "losses alone do not show how they change when training rows are left out: give two "
             "estimates or searches that were tested by pairs, or use "
             f"{mention('test', 'nadeau-bengio')}."
         )
-    if on == "halves":
+    if input_kind == "halves":
         if not (folds is None and n_train is None and n_test is None):
             raise UnknownName("SHARP looks at halves alone: leave out folds, n_train and n_test.")
         return _halves_of_arrays(a, b)
@@ -271,54 +281,59 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, on: Paired
         if n_train is not None or n_test is not None:
             raise UnknownName("folds= says the sizes of the splits: leave out n_train and n_test.")
         return _by_folds(_numbers(a, "a"), _numbers(b, "b"), np.asarray(folds))
-    first, second = _listed(a, "a"), _listed(b, "b")
-    sizes = [len(x) for x in first], [len(x) for x in second]
+    losses_a, losses_b = _listed(a, "a"), _listed(b, "b")
+    sizes = (
+        [len(split_losses) for split_losses in losses_a],
+        [len(split_losses) for split_losses in losses_b],
+    )
     if sizes[0] != sizes[1]:
         raise Refusal(
             f"a has {_shape(sizes[0])} and b {_shape(sizes[1])}: losses pair only on the same rows "
             "of the same splits."
         )
-    if on == "rows":
+    if input_kind == "rows":
         if n_train is not None or n_test is not None:
             raise UnknownName(
                 "this test looks at rows, not at splits: leave out n_train and n_test."
             )
-        return PairedLosses(rows=(np.concatenate(first), np.concatenate(second)))
+        return PairedLosses(rows=(np.concatenate(losses_a), np.concatenate(losses_b)))
     if all(size == 1 for size in sizes[0]) and n_test is None:
-        raise Refusal(f"the sizes of the splits are not known: {WAYS}.")
+        raise Refusal(f"the sizes of the splits are not known: {HOW_TO_PAIR}.")
     if n_train is None:
-        raise Refusal(f"the number of training rows per split is not known: {WAYS}.")
-    _refuse_rows_as_splits(first, second, n_train, n_test)
-    tested = np.array(sizes[0]) if n_test is None else _sizes(n_test, len(first), "n_test")
-    if n_test is not None and max(sizes[0]) > 1 and (tested != sizes[0]).any():
+        raise Refusal(f"the number of training rows per split is not known: {HOW_TO_PAIR}.")
+    _refuse_losses_of_rows(losses_a, losses_b, n_train, n_test)
+    test_sizes = np.array(sizes[0]) if n_test is None else _sizes(n_test, len(losses_a), "n_test")
+    if n_test is not None and max(sizes[0]) > 1 and (test_sizes != sizes[0]).any():
         raise BadData("n_test contradicts the number of losses per split.")
-    means = np.array([[x.mean() for x in losses] for losses in (first, second)])
+    means = np.array(
+        [[split_losses.mean() for split_losses in losses] for losses in (losses_a, losses_b)]
+    )
     return PairedLosses(
         splits=means[0] - means[1],
         scale=_scale(*means),
-        n_train=_sizes(n_train, len(first), "n_train"),
-        n_test=tested,
+        n_train=_sizes(n_train, len(losses_a), "n_train"),
+        n_test=test_sizes,
     )
 
 
-def _refuse_rows_as_splits(
-    first: list[np.ndarray], second: list[np.ndarray], n_train: Any, n_test: Any
+def _refuse_losses_of_rows(
+    losses_a: list[np.ndarray], losses_b: list[np.ndarray], n_train: Any, n_test: Any
 ) -> None:
     """Raise if losses of splits look like losses of rows.
 
     A flat list of zeros and ones, as long as there are rows, holds losses of rows.
     """
-    if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, first)) > 1 or n_test == 1:
+    if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, losses_a)) > 1 or n_test == 1:
         return
     n_train, n_test = (
-        int(_sizes(n, 1, w)[0]) for n, w in ((n_train, "n_train"), (n_test, "n_test"))
+        int(_sizes(n, 1, argument)[0]) for n, argument in ((n_train, "n_train"), (n_test, "n_test"))
     )
-    if len(first) == n_train + n_test and np.isin([*first, *second], (0, 1)).all():
-        raise Refusal(f"these look like losses of rows, not risks of splits: {WAYS}.")
+    if len(losses_a) == n_train + n_test and np.isin([*losses_a, *losses_b], (0, 1)).all():
+        raise Refusal(f"these look like losses of rows, not risks of splits: {HOW_TO_PAIR}.")
 
 
 def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
-    """Return splits of K-fold cross-validation from `(n,)` or `(repeats, n)` arrays."""
+    """Return the splits of K-fold cross-validation from losses `(n,)` or `(repeats, n)`."""
     if not a.shape == b.shape == folds.shape or folds.ndim > 2:
         raise Refusal(
             f"a has shape {a.shape}, b {b.shape} and folds {folds.shape}: give one loss and one "
@@ -327,24 +342,26 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
     if folds.dtype.kind == "f" and not (np.isfinite(folds) & (folds == np.round(folds))).all():
         raise BadData("folds holds numbers that are not whole, or missing: number the folds.")
     splits = []
-    for repeat, (x, labels) in enumerate(
+    for repeat, (differences, labels) in enumerate(
         zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)
     ):
         _, fold = np.unique(labels, return_inverse=True)
         sizes = np.bincount(fold)
         if len(sizes) < 2:
             raise BadData("folds holds a single fold: nothing was left to train on.")
-        for mean, size in zip(np.bincount(fold, x) / sizes, sizes, strict=True):
-            splits.append((mean, repeat, len(x) - size, size))
-    means, repeats, trained, tested = (np.array(column) for column in zip(*splits, strict=True))
-    once = folds.ndim == 1 or len(folds) == 1
+        for mean, size in zip(np.bincount(fold, differences) / sizes, sizes, strict=True):
+            splits.append((mean, repeat, len(differences) - size, size))
+    means, repeats, train_sizes, test_sizes = (
+        np.array(column) for column in zip(*splits, strict=True)
+    )
+    is_tested_once = folds.ndim == 1 or len(folds) == 1
     return PairedLosses(
         splits=means,
         repeat=repeats,
-        n_train=trained,
-        n_test=tested,
+        n_train=train_sizes,
+        n_test=test_sizes,
         scale=_scale(a, b),
-        rows=(np.ravel(a), np.ravel(b)) if once else None,
+        rows=(np.ravel(a), np.ravel(b)) if is_tested_once else None,
         why_no_rows="rows were tested once per repetition; give one repetition alone.",
     )
 
@@ -365,9 +382,12 @@ def _numbers(values: Any, name: str) -> np.ndarray:
 
 def _listed(values: Any, name: str) -> list[np.ndarray]:
     """Return the losses of each split; a flat list holds one loss (or risk) per split."""
-    ragged = isinstance(values, Sequence) and len({_numbers(v, name).size for v in values}) > 1
-    if ragged:
-        return [_numbers(v, name).ravel() for v in values]
+    is_ragged = (
+        isinstance(values, Sequence)
+        and len({_numbers(split_losses, name).size for split_losses in values}) > 1
+    )
+    if is_ragged:
+        return [_numbers(split_losses, name).ravel() for split_losses in values]
     numbers = _numbers(values, name)
     if numbers.ndim > 2:
         raise BadData(f"{name} has shape {numbers.shape}: give losses per split and row.")

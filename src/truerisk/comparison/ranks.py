@@ -1,4 +1,4 @@
-r"""Average ranks over many data sets, Friedman's test, critical differences, Holm's correction.
+r"""Average ranks over data sets, Friedman's test, critical differences, Holm's correction.
 
 With N data sets, k methods and average ranks R̄ⱼ (Friedman 1937; Demšar 2006):
 
@@ -22,24 +22,24 @@ from truerisk.results.interval import tied_groups
 from truerisk.results.records import FINITE, Count, Share
 
 
-def ranked(values: np.ndarray) -> np.ndarray:
+def rank_rows(values: np.ndarray) -> np.ndarray:
     """Return ranks within each row, 1 for the smallest; tied values share their mean rank.
 
-    >>> ranked(np.array([[0.2, 0.1, 0.2, 0.3]])).tolist()
+    >>> rank_rows(np.array([[0.2, 0.1, 0.2, 0.3]])).tolist()
     [[2.5, 1.0, 2.5, 4.0]]
     """
     ranks = np.empty(values.shape)
-    for row, into in zip(values, ranks, strict=True):
-        taken = 0
+    for row, ranks_of_row in zip(values, ranks, strict=True):
+        n_ranked = 0
         for group in tied_groups(row.tolist()):
-            into[group] = taken + (len(group) + 1) / 2
-            taken += len(group)
+            ranks_of_row[group] = n_ranked + (len(group) + 1) / 2
+            n_ranked += len(group)
     return ranks
 
 
 @frozen
 class Friedman:
-    """Test for equal ranks of methods; `p_value` is that of F, `chi_p_value` that of χ².
+    """Friedman's test for equal ranks of methods; `p_value` is that of F, `chi_p_value` that of χ².
 
     The statistics whose names end in `_as_printed` have no correction for ties, as in Demšar
     (2006).
@@ -61,39 +61,45 @@ class Friedman:
 
 
 def friedman(ranks: np.ndarray) -> Friedman:
-    """Return Friedman's test of ranks `(N, k)`; the p-values are 1 if there are only ties."""
+    """Return Friedman's test of ranks `(N, k)`; the p-values are 1 if all ranks are tied."""
     from scipy.special import chdtrc, fdtrc
 
     n, k = ranks.shape
-    plain = 12 * n / (k * (k + 1)) * float(((ranks.mean(0) - (k + 1) / 2) ** 2).sum())
-    share = 1 - sum(_tied(row) for row in ranks) / (n * (k**3 - k))
-    chi = plain / share if share > 1e-12 else 0.0
-    f, degrees = _iman_davenport(chi, n, k), (k - 1, (k - 1) * (n - 1))
-    # F is infinite if every data set has the same ranks. Among all permutations within rows, only
-    # equal ones remain.
-    p = _all_alike(ranks) if f == inf else float(fdtrc(*degrees, f))
+    chi_uncorrected = 12 * n / (k * (k + 1)) * float(((ranks.mean(0) - (k + 1) / 2) ** 2).sum())
+    tie_factor = 1 - sum(_tie_sum(row) for row in ranks) / (n * (k**3 - k))
+    chi_square = chi_uncorrected / tie_factor if tie_factor > 1e-12 else 0.0
+    f, degrees = _iman_davenport(chi_square, n, k), (k - 1, (k - 1) * (n - 1))
+    # F is infinite if all data sets have the same ranks; the p-value is then exact.
+    p = _p_value_of_equal_ranks(ranks) if f == inf else float(fdtrc(*degrees, f))
     return Friedman(
-        chi, k - 1, float(chdtrc(k - 1, chi)), f, degrees, p, plain, _iman_davenport(plain, n, k)
+        chi_square,
+        k - 1,
+        float(chdtrc(k - 1, chi_square)),
+        f,
+        degrees,
+        p,
+        chi_uncorrected,
+        _iman_davenport(chi_uncorrected, n, k),
     )
 
 
-def _tied(row: np.ndarray) -> float:
+def _tie_sum(row: np.ndarray) -> float:
     sizes = np.unique(row, return_counts=True)[1].astype(float)
     return float((sizes**3 - sizes).sum())
 
 
 def _iman_davenport(chi: float, n: int, k: int) -> float:
-    rest = n * (k - 1) - chi
-    return inf if rest <= 1e-9 * n * k else (n - 1) * chi / rest
+    denominator = n * (k - 1) - chi
+    return inf if denominator <= 1e-9 * n * k else (n - 1) * chi / denominator
 
 
-def _all_alike(ranks: np.ndarray) -> float:
-    """Return the exact p-value of equal rows: each of the others had k!/∏t! permutations."""
+def _p_value_of_equal_ranks(ranks: np.ndarray) -> float:
+    """Return the exact p-value of equal ranks in all rows: each later row has k!/∏t! orders."""
     n, k = ranks.shape
-    orders = factorial(k)
+    n_orders = factorial(k)
     for size in np.unique(ranks[0], return_counts=True)[1].tolist():
-        orders //= factorial(size)
-    return float(orders) ** (1 - n)
+        n_orders //= factorial(size)
+    return float(n_orders) ** (1 - n)
 
 
 def rank_errors(n: int, k: int) -> float:
@@ -118,8 +124,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    adjusted, largest, m = [0.0] * len(p_values), 0.0, len(p_values)
-    for done, at in enumerate(np.argsort(p_values, kind="stable").tolist()):
-        largest = min(1.0, max(largest, (m - done) * p_values[at]))
-        adjusted[at] = largest
+    adjusted, largest_p, m = [0.0] * len(p_values), 0.0, len(p_values)
+    for n_done, index in enumerate(np.argsort(p_values, kind="stable").tolist()):
+        largest_p = min(1.0, max(largest_p, (m - n_done) * p_values[index]))
+        adjusted[index] = largest_p
     return adjusted

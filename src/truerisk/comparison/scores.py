@@ -1,4 +1,4 @@
-"""The table data set × method, read from a frame, a mapping, or an array.
+"""Read the table of values (data set × method) from a frame, a mapping, or an array.
 
 A cell is a number, or the results of the splits (folds, repetitions) of that data set, which are
 the same for all methods; its value is their mean. None and NaN are missing values. Data sets on
@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
-from truerisk.core.arguments import as_array, check_level, mention, shown
+from truerisk.core.arguments import as_array, check_level, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
-from truerisk.core.formats import first_few
+from truerisk.core.formats import join_first_words
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.results.comparison import check_rope
-from truerisk.results.interval import ROPE
+from truerisk.results.interval import DEFAULT_ROPE
 
 MOST_SETS, MOST_METHODS = 2_000, 50
-WAYS = (
+TABLE_FORMATS = (
     "give a frame with a row per data set and a column per method, a mapping of method to values, "
     "or an array (data sets, methods)"
 )
@@ -30,7 +30,7 @@ WAYS = (
 
 @frozen(eq=False)
 class Scores:
-    """Values `(data sets, methods)`, NaN if missing.
+    """Table of values `(data sets, methods)`, NaN if missing, with names of rows and columns.
 
     `splits` holds, for each data set, the results `(splits, methods)` of which its values are
     means, and `correlation` the correlation of two splits due to overlapping training sets; None if
@@ -65,8 +65,8 @@ class Scores:
             if np.isnan(column).all():
                 raise Refusal(f"method '{method}' has no value on any data set: leave it out.")
 
-    def taken(self, rows: np.ndarray) -> Scores:
-        """Return the data sets with these indices."""
+    def select(self, rows: np.ndarray) -> Scores:
+        """Return the scores of the data sets with these indices."""
         return Scores(
             tuple(self.data_sets[i] for i in rows),
             self.methods,
@@ -81,28 +81,28 @@ def _counted(n: int, what: str) -> str:
     return f"{n or 'no'} {what}{'' if n == 1 else 's'}"
 
 
-def _refuse_twice(names: Sequence[str], what: str) -> None:
+def _refuse_twice(names: Sequence[str], noun: str) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise BadData(f"two {what}s are called '{name}': give each a name of its own.")
+            raise BadData(f"two {noun}s are called '{name}': give each a name of its own.")
 
 
 def read_scores(
     table: Any, methods: Any = None, data_sets: Any = None, correlation: Any = None
 ) -> Scores:
-    """Return the table that a user gave."""
+    """Read the table of values that a user gave, with the names of methods and data sets."""
     if isinstance(table, Scores):
         return table
     cells, columns, rows = _cells(table)
     names = _named(methods, columns, len(cells[0]) if cells else 0, "method")
     sets = _named(data_sets, rows, len(cells), "data set")
-    read = [
+    results = [
         [_cell(cell, sets[i], names[j]) for j, cell in enumerate(row)]
         for i, row in enumerate(cells)
     ]
-    values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in read])
-    splits = tuple(_of_one_set(row, sets[i]) for i, row in enumerate(read))
-    if correlation is not None and all(of_set is None for of_set in splits):
+    values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in results])
+    splits = tuple(_splits_of_data_set(row, sets[i]) for i, row in enumerate(results))
+    if correlation is not None and all(results_of_set is None for results_of_set in splits):
         raise BadData(
             "correlation is that of single splits, and each method has one number on each data "
             "set: give the results of all splits, or leave it out."
@@ -117,47 +117,58 @@ def read_scores(
 
 
 def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
-    """Return rows of cells, and the names of columns and rows if they are known."""
+    """Return the table as rows of cells, and the names of columns and rows if they are known."""
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):
-        return _of_frame(table)
+        return _cells_of_frame(table)
     if isinstance(table, Mapping):
-        # A method maps to values in one order, or to a mapping of data set to value.
+        # A mapping has, for each method, a list of values or a mapping of data set to value.
         columns = list(table.values())
-        inner = [isinstance(column, Mapping) for column in columns]
-        if columns and all(inner):
+        is_mapping = [isinstance(column, Mapping) for column in columns]
+        if columns and all(is_mapping):
             rows = list(dict.fromkeys(name for column in columns for name in column))
             return [[column.get(row) for column in columns] for row in rows], list(table), rows
         sizes = {len(c) if isinstance(c, Sequence | np.ndarray) else -1 for c in columns}
-        if any(inner) or len(sizes) > 1 or -1 in sizes or any(isinstance(c, str) for c in columns):
-            raise BadData(f"the methods of scores have values of unlike length or kind: {WAYS}.")
+        if (
+            any(is_mapping)
+            or len(sizes) > 1
+            or -1 in sizes
+            or any(isinstance(c, str) for c in columns)
+        ):
+            raise BadData(
+                f"the methods of scores have values of unlike length or kind: {TABLE_FORMATS}."
+            )
         return [list(row) for row in zip(*columns, strict=True)], list(table), None
     try:
         array = as_array(table, np.float64)
     except ValueError:
-        raise BadData(f"{mention('scores', table)} is no table of numbers: {WAYS}.") from None
+        raise BadData(
+            f"{mention('scores', table)} is no table of numbers: {TABLE_FORMATS}."
+        ) from None
     if array.ndim not in (2, 3):
-        raise BadData(f"scores has shape {array.shape}: {WAYS}.")
+        raise BadData(f"scores has shape {array.shape}: {TABLE_FORMATS}.")
     return [list(row) for row in array], None, None
 
 
-def _of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequence[Any] | None]:
+def _cells_of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequence[Any] | None]:
     """Read numeric columns as methods; a text column or the index names the data sets."""
     columns = {name: list(frame[name]) for name in frame.columns}
-    texts = [name for name, cells in columns.items() if any(isinstance(c, str) for c in cells)]
-    if len(texts) > 1:
+    text_columns = [
+        name for name, cells in columns.items() if any(isinstance(cell, str) for cell in cells)
+    ]
+    if len(text_columns) > 1:
         raise BadData(
-            f"columns '{texts[0]}' and '{texts[1]}' hold text: one names the data sets, and the "
-            "others are the values of methods."
+            f"columns '{text_columns[0]}' and '{text_columns[1]}' hold text: one names the data "
+            "sets, and the others are the values of methods."
         )
-    names = columns.pop(texts[0]) if texts else getattr(frame, "index", None)
+    names = columns.pop(text_columns[0]) if text_columns else getattr(frame, "index", None)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     return rows, list(columns), None if names is None else list(names)
 
 
-def _named(names: Any, of_table: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
+def _named(names: Any, table_names: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
     argument = what.replace(" ", "_") + "s"
     if names is None:
-        defaults = of_table if of_table is not None else range(1, n + 1)
+        defaults = table_names if table_names is not None else range(1, n + 1)
         return tuple(str(name) for name in defaults)
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != n:
         raise BadData(f"{mention(argument, names)}: give {n} names, one for each {what}.")
@@ -172,22 +183,23 @@ def _cell(value: Any, data_set: str, method: str) -> np.ndarray:
         results = np.array([np.inf])
     if results.ndim > 1 or np.isinf(results).any():
         raise BadData(
-            f"the value of '{method}' on '{data_set}' is {shown(value)}, no finite number; what "
+            f"the value of '{method}' on '{data_set}' is {repr_on_one_line(value)}, no finite "
+            "number; what "
             "is missing is None or NaN."
         )
     return results[:0] if np.isnan(results).any() else results
 
 
-def _of_one_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
-    """Return the splits of a data set as columns; None if a cell is missing or a single number."""
+def _splits_of_data_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
+    """Return the results of a data set by split and method; None unless all cells have splits."""
     sizes = {len(cell) for cell in row if len(cell)}
     if len(sizes) > 1:
         raise BadData(
             f"on '{data_set}' methods have {min(sizes)} to {max(sizes)} results: give all of them "
             "the results of the same splits."
         )
-    whole = all(len(cell) > 1 for cell in row)
-    return np.stack(row, axis=1) if whole else None
+    have_splits = all(len(cell) > 1 for cell in row)
+    return np.stack(row, axis=1) if have_splits else None
 
 
 def _correlations(value: Any, n: int) -> tuple[float | None, ...]:
@@ -205,7 +217,7 @@ def _correlations(value: Any, n: int) -> tuple[float | None, ...]:
     return tuple(rho.tolist())
 
 
-WORDS = {
+CHOICES = {
     "better": {"lower": "risks and losses", "higher": "accuracy, AUC and other scores"},
     "missing": {
         "leave-out": "a data set on which a method has no value takes part in nothing",
@@ -220,26 +232,28 @@ WORDS = {
 
 @frozen
 class RankTerms:
-    """Options of the comparison: `better` is "lower" or "higher".
+    """Options of a comparison over data sets: `better` is "lower" or "higher".
 
-    `control` is the reference method.
+    `control` is the method with which all others are compared, None for all pairs.
     """
 
     better: str = "lower"
     missing: str = "leave-out"
     pairwise: str = "wilcoxon"
     control: str | None = None
-    rope: float = ROPE
+    rope: float = DEFAULT_ROPE
     confidence_level: float = 0.95
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        for name, words in WORDS.items():
+        for name, choices in CHOICES.items():
             choice = getattr(self, name)
-            if not isinstance(choice, str) or choice not in words:
-                nearest = closest(choice, words) if isinstance(choice, str) else None
-                known = "; ".join(f"{label!r}: {about}" for label, about in words.items())
-                raise UnknownName(f"{mention(name, choice)}{nearest or '.'} Known: {known}.")
+            if not isinstance(choice, str) or choice not in choices:
+                nearest = suggestion_for(choice, choices) if isinstance(choice, str) else None
+                known_text = "; ".join(
+                    f"{label!r}: {description}" for label, description in choices.items()
+                )
+                raise UnknownName(f"{mention(name, choice)}{nearest or '.'} Known: {known_text}.")
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
@@ -248,12 +262,12 @@ class RankTerms:
 
     @property
     def alpha(self) -> float:
-        """The level of the tests."""
+        """Significance level of the tests."""
         return 1 - self.confidence_level
 
     @property
     def sign(self) -> int:
-        """The factor that makes lower values better."""
+        """Factor of the values (1 or −1) after which lower values are better."""
         return 1 if self.better == "lower" else -1
 
 
@@ -262,16 +276,19 @@ MOST_NAMED = 5
 
 @frozen(eq=False)
 class RankTable:
-    """The data sets that take part; `for_ranks` is finite except for methods that rank last."""
+    """Table of the data sets that take part.
+
+    `oriented_values` is infinite for methods that rank last.
+    """
 
     scores: Scores
-    for_ranks: np.ndarray
+    oriented_values: np.ndarray
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def no_splits(self) -> str | None:
-        """Reason why no hierarchical test is possible, or None; empty if no splits were given."""
+        """Reason why no hierarchical test is possible, or None; empty without single splits."""
         scores = self.scores
         if all(splits is None for splits in scores.splits):
             return ""
@@ -288,35 +305,38 @@ class RankTable:
 
 
 def rank_table(scores: Scores, terms: RankTerms) -> RankTable:
-    """Apply the rule for missing cells, with a note on its effect."""
-    lacking = np.isnan(scores.values)
-    oriented = terms.sign * scores.values
-    if not lacking.any():
-        return RankTable(scores, oriented, (), ())
+    """Apply the rule for missing values to the table, with a note on its effect."""
+    is_missing = np.isnan(scores.values)
+    oriented_values = terms.sign * scores.values
+    if not is_missing.any():
+        return RankTable(scores, oriented_values, (), ())
     if terms.missing == "last":
-        # A comparison needs two data sets on which both methods have values.
-        known = (~np.isnan(scores.values)).astype(int)
-        both = known.T @ known
+        # Two methods are compared on at least two data sets on which both have values.
+        has_value = (~np.isnan(scores.values)).astype(int)
+        n_common = has_value.T @ has_value
         for a, b in zip(*np.triu_indices(len(scores.methods), 1), strict=True):
-            if both[a, b] < 2:
+            if n_common[a, b] < 2:
                 raise Refusal(
                     f"'{scores.methods[a]}' and '{scores.methods[b]}' have values on "
-                    f"{both[a, b] or 'no'} common data set{'' if both[a, b] == 1 else 's'}: leave "
-                    "one of them out."
+                    f"{n_common[a, b] or 'no'} common data "
+                    f"set{'' if n_common[a, b] == 1 else 's'}: leave one of them out."
                 )
-        notes = (_last(scores, lacking),)
-        return RankTable(scores, np.where(lacking, np.inf, oriented), (), notes)
-    rows = np.flatnonzero(~lacking.any(1))
-    left_out = tuple(scores.data_sets[i] for i in np.flatnonzero(lacking.any(1)))
+        notes = (_ranked_last_note(scores, is_missing),)
+        return RankTable(scores, np.where(is_missing, np.inf, oriented_values), (), notes)
+    rows = np.flatnonzero(~is_missing.any(1))
+    left_out = tuple(scores.data_sets[i] for i in np.flatnonzero(is_missing.any(1)))
     if len(rows) < 2:
-        worst = int(lacking.sum(0).argmax())
+        worst_method = int(is_missing.sum(0).argmax())
         raise Refusal(
             f"only {len(rows)} of {len(scores.data_sets)} data sets have a value of every method; "
-            f"'{scores.methods[worst]}' lacks most ({int(lacking[:, worst].sum())}): leave it out, "
-            f"or use {mention('missing', 'last')}."
+            f"'{scores.methods[worst_method]}' lacks most "
+            f"({int(is_missing[:, worst_method].sum())}): leave it out, or use "
+            f"{mention('missing', 'last')}."
         )
-    whole = scores.taken(rows)
-    return RankTable(whole, oriented[rows], left_out, (_left_out(scores, lacking, left_out),))
+    complete_scores = scores.select(rows)
+    return RankTable(
+        complete_scores, oriented_values[rows], left_out, (_left_out(scores, is_missing, left_out),)
+    )
 
 
 def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) -> str:
@@ -327,17 +347,18 @@ def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) ->
     )
     return (
         f"{len(left_out)} of {len(scores.data_sets)} data sets take no part, as a method has no "
-        f"value there ({counts}): {first_few(left_out, MOST_NAMED)}"
+        f"value there ({counts}): {join_first_words(left_out, MOST_NAMED)}"
     )
 
 
-def _last(scores: Scores, lacking: np.ndarray) -> str:
+def _ranked_last_note(scores: Scores, is_missing: np.ndarray) -> str:
     cells = [
         f"{scores.methods[j]} on {scores.data_sets[i]}"
-        for i, j in zip(*lacking.nonzero(), strict=True)
+        for i, j in zip(*is_missing.nonzero(), strict=True)
     ]
     return (
-        f"{len(cells)} of {lacking.size} cells are missing and rank last (those of one data set "
-        f"tied): {first_few(cells, MOST_NAMED)}; differences of two methods are of the data sets "
+        f"{len(cells)} of {is_missing.size} cells are missing and rank last (those of one data set "
+        f"tied): {join_first_words(cells, MOST_NAMED)}; differences of two methods are of the data "
+        "sets "
         "on which both have values"
     )

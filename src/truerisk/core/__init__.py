@@ -1,1 +1,1 @@
-"""Foundations of all packages: settings of learners, names, messages and text."""
+"""Foundations of all packages: estimators with candidates, argument checks, errors and text."""

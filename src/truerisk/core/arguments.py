@@ -1,4 +1,7 @@
-"""Check arguments; each message names the argument, the value that was given and what is needed.
+"""Checks of arguments; each message names the argument, its value and what is required.
+
+`as_typed` formats arguments as a user would type them again: short values literally, arrays by the
+name of the argument.
 
 `as_typed` formats arguments as a user would type them again: short values as they are, arrays by
 the name of the argument.
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
-from truerisk.core.mentions import ABSENT, Mention
+from truerisk.core.mentions import OMITTED, Mention
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,15 +30,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LONGEST_NAME = 255  # longest file name on common systems
-LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # limits of the level of an interval
-NO_VALUE = object()
-MOST = 10**9  # largest count that is accepted; a larger one is taken for a typing error
+LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # smallest and largest confidence level
+NO_VALUE = object()  # default that tells a missing value from None
+LARGEST_COUNT = 10**9  # A count above this limit is taken for a typing error.
 
 
-def shown(value: Any) -> str:
+def repr_on_one_line(value: Any) -> str:
     """Return the `repr` of a value on one line, truncated if it is long.
 
-    >>> shown("ten"), shown(list(range(100)))
+    >>> repr_on_one_line("ten"), repr_on_one_line(list(range(100)))
     ("'ten'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …')
     """
     try:
@@ -46,31 +49,35 @@ def shown(value: Any) -> str:
 
 
 def mention(name: str, value: Any = NO_VALUE, text: str | None = None) -> str:
-    """Return a mention of an argument for the message of an error, or for a `Sentence`.
+    """Return a marked mention of an argument, which a `Sentence` can reword for the command line.
 
-    `text` is how Python writes the value, by default as `shown` does.
+    `text` is the value as Python writes it; by default `repr_on_one_line` formats it.
+
+    `text` is how Python writes the value, by default as `repr_on_one_line` does.
 
     >>> str(BadArgument(f"{mention('folds', 1)} is too few; use {mention('cv', 'loo')}."))
     "folds=1 is too few; use cv='loo'."
     """
     if value is NO_VALUE:
         return Mention(name, "", "").marked
-    python = shown(value) if text is None else text
+    python_text = repr_on_one_line(value) if text is None else text
     if value is None or value is False:
-        typed = ABSENT
+        typed_text = OMITTED
     elif value is True:
-        typed = ""
+        typed_text = ""
     elif isinstance(value, str):
-        typed = f" {quote(value if text is not None or len(value) <= 60 else f'{value[:59]}…')}"
-    elif isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
-        typed = f" {quote(','.join(value))}"
+        typed_text = (
+            f" {quote(value if text is not None or len(value) <= 60 else f'{value[:59]}…')}"
+        )
+    elif isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+        typed_text = f" {quote(','.join(value))}"
     else:
-        typed = f" {quote(python)}"
-    return Mention(name, python, typed).marked
+        typed_text = f" {quote(python_text)}"
+    return Mention(name, python_text, typed_text).marked
 
 
 def as_array(values: Any, dtype: Any = None) -> np.ndarray:
-    """Convert to an array as NumPy does; raise a ValueError for everything NumPy cannot convert.
+    """Convert values to an array; raise a ValueError for everything that NumPy cannot convert.
 
     NumPy is not uniform here: old releases accept lists of unequal lengths, text among numbers can
     raise a TypeError, an integer of 400 digits an OverflowError, and an object may raise anything.
@@ -105,35 +112,40 @@ def real_array(values: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
-def even_array(name: str, values: Any, wanted: str) -> np.ndarray:
-    """Convert an argument with one entry per row to an array; `wanted` describes an entry."""
+def array_of_rows(name: str, values: Any, requirement: str) -> np.ndarray:
+    """Convert an argument with one entry per row to an array, or raise BadData.
+
+    `requirement` describes the required entries for the message.
+    """
     try:
         return as_array(values)
     except ValueError as error:
-        listed = isinstance(values, list | tuple)
-        why = "a list of rows that are not equally long" if listed else f"no array ({error})"
-        raise BadData(f"{name} is {why}: {wanted}.") from None
+        is_list = isinstance(values, list | tuple)
+        reason = "a list of rows that are not equally long" if is_list else f"no array ({error})"
+        raise BadData(f"{name} is {reason}: {requirement}.") from None
 
 
 def is_count(value: Any) -> bool:
-    """Return True for an integer of at least one that is not a bool."""
+    """Return True for an integer of at least 1 that is not a bool."""
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
 
 
 def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
-    """Refuse a value that is no integer of at least `least`; `why` says what needs so many.
+    """Raise BadArgument unless the value is an integer of at least `least`.
+
+    `why` says for the message what needs so many.
 
     >>> check_count("repeats", "5")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: repeats='5': a whole number is wanted, at least one.
     """
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if whole and least <= value <= MOST:
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_integer and least <= value <= LARGEST_COUNT:
         return
-    if whole and value > MOST:
-        raise _bad(name, value, f" is more than {MOST:,}, which nothing serves.")
-    wanted = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
-    raise _bad(name, value, f": {wanted}.")
+    if is_integer and value > LARGEST_COUNT:
+        raise _bad(name, value, f" is more than {LARGEST_COUNT:,}, which nothing serves.")
+    requirement = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
+    raise _bad(name, value, f": {requirement}.")
 
 
 def _bad(name: str, value: Any, complaint: str) -> BadArgument:
@@ -141,10 +153,10 @@ def _bad(name: str, value: Any, complaint: str) -> BadArgument:
 
 
 def is_distribution(values: Any) -> bool:
-    """Return True if values are drawn from this object: it has `rvs` or is a function.
+    """Return True if values can be drawn from this object: it has `rvs` or is a function.
 
-    The function takes a random generator. Other callables, such as classes and kernels, are values
-    themselves.
+    The function takes a random generator. Other callables, such as classes and kernels, are
+    parameter values themselves.
     """
     return hasattr(values, "rvs") or isroutine(values) or isinstance(values, partial)
 
@@ -155,12 +167,14 @@ def is_number(value: Any) -> bool:
         return False
     if isinstance(value, Integral):
         return abs(int(value)) <= sys.float_info.max
-    # A Fraction cannot be formatted with :g.
+    # Rationals such as Fraction are excluded, because they cannot be formatted with :g.
     return isinstance(value, Real) and not isinstance(value, Rational)
 
 
 def check_number(name: str, value: Any, low: float, high: float, why: str) -> None:
-    """Refuse a value that is no number from `low` to `high`; `why` says what is needed.
+    """Raise BadArgument unless the value is a number from `low` to `high`.
+
+    `why` says for the message what is required.
 
     >>> check_number("gamma", "1", 0, 1, "the price of the choice lies between 0 and 1")
     Traceback (most recent call last):
@@ -171,7 +185,7 @@ def check_number(name: str, value: Any, low: float, high: float, why: str) -> No
 
 
 def check_share(name: str, value: Any, below: float = 1) -> None:
-    """Refuse a value that is not a proportion of the rows, strictly between 0 and `below`.
+    """Raise BadArgument unless the value is a proportion strictly between 0 and `below`.
 
     >>> check_share("test_share", 30)
     Traceback (most recent call last):
@@ -182,7 +196,7 @@ def check_share(name: str, value: Any, below: float = 1) -> None:
 
 
 def check_clip(value: Any) -> None:
-    """Refuse a value that cannot be the smallest probability that a loss uses.
+    """Raise BadArgument unless the value can be the smallest probability that a loss uses.
 
     >>> check_clip(1e-3)
     >>> check_clip(0)
@@ -190,12 +204,12 @@ def check_clip(value: Any) -> None:
     truerisk.core.errors.BadArgument: clip=0: give how near to 0 and 1 probabilities may come, ...
     """
     if not is_number(value) or not 0 < value < 0.5:
-        wanted = "give how near to 0 and 1 probabilities may come, 0 < clip < 0.5"
-        raise _bad("clip", value, f": {wanted}.")
+        requirement = "give how near to 0 and 1 probabilities may come, 0 < clip < 0.5"
+        raise _bad("clip", value, f": {requirement}.")
 
 
 def check_level(name: str, value: Any) -> None:
-    """Refuse a value that is not a level of an interval or a test.
+    """Raise BadArgument unless the value is a level of a confidence interval or a test.
 
     >>> check_level("level", 95)
     Traceback (most recent call last):
@@ -213,7 +227,7 @@ def check_level(name: str, value: Any) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse a value that is not a bool: text such as "no" would count as True.
+    """Raise BadArgument unless the value is a bool: text such as "no" would count as True.
 
     >>> check_flag("stratify", "no")
     Traceback (most recent call last):
@@ -223,10 +237,10 @@ def check_flag(name: str, value: Any) -> None:
         raise _bad(name, value, ": use True or False.")
 
 
-def path_of(name: str, value: Any, example: str) -> Path:
-    """Return the argument as the path of a file.
+def file_path(name: str, value: Any, example: str) -> Path:
+    """Return the argument as the path of a file; raise BadArgument if it is none.
 
-    >>> path_of("store", None, "runs.db")
+    >>> file_path("store", None, "runs.db")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: store=None: name a file, such as 'runs.db'.
     """
@@ -237,29 +251,30 @@ def path_of(name: str, value: Any, example: str) -> Path:
 
 
 def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
-    """Return the path of a store, whose folder can also hold a lock file.
+    """Return the path of a store; raise BadArgument if its name is too long for a file.
 
     >>> store_of(".")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: store='.': name a file, such as 'runs.db'.
     """
-    path = path_of(name, value, example)
+    path = file_path(name, value, example)
     if not path.name or max(map(len, path.parts)) > LONGEST_NAME:
         raise _bad(name, value, f": name a file, such as {example!r}.")
     return path
 
 
-def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
-    """Refuse two arguments with the same meaning if both are given."""
-    if value is not None and other_value is not None:
+def refuse_both(first_name: str, first_value: Any, second_name: str, second_value: Any) -> None:
+    """Raise BadArgument if two arguments with the same meaning are both given."""
+    if first_value is not None and second_value is not None:
         raise BadArgument(
-            f"{mention(one, value)} and {mention(other, other_value)} say the same thing: give one "
+            f"{mention(first_name, first_value)} and {mention(second_name, second_value)} say "
+            "the same thing: give one "
             "of them."
         )
 
 
 def refuse_class(name: str, value: Any) -> None:
-    """Refuse a class given in place of an instance.
+    """Raise UnknownName if the value is a class instead of an instance.
 
     >>> refuse_class("cv", dict)
     Traceback (most recent call last):
@@ -273,7 +288,7 @@ def refuse_class(name: str, value: Any) -> None:
 
 
 def check_has_name(kind: str, given: Any) -> None:
-    """Refuse a user's method, rule, loss, interval or engine that has no name.
+    """Raise BadArgument if a user's method, rule, loss, interval or engine has no `name`.
 
     >>> check_has_name("rule", object())
     Traceback (most recent call last):
@@ -282,13 +297,14 @@ which results call it.
     """
     if not isinstance(getattr(given, "name", None), str):
         raise BadArgument(
-            f"{kind} {type(given).__name__} has no name: give its class a `name`, a text by which "
+            f"{kind} {type(given).__name__} has no name: give its class a `name`, a text "
+            "by which "
             "results call it."
         )
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
-    """Return the random generator for a seed, or the given generator."""
+    """Return the random generator for a seed, or the generator that was passed."""
     import numpy as np
 
     try:
@@ -302,11 +318,11 @@ def generator_of(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-LONGEST = 120
+LONGEST_ARGUMENT = 120  # longest formatted argument, in characters
 
 
 def as_typed(**arguments: Any) -> dict[str, str]:
-    """Format each argument that was given as the text after its "=".
+    """Format each argument that was given as Python source, without the name and "=".
 
     Rows are not written out: an array is represented by a variable with the name of the argument.
 
@@ -319,13 +335,13 @@ def as_typed(**arguments: Any) -> dict[str, str]:
 
 def _typed(name: str, value: Any) -> str:
     text = _text(name, value)
-    return text if len(text) <= LONGEST and "\n" not in text else name
+    return text if len(text) <= LONGEST_ARGUMENT and "\n" not in text else name
 
 
 def _text(name: str, value: Any) -> str:
-    """Return the `repr` of a plain value or of a mapping of plain values; else the name.
+    """Return the `repr` of a plain value or of a mapping of plain values, else the argument's name.
 
-    The name stands for a variable of that name.
+    The name stands for a variable that holds the value.
     """
     import numpy as np
 
@@ -336,8 +352,10 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, list | tuple) and all(map(_plain, value)):
         return repr(list(value))
     if isinstance(value, Mapping):
-        parts = (f"{str(key)!r}: {_text(_name(key, name), entry)}" for key, entry in value.items())
-        return f"{{{', '.join(parts)}}}"
+        entries = (
+            f"{str(key)!r}: {_text(_name(key, name), entry)}" for key, entry in value.items()
+        )
+        return f"{{{', '.join(entries)}}}"
     return name
 
 
@@ -345,11 +363,11 @@ def _plain(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, str)
 
 
-def _name(key: Any, otherwise: str) -> str:
-    return key if isinstance(key, str) and key.isidentifier() else otherwise
+def _name(key: Any, default: str) -> str:
+    return key if isinstance(key, str) and key.isidentifier() else default
 
 
-# ---------------------------------------------------------------- old names, until 1.0
+# ---------------------------------------------------------------- old parameter names, until 1.0
 
 NEW_NAMES = {
     "executor": "n_jobs",
@@ -361,20 +379,20 @@ NEW_NAMES = {
 }
 
 
-def refuse_old_names(given: Iterable[str], known: Container[str]) -> None:
-    """Raise a TypeError if a given name is the old name of a known parameter.
+def refuse_old_names(given_names: Iterable[str], known_names: Container[str]) -> None:
+    """Raise BadArgument if a parameter is given by its old name.
 
     >>> refuse_old_names(["executor"], {"n_jobs"})
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: `executor` is now `n_jobs`.
     """
-    for name in given:
-        if NEW_NAMES.get(name) in known and name not in known:
+    for name in given_names:
+        if NEW_NAMES.get(name) in known_names and name not in known_names:
             raise BadArgument(f"`{name}` is now `{NEW_NAMES[name]}`.")
 
 
 class Renamed:
-    """Old name of an attribute. Reading it raises an AttributeError with the new name.
+    """Old name of an attribute; reading it raises an AttributeError with the new name.
 
     >>> class Curve:
     ...     of = Renamed("from_scores")
@@ -394,26 +412,26 @@ class Renamed:
 
 
 class Extensible:
-    """Base class of classes that users derive from. A subclass cannot define an old name.
+    """Base class of classes that users derive from; a subclass cannot define an old name.
 
-    Otherwise a definition by an old name would be ignored.
+    Otherwise the definition under the old name of an attribute would be ignored.
     """
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         for name in vars(cls):
             for base in cls.__mro__[1:]:
-                if isinstance(old := vars(base).get(name), Renamed):
-                    raise BadArgument(f"{cls.__name__}: `{name}` is now `{old.new}`.")
+                if isinstance(old_name := vars(base).get(name), Renamed):
+                    raise BadArgument(f"{cls.__name__}: `{name}` is now `{old_name.new}`.")
 
 
 def refuses_old_names(call: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a call so that it refuses the old names of its parameters."""
-    known = signature(call).parameters
+    """Decorate a function so that it raises an error for old names of its parameters."""
+    known_parameters = signature(call).parameters
 
     @wraps(call)
-    def refusing(*args: P.args, **options: P.kwargs) -> R:
-        refuse_old_names(options, known)
+    def wrapper(*args: P.args, **options: P.kwargs) -> R:
+        refuse_old_names(options, known_parameters)
         return call(*args, **options)
 
-    return refusing
+    return wrapper

@@ -1,4 +1,4 @@
-"""Errors and warnings, each with a message that says what is wrong, where, and what to do."""
+"""Errors and warnings; each message says what is wrong, where it is wrong, and what to do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "BadData",
     "BadStore",
     "BoundMissed",
-    "Brief",
+    "BriefRepr",
     "CompiledModuleWarning",
     "DuplicateRowsWarning",
     "FindingWarning",
@@ -44,21 +44,21 @@ __all__ = [
     "TrueRiskError",
     "TrueRiskWarning",
     "UnknownName",
+    "builtin_kind_of",
+    "failures_as_fit_failed",
     "first_line",
     "is_failure",
-    "kind_of",
     "message_of",
-    "users_code",
     "visible",
     "warn",
     "xml_text",
 ]
 
-LONGEST = 300  # longest text of a third-party error in a message
+LONGEST_QUOTATION = 300  # longest quotation of a third-party error, in characters
 
 
 class Printable(Exception):
-    """Exception whose text cannot send control characters to the terminal, whatever it quotes."""
+    """Exception whose printed message contains no control characters, even in quoted text."""
 
     def __str__(self) -> str:
         return "\n".join(visible(line) for line in super().__str__().split("\n"))
@@ -95,7 +95,7 @@ class TrueRiskError(Printable):
 
 
 class BadData(TrueRiskError, ValueError):
-    """Error for data that cannot be used as they are.
+    """Error for data that cannot be used as they are; exit code 3 on the command line.
 
     On the command line the exit code is 3.
 
@@ -124,7 +124,7 @@ class BadData(TrueRiskError, ValueError):
 
 
 class BadArgument(BadData, TypeError):
-    """Error for an argument of a wrong type or size.
+    """Error for an argument of a wrong type or size; exit code 2 on the command line.
 
     On the command line it is a usage error (exit code 2).
 
@@ -151,31 +151,34 @@ class BadArgument(BadData, TypeError):
 
 
 class BadStore(BadData):
-    """The file is not a store of truerisk, or it is broken or has a newer format."""
+    """Error for a file that is no store of truerisk, is broken, or has a newer format."""
 
 
 class StoreLocked(TrueRiskError):
-    """Another run writes to the store; the message says which."""
+    """Error because another run, named in the message, writes to the store."""
 
 
 class NotWritten(TrueRiskError, OSError):
-    """A file of results cannot be written to its path; the message says why."""
+    """Error because a file of results cannot be written to its path; the message says why."""
 
 
 class MissingResult(TrueRiskError, AttributeError):
-    """The result was not requested; the message says how to get it."""
+    """Error for a result that was not requested; the message says how to get it."""
 
 
 class BoundMissed(TrueRiskError):
-    """The interval of an honest estimate violates the bound that a user set."""
+    """Error because the interval of an honest estimate violates a bound that a user set."""
 
 
 class StudyIncomplete(TrueRiskError):
-    """A study stopped before its end; its results are stored, and it can resume (exit code 5)."""
+    """Error for a study that stopped before its end (exit code 5).
+
+    Its results are stored, so that it can be resumed.
+    """
 
 
 class Refusal(TrueRiskError, ValueError):
-    """Error of a method or an engine that cannot justify an answer.
+    """Error of a method or an engine that cannot give a justified result.
 
     The message gives the reason and a remedy.
 
@@ -204,7 +207,7 @@ class Refusal(TrueRiskError, ValueError):
 
 
 class NoEngine(Refusal):
-    """No engine, or not the requested one, can answer.
+    """Error because no engine, or not the requested one, can compute the predictions.
 
     `reason` is the reason of the last engine that was tried.
     """
@@ -215,46 +218,51 @@ class NoEngine(Refusal):
 
 
 class UnknownName(TrueRiskError, ValueError):
-    """The name of a parameter, a column or an option is unknown."""
+    """Error for an unknown name of a parameter, a column or an option."""
 
 
 class FitFailed(TrueRiskError, RuntimeError):
-    """A model raised an error in a fit; the message names the split, the step and the parameters.
+    """Error for a fit in which the model raised an error.
 
-    The error is also raised if a function given as a loss, a refit on all rows, or an executor
-    fails.
+    The message names the split, the pipeline step and the parameters. FitFailed is also raised if a
+    user's loss function, a refit on all rows, or an executor fails.
     """
 
     @classmethod
-    def from_error(cls, error: BaseException, what: str) -> FitFailed:
-        """Return a FitFailed that says what failed and why, with the traceback as a note."""
+    def from_error(cls, error: BaseException, failed_code: str) -> FitFailed:
+        """Return a FitFailed error with the cause in its message and the traceback as a note."""
         trace = "".join(traceback.format_exception(error))
-        return cls.like(kind_of(error), f"{what}: {message_of(error)}", trace)
+        return cls.with_kind(builtin_kind_of(error), f"{failed_code}: {message_of(error)}", trace)
 
     @classmethod
-    def like(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
-        """Return a FitFailed that is also a ValueError or TypeError if the model raised one.
+    def with_kind(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
+        """Return a FitFailed error that is also a ValueError or TypeError if `kind` says so.
 
-        Callers may expect the built-in type.
+        Callers may expect the built-in type that the model raised.
         """
-        found = {"ValueError": FitFailedValueError, "TypeError": FitFailedTypeError}.get(kind, cls)
-        error = found(sentence)
+        error_class = {"ValueError": FitFailedValueError, "TypeError": FitFailedTypeError}.get(
+            kind, cls
+        )
+        error = error_class(sentence)
         if trace:
             error.add_note(trace)
         return error
 
 
 class FitFailedValueError(FitFailed, ValueError):
-    """The model raised a ValueError."""
+    """FitFailed for a model that raised a ValueError."""
 
 
 class FitFailedTypeError(FitFailed, TypeError):
-    """The model raised a TypeError."""
+    """FitFailed for a model that raised a TypeError."""
 
 
 @contextlib.contextmanager
-def users_code(what: str) -> Iterator[None]:
-    """Raise FitFailed for any error of a user's code that runs inside, including `sys.exit`."""
+def failures_as_fit_failed(failed_code: str) -> Iterator[None]:
+    """Convert any error of the user's code in this context to FitFailed, including `sys.exit`.
+
+    `failed_code` says in the message which code failed.
+    """
     try:
         yield
     except TrueRiskError:
@@ -262,15 +270,15 @@ def users_code(what: str) -> Iterator[None]:
     except BaseException as error:
         if not is_failure(error):
             raise
-        raise FitFailed.from_error(error, what) from error
+        raise FitFailed.from_error(error, failed_code) from error
 
 
 class MissingExtra(TrueRiskError, ImportError):
-    """An optional dependency is not installed; the message names the extra."""
+    """Error because an optional dependency is not installed; the message names the extra."""
 
 
 class MissingBranch(TrueRiskError, ImportError):
-    """A part of truerisk itself is not installed; the message names it."""
+    """Error because a module of truerisk itself is not installed; the message names it."""
 
 
 class TrueRiskWarning(Printable, UserWarning):
@@ -295,107 +303,112 @@ class TrueRiskWarning(Printable, UserWarning):
 
 
 class LeakWarning(TrueRiskWarning):
-    """Base of the warnings that a model may have seen rows that it was tested on."""
+    """Base class of the warnings that a model may have seen rows on which it was tested."""
 
 
 class DuplicateRowsWarning(LeakWarning):
-    """Copies of a row are on both sides of a split: the estimate is optimistic."""
+    """Warning that copies of a row are in training and test sets; the estimate is optimistic."""
 
 
 class GroupLeakWarning(LeakWarning):
-    """Rows of one group are on both sides of a split: the estimate is optimistic."""
+    """Warning that rows of one group are in training and test sets; the estimate is optimistic."""
 
 
 class TimeLeakWarning(LeakWarning):
-    """Times are given, and rows are tested by models that saw later rows.
+    """Warning that rows with times are tested by models that were trained on later rows.
 
     The estimate may be too good.
     """
 
 
 class SpaceLeakWarning(LeakWarning):
-    """Places are given, and most rows are tested by models that saw the row next to them."""
+    """Warning that most rows are tested by models that were trained on the spatially next row."""
 
 
 class FittedPartWarning(LeakWarning):
-    """A part of the model stays fitted in all folds.
+    """Warning that a component of the model keeps an earlier fit in all folds.
 
     If it was fitted on rows that are tested, the estimate is too good.
     """
 
 
 class FindingWarning(TrueRiskWarning):
-    """The checks of a call found a problem in the rows or the answers; the text has a remedy."""
+    """Warning about problems that the checks found in the rows or the predictions."""
 
 
 class CompiledModuleWarning(TrueRiskWarning):
-    """The compiled module is missing: the results are the same, but computation is slower."""
+    """Warning that the compiled module is missing: the results are the same, but slower."""
 
 
 class FitFailedWarning(TrueRiskWarning):
-    """Some fits failed, and the affected candidates have no risk."""
+    """Warning that some fits failed; the affected candidates have no risk."""
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return True if an error is a failure of called code; any other one ends the program.
+    """Return True if an error should be reported to the user; any other one ends the program.
 
-    A failure is reported to the user. A panic of code written in Rust (polars, tokenizers) is not
-    an Exception: each such library has its own class for it, which cannot be imported, but all of
-    them have the same name. SystemExit, which `sys.exit` raises, counts as a failure too, because a
-    model that calls it must not end the program that estimates its risk.
+    A panic of code written in Rust (polars, tokenizers) is not an Exception: each such library has
+    its own class for it, which cannot be imported, but all of them have the same name. SystemExit,
+    which `sys.exit` raises, counts as a failure too, because a model that calls it must not end the
+    program that estimates its risk.
     """
-    kind = type(error)
-    panicked = (kind.__module__, kind.__name__) == ("pyo3_runtime", "PanicException")
-    return isinstance(error, Exception | SystemExit) or panicked
+    error_class = type(error)
+    is_panic = (error_class.__module__, error_class.__name__) == ("pyo3_runtime", "PanicException")
+    return isinstance(error, Exception | SystemExit) or is_panic
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of a third-party error's text, truncated if it is long."""
+    """Return the first line of a third-party error's message, truncated if it is long."""
     try:
         text = str(error).strip()
     except Exception:  # noqa: BLE001  `__str__` is third-party code, too
         text = ""
     line = text.splitlines()[0] if text else "no message"
-    if len(line) <= LONGEST:
+    if len(line) <= LONGEST_QUOTATION:
         return line
-    head, _, last = line[:LONGEST].rpartition(" ")
-    return f"{head or last} …"
+    head, _, last_word = line[:LONGEST_QUOTATION].rpartition(" ")
+    return f"{head or last_word} …"
 
 
 def message_of(error: BaseException) -> str:
-    """Return the type of an error and its first line, as in 'ValueError: no rows'."""
+    """Return the type and the first line of an error, as in 'ValueError: no rows'."""
     if isinstance(error, SystemExit):
-        left = error.code  # A copy by tblib, which Dask installs, preserves only the arguments.
-        if left is None and error.args:
-            left = error.args[0]
-        code = "" if left is None else visible(repr(left)[:60])
-        return f"SystemExit: it called sys.exit({code}); let it raise an error instead"
+        exit_status = (
+            error.code
+            # Dask installs tblib, whose copies of errors keep only the arguments.
+        )
+        if exit_status is None and error.args:
+            exit_status = error.args[0]
+        exit_text = "" if exit_status is None else visible(repr(exit_status)[:60])
+        return f"SystemExit: it called sys.exit({exit_text}); let it raise an error instead"
     return f"{type(error).__name__}: {first_line(error)}"
 
 
-def kind_of(error: BaseException) -> str:
-    """Return the name of the built-in type that callers may expect, for `FitFailed.like`."""
-    return next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
+def builtin_kind_of(error: BaseException) -> str:
+    """Return "ValueError" or "TypeError" if the error has that type, else an empty string."""
+    return next((kind.__name__ for kind in (ValueError, TypeError) if isinstance(error, kind)), "")
 
 
-LONGEST_REPR = 12  # lines
+LONGEST_REPR = 12  # longest `repr` in lines
 
 
 def visible(text: str) -> str:
-    r"""Escape control characters, so that text can neither break a line nor reorder it.
+    r"""Escape control characters, so that a text can neither break a line nor reorder it.
 
     >>> visible("a\x1b[31mb\n")
     'a\\x1b[31mb\\x0a'
     """
     if text.isprintable():
         return text
-    return "".join(f"\\x{ord(c):02x}" if _is_invisible(c) else c for c in text)
+    return "".join(
+        f"\\x{ord(character):02x}" if _is_invisible(character) else character for character in text
+    )
 
 
 def _is_invisible(character: str) -> bool:
     """Return True for control and formatting characters and for code points without a character."""
     code = ord(character)
-    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # U+FFFE, U+FFFF and their like
+    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # noncharacters
         return True
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -404,7 +417,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def xml_text(text: str) -> str:
-    r"""Escape every character that XML 1.0 forbids as its number.
+    r"""Replace every character that XML 1.0 forbids by an escape with its number.
 
     XML has no escape for these characters: a file with one of them, for instance in a label, is not
     well-formed.
@@ -412,32 +425,32 @@ def xml_text(text: str) -> str:
     >>> xml_text("a\ufffe\x00\ud800é\n") == "a\\xfffe\\x00\\xd800é\n"
     True
     """
-    return _NOT_IN_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _NOT_IN_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
-class Brief:
-    """Base of results whose `repr` is the beginning of their printed form, for notebooks."""
+class BriefRepr:
+    """Base class of results whose `repr` is the beginning of their printed form, for notebooks."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         # The `repr` of a dataclass would list all fields, including arrays.
         if "__repr__" not in vars(cls):
-            cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]
+            cls.__repr__ = BriefRepr.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        lines = str(self).split("\n")
-        if len(lines) <= LONGEST_REPR:
-            return "\n".join(lines)
-        rest = f"... print() shows {len(lines) - LONGEST_REPR + 1} lines more"
-        return "\n".join([*lines[: LONGEST_REPR - 1], rest])
+        text_lines = str(self).split("\n")
+        if len(text_lines) <= LONGEST_REPR:
+            return "\n".join(text_lines)
+        omitted_text = f"... print() shows {len(text_lines) - LONGEST_REPR + 1} lines more"
+        return "\n".join([*text_lines[: LONGEST_REPR - 1], omitted_text])
 
 
-INSIDE = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
+OWN_FILES = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Issue a warning that points to the first line outside of this package."""
+    """Issue a warning that points to the first line of code outside of this package."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_code.co_filename.startswith(INSIDE):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN_FILES):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level - (frame is None))

@@ -1,4 +1,4 @@
-"""A Family is a learner with its candidates, the settings from which one will be chosen."""
+"""`Family`: an estimator with its candidates, the hyperparameter settings to choose from."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.arguments import Renamed, is_distribution, mention, refuse_class, shown
+from truerisk.core.arguments import (
+    Renamed,
+    is_distribution,
+    mention,
+    refuse_class,
+    repr_on_one_line,
+)
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_a, is_from
-from truerisk.core.registry import check_present, closest
+from truerisk.core.registry import check_present, suggestion_for
 
-BEST = "best_params_"
-CURVES = "predict_survival_function"  # the name in scikit-survival
+BEST_PARAMS = "best_params_"
+SURVIVAL_METHOD = "predict_survival_function"  # name of the prediction method in scikit-survival
 MOST_SHOWN = 30  # largest number of parameters that a message lists
 
 TaskWord = Literal["classification", "regression", "survival", "other"]
@@ -30,7 +36,7 @@ TaskWord = Literal["classification", "regression", "survival", "other"]
 
 @frozen(eq=False)
 class Family:
-    """An estimator with its ordered hyperparameter settings (`step__param` names in pipelines).
+    """An estimator with its candidates, the hyperparameter settings to choose from, in order.
 
     Parameters
     ----------
@@ -75,11 +81,11 @@ class Family:
 
     def __post_init__(self) -> None:
         is_piped = is_a(self.estimator, PIPELINE) and bool(self.estimator.steps)
-        step, last = self.estimator.steps[-1][:2] if is_piped else ("", self.estimator)
+        step, learner = self.estimator.steps[-1][:2] if is_piped else ("", self.estimator)
         vars(self).update(
             is_piped=is_piped,
-            last=last,
-            name=type(last).__name__,
+            last=learner,
+            name=type(learner).__name__,
             prefix=f"{step}__" if is_piped else "",
             named=tuple(dict.fromkeys(chain.from_iterable(self.candidates))),
         )
@@ -130,22 +136,22 @@ class Family:
         check_present("truerisk.core.drawn_settings")
         from truerisk.core.drawn_settings import drawn_settings
 
-        settings = drawn_settings(distributions, n_iter, seed, _listed)
+        settings = drawn_settings(distributions, n_iter, seed, _value_lists)
         return cls._checked(estimator, tuple(settings))
 
     @classmethod
     def _checked(cls, estimator: Any, candidates: tuple[Mapping[str, Any], ...]) -> Family:
-        """Make a family; refuse an estimator that cannot be cloned, and unknown parameters."""
+        """Make a family; raise an error if the estimator cannot be cloned or lacks a parameter."""
         from sklearn.base import clone
 
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
         try:
-            # A generator cannot be copied; the code that needs the copy raises an error.
+            # A generator cannot be copied; the code that needs a copy raises an error.
             with suppress(TypeError):
                 clone(estimator)
-        except RuntimeError as error:  # CatBoost copies its list parameters
+        except RuntimeError as error:  # CatBoost raises it because it copies list parameters.
             raise BadArgument(
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
                 "cat_features=('city', 'sex') of CatBoost."
@@ -156,16 +162,15 @@ class Family:
 
     @cached_property
     def task(self) -> TaskWord:
-        """The task of the estimator by scikit-learn's tags: classification or regression.
+        """Task of the estimator by scikit-learn's tags: classification, regression or survival.
 
-        Models of survival are recognised as well. A search without tags (OptunaSearchCV) has the
-        task of the estimator that it tunes.
+        A search without tags (OptunaSearchCV) has the task of the estimator that it tunes.
         """
         from sklearn.base import is_classifier, is_regressor
 
         try:
-            for model in (self.estimator, tuned_by(self.last)):
-                if of_survival(model):  # Some survival models are also regressors.
+            for model in (self.estimator, tuned_estimator_of(self.last)):
+                if is_survival_model(model):  # Some survival models are also regressors.
                     return "survival"
                 if is_classifier(model):
                     return "classification"
@@ -180,39 +185,41 @@ class Family:
 
     @cached_property
     def takes_y_as_given(self) -> bool:
-        """True if a third-party learner is fitted, which may require float32 or a column vector.
+        """True if a third-party learner is fitted, which may require y as float32 or as a column.
 
-        Learners of scikit-learn and of this package accept any y and use the numbers in it.
+        Learners of scikit-learn and of this package accept y in any numeric form.
         """
-        step, parts = self.prefix.removesuffix("__"), [self.last]
-        if step in self.named:
-            parts += [setting[step] for setting in self.candidates if step in setting]
+        step_name, components = self.prefix.removesuffix("__"), [self.last]
+        if step_name in self.named:
+            components += [
+                setting[step_name] for setting in self.candidates if step_name in setting
+            ]
         if hasattr(self.last, "get_params"):
-            for value in parameters_of(self.last).values():
-                if hasattr(value, "get_params") or isinstance(value, list):
-                    parts += self.last.get_params(deep=True).values()
+            for parameter_value in parameters_of(self.last).values():
+                if hasattr(parameter_value, "get_params") or isinstance(parameter_value, list):
+                    components += self.last.get_params(deep=True).values()
                     break
-        for part in parts:
-            is_estimator = hasattr(part, "fit") and not isinstance(part, type)
-            if is_estimator and not is_from(part, "sklearn", "truerisk"):
+        for component in components:
+            is_estimator = hasattr(component, "fit") and not isinstance(component, type)
+            if is_estimator and not is_from(component, "sklearn", "truerisk"):
                 return True
         return False
 
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """All parameters of the last step for every candidate, without building the models."""
-        settings, common = [], parameters_of(self.last)
+        """All parameters of the learner for every candidate, without building the models."""
+        settings, learner_params = [], parameters_of(self.last)
         for candidate in self.candidates:
-            setting = dict(common)
-            for name, value in candidate.items():
+            setting = dict(learner_params)
+            for name, parameter_value in candidate.items():
                 if name.startswith(self.prefix):
-                    setting[name.removeprefix(self.prefix)] = value
+                    setting[name.removeprefix(self.prefix)] = parameter_value
             settings.append(setting)
         return tuple(settings)
 
     @cached_property
     def pairwise(self) -> tuple[bool, ...]:
-        """One flag per candidate: True if it takes X as a square matrix of rows against rows.
+        """Flag of each candidate: True if X must be a square kernel or distance matrix.
 
         The flag is scikit-learn's tag `pairwise`. Such a fit gets the rows and columns of the
         training set, and predicts from the rows of the test set and the columns of the training
@@ -220,15 +227,14 @@ class Family:
         """
         from sklearn.utils import get_tags
 
-        own = bool(get_tags(self.estimator).input_tags.pairwise)
-        plain = (
-            int,
-            float,
-            type(None),
-        )  # No setting of this type, such as C=1, makes a kernel precomputed.
+        is_pairwise = bool(get_tags(self.estimator).input_tags.pairwise)
+        # A value of these types, such as C=1, does not switch to a precomputed kernel.
+        scalar_types = (int, float, type(None))
         return tuple(
-            own
-            if all(isinstance(value, plain) for value in setting.values())
+            is_pairwise
+            if all(
+                isinstance(parameter_value, scalar_types) for parameter_value in setting.values()
+            )
             else bool(get_tags(self.make(number)).input_tags.pairwise)
             for number, setting in enumerate(self.candidates)
         )
@@ -237,7 +243,7 @@ class Family:
         return len(self.candidates)
 
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
-        """Make a fresh, unfitted model; `seed` sets each `random_state` that is None.
+        """Make a fresh, unfitted model of one candidate.
 
         Parameters
         ----------
@@ -253,11 +259,11 @@ class Family:
         """
         model = _clone_with(self.estimator, self.candidates[candidate])
         if seed is not None and (names := sorted(self.random_parameters(model))):
-            model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
+            model.set_params(**dict(zip(names, random_states_for(seed, len(names)), strict=True)))
         return model
 
     def random_parameters(self, model: Any) -> list[str]:
-        """Return the names of the `random_state` parameters that are None.
+        """Return the names of a model's `random_state` parameters that are None.
 
         Parameters
         ----------
@@ -270,68 +276,70 @@ class Family:
             The names.
         """
         names = []
-        for name, value in model.get_params(deep=True).items():
-            if value is None and name.rpartition("__")[2] == "random_state":
+        for name, parameter_value in model.get_params(deep=True).items():
+            if parameter_value is None and name.rpartition("__")[2] == "random_state":
                 names.append(name)
         return names
 
     @cached_property
     def is_random(self) -> bool:
-        """True if some candidate leaves a `random_state` at None."""
+        """True if `random_state` is None for some candidate."""
         return any(map(self.random_parameters, map(self.make, range(len(self)))))
 
 
-def of_survival(model: Any) -> bool:
-    """Return True for a survival model, recognised by its class or by its survival curves."""
-    return is_a(model, "sksurv.base:SurvivalAnalysisMixin") or hasattr(model, CURVES)
+def is_survival_model(model: Any) -> bool:
+    """Return True for a survival model, recognised by its class or its survival curves."""
+    return is_a(model, "sksurv.base:SurvivalAnalysisMixin") or hasattr(model, SURVIVAL_METHOD)
 
 
 def has_best_params(learner: Any) -> bool:
-    """Return True if the class of a learner gives a fitted model `best_params_`.
+    """Return True if the learner's class defines `best_params_`, so that it is a search.
 
-    The class has it as a property, or one of its methods refers to it. The estimators that a
-    learner holds or takes do not count: an ensemble of searches is not a search.
+    The class has `best_params_` as a property, or one of its methods refers to it. The estimators
+    that a learner holds or takes do not count: an ensemble of searches is not a search.
     """
-    kind = type(learner)
-    if hasattr(kind, BEST):
+    learner_class = type(learner)
+    if hasattr(learner_class, BEST_PARAMS):
         return True
-    members = (member for base in kind.__mro__ for member in vars(base).values())
-    codes = [unwrap(member).__code__ for member in members if isfunction(member)]
-    for code in codes:  # The list grows in the loop by nested functions.
-        if BEST in code.co_names or BEST in code.co_consts:
+    members = (member for base in learner_class.__mro__ for member in vars(base).values())
+    code_objects = [unwrap(member).__code__ for member in members if isfunction(member)]
+    for code_object in code_objects:  # The loop adds nested functions to the list.
+        if BEST_PARAMS in code_object.co_names or BEST_PARAMS in code_object.co_consts:
             return True
-        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+        code_objects += [
+            constant for constant in code_object.co_consts if isinstance(constant, CodeType)
+        ]
     return False
 
 
 def tunes_inside(family: Family) -> bool:
-    """Return True for a single setting that is a search or has inner splits to tune by."""
+    """Return True if the family has a single candidate that is a search or has its own `cv`."""
     if len(family) != 1:
         return False
     if has_best_params(family.last):
         return True
     parameters = family.estimator.get_params(deep=True)
     for name in parameters:
-        place, _, label = name.rpartition("__")
-        owner = parameters[place] if place else family.estimator
-        if label == "cv" and callable(getattr(owner, "fit", 0)):
+        owner_name, _, parameter_name = name.rpartition("__")
+        cv_owner = parameters[owner_name] if owner_name else family.estimator
+        if parameter_name == "cv" and callable(getattr(cv_owner, "fit", 0)):
             return True
     return False
 
 
-def tuned_by(model: Any) -> Any:
-    """Return the estimator that a search tunes; for any other model, return the model itself.
+def tuned_estimator_of(model: Any) -> Any:
+    """Return the estimator that a search tunes, or the model itself if it is no search.
 
-    A search has splits of its own (`cv`), or its class sets ``best_params_``.
+    A search has a parameter `cv`, or its class sets ``best_params_``.
     """
-    tuned = getattr(model, "estimator", None)
-    if not hasattr(tuned, "get_params") or not hasattr(type(model), "predict"):
+    inner_estimator = getattr(model, "estimator", None)
+    if not hasattr(inner_estimator, "get_params") or not hasattr(type(model), "predict"):
         return model
-    return tuned if hasattr(model, "cv") or has_best_params(model) else model
+    return inner_estimator if hasattr(model, "cv") or has_best_params(model) else model
 
 
 def _clone_with(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """Clone an estimator and set these parameters, which are cloned as well."""
+    """Clone an estimator and set these parameters, whose values are cloned as well."""
     from sklearn.base import clone
 
     model = clone(estimator)
@@ -344,25 +352,25 @@ _NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # parame
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
-    """Return `get_params(deep=False)`, with the parameter names of each class cached.
+    """Return `model.get_params(deep=False)`, with the parameter names of each class cached.
 
-    scikit-learn inspects the signature of the class at every call.
+    Without the cache scikit-learn inspects the signature of the class at every call.
     """
     from sklearn.base import BaseEstimator
 
-    kind, parameters = type(model), {}
-    if kind.get_params is not BaseEstimator.get_params or kind not in _NAMES:
+    model_class, parameters = type(model), {}
+    if model_class.get_params is not BaseEstimator.get_params or model_class not in _NAMES:
         parameters = model.get_params(deep=False)
-        _NAMES[kind] = tuple(parameters)
+        _NAMES[model_class] = tuple(parameters)
         return parameters
-    for name in _NAMES[kind]:
+    for name in _NAMES[model_class]:
         parameters[name] = getattr(model, name)
     return parameters
 
 
-def drawn_states(seed: Sequence[int], n: int) -> list[int]:
-    """Return the integers that `Family.make` sets n `random_state` parameters to, by name order."""
-    return [int(s) for s in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
+def random_states_for(seed: Sequence[int], n: int) -> list[int]:
+    """Return n integers from a seed, for the `random_state` parameters that `Family.make` sets."""
+    return [int(state) for state in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
 
 
 def _without_tags(estimator: Any) -> str:
@@ -374,7 +382,7 @@ def _without_tags(estimator: Any) -> str:
 
 
 def refuse_no_tags(estimator: Any) -> None:
-    """Refuse an estimator without scikit-learn's tags, which say what kind of model it is."""
+    """Raise BadData for an estimator without scikit-learn's tags, which say what kind it is."""
     from sklearn.utils import get_tags
 
     try:
@@ -384,14 +392,14 @@ def refuse_no_tags(estimator: Any) -> None:
 
 
 def refuse_no_estimator(estimator: Any) -> None:
-    """Refuse a class, a name or None in place of an estimator, also as a step of a pipeline.
+    """Raise an error if a class, a name or None is given instead of an estimator instance.
 
-    This comes before scikit-learn asks for tags. A class is also refused where a model lists or
-    wraps an estimator. Some models are meant to be given a class; models that need the estimator's
-    tags are not.
+    Nested estimators are checked as well, such as the steps of a pipeline. The check comes before
+    scikit-learn reads the tags. Some models have a parameter that is a class on purpose; they are
+    accepted if scikit-learn can determine their tags.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
-        text = clean(" ".join(repr(estimator).split()), 80)
+        text = escape_and_truncate(" ".join(repr(estimator).split()), 80)
         raise UnknownName(
             f"{text} is not an estimator instance; give one, such as "
             "KNeighborsClassifier(), not its class or its name."
@@ -404,18 +412,18 @@ def refuse_no_estimator(estimator: Any) -> None:
             "(name, object) pairs."
         )
     for parameter, value in parameters_of(estimator).items():
-        parts = [(parameter, value)]
+        named_parts = [(parameter, value)]
         if isinstance(value, list | tuple):
-            parts += [pair[:2] for pair in value if _is_named(pair)]
-        for name, part in parts:
-            if not isinstance(part, type) and hasattr(part, "get_params"):
-                refuse_no_estimator(part)
-            elif hasattr(part, "fit") and (part is not value or not _has_tags(estimator)):
-                refuse_class(name, part)
+            named_parts += [pair[:2] for pair in value if _is_named(pair)]
+        for name, component in named_parts:
+            if not isinstance(component, type) and hasattr(component, "get_params"):
+                refuse_no_estimator(component)
+            elif hasattr(component, "fit") and (component is not value or not _has_tags(estimator)):
+                refuse_class(name, component)
 
 
 def _is_named(value: Any) -> bool:
-    """Return True for (name, object), possibly followed by more entries."""
+    """Return True for a pair (name, object), possibly followed by more entries."""
     return isinstance(value, list | tuple) and len(value) > 1 and isinstance(value[0], str)
 
 
@@ -431,7 +439,7 @@ def _has_tags(model: Any) -> bool:
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every combination in the order of ParameterGrid: the last name varies fastest."""
+    """Yield every setting of the grid in ParameterGrid's order: the last name varies fastest."""
     if isinstance(grid, Mapping):
         grid = [grid]
     else:
@@ -445,18 +453,20 @@ def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
             f"{mention('grid', grid)} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of "
             "such dicts."
         )
-    for values_by_name in list(map(_listed, grid)):
+    for values_by_name in list(map(_value_lists, grid)):
         names = sorted(values_by_name)
         for values in product(*map(values_by_name.__getitem__, names)):
             yield dict(zip(names, values, strict=True))
 
 
-def _listed(part: Any) -> dict[str, list[Any]]:
-    """Return the values of each parameter as a list; refuse anything but a dict of such lists."""
-    if not isinstance(part, Mapping):
-        raise UnknownName(f"{shown(part)} in the grid is no dict of parameter values.")
-    listed = {}
-    for name, values in part.items():
+def _value_lists(grid_dict: Any) -> dict[str, list[Any]]:
+    """Convert the values of each parameter to a list; raise an error unless there are some."""
+    if not isinstance(grid_dict, Mapping):
+        raise UnknownName(
+            f"{repr_on_one_line(grid_dict)} in the grid is no dict of parameter values."
+        )
+    value_lists = {}
+    for name, values in grid_dict.items():
         if not isinstance(name, str):
             raise UnknownName(f"{name!r} in the grid is no name of a parameter: names are text.")
         if is_distribution(values):
@@ -476,44 +486,50 @@ def _listed(part: Any) -> dict[str, list[Any]]:
                 f"Parameter grid for parameter {name!r} has {values.ndim} dimensions: give a list "
                 "of values, of arrays where each value is one."
             )
-        listed[name] = list(values)
-        if not listed[name]:
+        value_lists[name] = list(values)
+        if not value_lists[name]:
             raise BadData(
                 f"Parameter grid for parameter {name!r} need to be a non-empty sequence, got: []; "
                 "give at least one value."
             )
-    return listed
+    return value_lists
 
 
 def _refuse_unknown(family: Family) -> None:
-    """Refuse unknown parameters.
+    """Raise UnknownName for a parameter that the estimator does not have.
 
-    They are refused only if `set_params` refuses them, because some models list only parameters
-    that were set before.
+    Some models list only parameters that were set before, so only names that `set_params` refuses
+    are unknown.
     """
     estimator = family.estimator
     params = estimator.get_params(deep=True)
     for name in family.named:
         if name not in params and not _can_be_set(family, name, params):
-            missing = f"{type(estimator).__name__} has no parameter {name!r}"
-            raise UnknownName(f"{missing}{closest(name, params) or '.'} {_those_of(name, params)}")
+            text = f"{type(estimator).__name__} has no parameter {name!r}"
+            raise UnknownName(
+                f"{text}{suggestion_for(name, params) or '.'} {_parameter_list(name, params)}"
+            )
 
 
-def _those_of(name: str, parameters: Mapping[str, Any]) -> str:
-    """List the parameters in a sentence for a message.
+def _parameter_list(name: str, parameters: Mapping[str, Any]) -> str:
+    """List the estimator's parameters in a sentence for a message.
 
-    A pipeline has dozens: list those with the same last part, or else its steps.
+    A pipeline has dozens of parameters. Then only those that end like `name` are listed, or else
+    the steps.
     """
     names = sorted(parameters)
     if len(names) <= MOST_SHOWN:
         return f"It has: {', '.join(names)}."
-    end = name.rpartition("__")[2]
-    alike = [n for n in names if n.rpartition("__")[2] == end]
-    return f"Of {len(names)} it has: {', '.join(alike or [n for n in names if '__' not in n])}."
+    last_part = name.rpartition("__")[2]
+    similar_names = [n for n in names if n.rpartition("__")[2] == last_part]
+    return (
+        f"Of {len(names)} it has: "
+        f"{', '.join(similar_names or [n for n in names if '__' not in n])}."
+    )
 
 
 def _can_be_set(family: Family, name: str, parameters: Mapping[str, Any]) -> bool:
-    """Return True if some candidate's value can be set, after the steps that it sets itself."""
+    """Return True if some candidate's value can be set, after the candidate's own steps are set."""
     for setting in family.candidates:
         if name in setting:
             steps = (n for n in setting if n in parameters or name.startswith(f"{n}__"))

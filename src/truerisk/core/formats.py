@@ -1,4 +1,4 @@
-"""Format numbers, names and settings for users."""
+"""Formatting of numbers, names and hyperparameter settings for users."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _FOLDERS = re.compile(
 
 
 def dates_text(dates: np.ndarray) -> np.ndarray:
-    """Format dates as text, each as short as its precision allows."""
+    """Format dates as text, each with no more precision than it has."""
     return np.datetime_as_string(dates, unit="auto")
 
 
 def without_folders(text: str) -> str:
-    """Reduce file paths in a text to file names.
+    """Shorten the file paths in a text to file names.
 
     A text that is passed on must not reveal who ran the computation and where.
 
@@ -36,7 +36,9 @@ def without_folders(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Format a rounded number, or a dash for None and NaN; zero never has a minus sign.
+    """Format a number with fixed decimals, or a dash for None and NaN.
+
+    Zero never has a minus sign.
 
     >>> number(-0.25), number(-2e-16), number(None)
     ('-0.2500', '0.0000', '–')
@@ -47,13 +49,13 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def risk(value: float | None, other: float = 0.0) -> str:
-    """Format a risk, in exponent form if it and the risk printed next to it would read 0.0000.
+    """Format a risk, in exponent form if it and the risk printed beside it would read 0.0000.
 
     >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, other=0.1), risk(None)
     ('0.1235', '0.0000', '7.834e-13', '0.0000', '–')
     """
-    tiny = value is not None and 0 < max(abs(value), abs(other)) < 0.00005
-    return f"{value:.4g}" if tiny else number(value)
+    is_tiny = value is not None and 0 < max(abs(value), abs(other)) < 0.00005
+    return f"{value:.4g}" if is_tiny else number(value)
 
 
 def percent(level: float) -> str:
@@ -74,21 +76,23 @@ def rows_counted(
     "178 rows (48 'ill', 130 'healthy')"
     """
     groups = "" if n_groups is None else f" in {n_groups} groups"
-    classes = ", ".join(f"{n} '{clean(name, 40)}'" for name, n in class_counts.items())
+    classes = ", ".join(
+        f"{n} '{escape_and_truncate(name, 40)}'" for name, n in class_counts.items()
+    )
     return f"{n_rows} rows{groups}" + (f" ({classes})" if classes else "")
 
 
 def seconds(value: float | None) -> str:
-    """Format seconds for users, with a dash if they are not known."""
+    """Format a duration in seconds, or a dash if it is None."""
     if value is None:
         return "–"
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
 def sureness(std_error: float | None, interval: Any) -> str:
-    """Format the interval, as in ', 95 % interval [.1, .2] (wald)', or else the standard error.
+    """Format the interval of a risk, as in ', 95 % interval [.1, .2] (wald)', or its error.
 
-    The text is empty if there is neither.
+    The standard error is given if there is no interval. The text is empty if there is neither.
     """
     if interval is not None:
         level = round(100 * interval.confidence_level, 6)
@@ -96,96 +100,105 @@ def sureness(std_error: float | None, interval: Any) -> str:
     return "" if std_error is None else f", standard error {risk(std_error)}"
 
 
-def clean(text: str, limit: int = 200) -> str:
-    """Make control characters visible, and truncate a long text."""
-    shown = visible(text[: limit + 1])
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+def escape_and_truncate(text: str, limit: int = 200) -> str:
+    """Escape control characters, and truncate a long text."""
+    visible_text = visible(text[: limit + 1])
+    return visible_text if len(visible_text) <= limit else visible_text[: limit - 1] + "…"
 
 
 def params_text(params: Mapping[str, Any]) -> str:
-    """Format a setting, as in 'n_neighbors=5, weights=uniform'.
+    """Format a hyperparameter setting, as in 'n_neighbors=5, weights=uniform'.
 
     Step names are omitted if the parameter names remain distinct.
     """
-    short = [name.rpartition("__")[2] for name in params]
-    names = short if len(set(short)) == len(short) else list(params)
-    parts = [f"{name}={_value(v)}" for name, v in zip(names, params.values(), strict=True)]
-    return ", ".join(parts) or "as given"
+    short_names = [name.rpartition("__")[2] for name in params]
+    names = short_names if len(set(short_names)) == len(short_names) else list(params)
+    formatted = [
+        f"{name}={_value(parameter_value)}"
+        for name, parameter_value in zip(names, params.values(), strict=True)
+    ]
+    return ", ".join(formatted) or "as given"
 
 
 def _value(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
-    shown = value if isinstance(value, str) else without_folders(str(value))
-    return clean(" ".join(shown.split()), 60)
+    value_text = value if isinstance(value, str) else without_folders(str(value))
+    return escape_and_truncate(" ".join(value_text.split()), 60)
 
 
-def of_class(score: str, positive: Any) -> str:
-    """Return the name of a score, with the class that it refers to.
+def score_of_class(score: str, positive: Any) -> str:
+    """Return the name of a score, followed by the class to which it refers, if any.
 
-    >>> of_class("f1", "bad"), of_class("mcc", None)
+    >>> score_of_class("f1", "bad"), score_of_class("mcc", None)
     ("f1 of 'bad'", 'mcc')
     """
-    return score if positive is None else f"{score} of {clean(repr(positive), 40)}"
+    return score if positive is None else f"{score} of {escape_and_truncate(repr(positive), 40)}"
 
 
 def yes_or_no(answer: bool | None) -> str:
-    """Format an answer for a table, with a dash if it is unknown."""
+    """Format a bool for a table as "yes" or "no", with a dash for None."""
     return "–" if answer is None else "yes" if answer else "no"
 
 
-def listed(words: Iterable[str], conjunction: str = "and") -> str:
+def join_words(words: Iterable[str], conjunction: str = "and") -> str:
     """Join the words of an enumeration, with `conjunction` before the last.
 
-    >>> listed(["knn"]), listed(["knn", "lda", "tree"], "or")
+    >>> join_words(["knn"]), join_words(["knn", "lda", "tree"], "or")
     ('knn', 'knn, lda or tree')
     """
-    *first, last = words
-    return f"{', '.join(first)} {conjunction} {last}" if first else last
+    *first_words, last_word = words
+    return f"{', '.join(first_words)} {conjunction} {last_word}" if first_words else last_word
 
 
-def first_few(words: Sequence[str], most: int) -> str:
-    """Join the first words, and state how many more there are.
+def join_first_words(words: Sequence[str], most_words: int) -> str:
+    """Join the first words of a list, followed by the number of omitted words.
 
-    >>> first_few(["knn", "lda", "tree"], 2)
+    >>> join_first_words(["knn", "lda", "tree"], 2)
     'knn, lda and 1 more'
     """
-    shown = ", ".join(words[:most])
-    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+    shown_words = ", ".join(words[:most_words])
+    return (
+        shown_words
+        if len(words) <= most_words
+        else f"{shown_words} and {len(words) - most_words} more"
+    )
 
 
-def unsigned(value: float, other: float | None) -> str:
-    """Format a value with as many decimals as the risk next to it; a zero never has a minus sign.
+def unsigned_number(value: float, other: float | None) -> str:
+    """Format a value with as many decimals as a risk of the size of `other`.
 
-    >>> unsigned(-0.00001, 0.2), unsigned(7.6448, 3012.0)
+    A zero never has a minus sign.
+
+    >>> unsigned_number(-0.00001, 0.2), unsigned_number(7.6448, 3012.0)
     ('0.0000', '7.6')
     """
     decimals = 4 if other is None or abs(other) < 100 else 1
     return number(round(value, decimals) + 0.0, decimals)
 
 
-def signed(value: float | None, other: float | None) -> str:
-    """Format a value like `unsigned`, but with its sign; None gives a dash.
+def signed_number(value: float | None, other: float | None) -> str:
+    """Format a value like `unsigned_number`, but with its sign; None gives a dash.
 
-    >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0), signed(None, 0.2)
+    >>> signed_number(-0.00001, 0.2), signed_number(-7.6448, 3012.0), signed_number(None, 0.2)
     ('+0.0000', '-7.6', '–')
     """
     if value is None:
         return "–"
-    text = unsigned(value, other)
+    text = unsigned_number(value, other)
     return text if text.startswith("-") else f"+{text}"
 
 
 @contextmanager
-def named(name: str) -> Iterator[None]:
-    """Prefix the messages of errors raised inside with the name of a learner or a file.
+def errors_named(name: str) -> Iterator[None]:
+    """Prefix the messages of errors raised in this context with the name of a learner or a file.
 
     The type of the error is preserved.
     """
     try:
         yield
     except TrueRiskError as error:
-        again = type(error)(f"{clean(name, 40)}: {error.sentence.marked}")
+        renamed_error = type(error)(f"{escape_and_truncate(name, 40)}: {error.sentence.marked}")
         for note in getattr(error, "__notes__", ()):
-            again.add_note(note)
-        raise again from error
+            renamed_error.add_note(note)
+        raise renamed_error from error

@@ -1,4 +1,4 @@
-"""Test whether an object belongs to a known class: by the class itself, never by its name.
+"""Tests whether an object belongs to a known class: by the class itself, never by its name alone.
 
 A closed-form formula stands for the methods of one class. It must not be used for a subclass that
 may override a method, for a class of another module with the same name, or for an object on which a
@@ -19,92 +19,106 @@ PIPELINE = "sklearn.pipeline:Pipeline"
 Entry = TypeVar("Entry")
 
 
-def known_class(place: str) -> type | None:
-    """Return the class at "module:Class", or None if the module is not imported or lacks it."""
-    module, _, name = place.partition(":")
+def imported_class(class_path: str) -> type | None:
+    """Return the class named "module:Class", or None if its module is not imported."""
+    module, _, class_name = class_path.partition(":")
     try:
-        member = getattr(sys.modules.get(module), name, None)
-    except ImportError:  # scikit-learn raises this if an experimental feature is not enabled.
+        member = getattr(sys.modules.get(module), class_name, None)
+    # scikit-learn raises ImportError if an experimental feature is not enabled.
+    except ImportError:
         return None
     return member if isinstance(member, type) else None
 
 
-def is_plain(value: Any, *kinds: type) -> bool:
-    """Return True if `value` is of exactly one of these classes, with no method replaced.
+def is_plain(value: Any, *classes: type) -> bool:
+    """Return True if `value` belongs to exactly one of these classes and no method was replaced.
 
     >>> class Own(dict): ...
     >>> is_plain({}, dict), is_plain(Own(), dict), is_plain(Own(), dict, Own)
     (True, False, True)
     """
-    kind = type(value)
-    own = getattr(value, "__dict__", {})
-    return kind in kinds and not any(callable(getattr(kind, name, None)) for name in own)
+    value_class = type(value)
+    attributes = getattr(value, "__dict__", {})
+    return value_class in classes and not any(
+        callable(getattr(value_class, name, None)) for name in attributes
+    )
 
 
-def is_exactly(value: Any, *places: str) -> bool:
-    """Return `is_plain` for classes given as "module:Class".
+def is_exactly(value: Any, *class_paths: str) -> bool:
+    """Return the result of `is_plain` for classes given as "module:Class".
 
     >>> from decimal import Decimal
     >>> is_exactly(Decimal(1), "decimal:Decimal", "fractions:Fraction"), is_exactly(1, "no:Class")
     (True, False)
     """
-    return is_plain(value, *filter(None, map(known_class, places)))
+    return is_plain(value, *filter(None, map(imported_class, class_paths)))
 
 
 def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
-    """Return the entry of a table, keyed by "module:Class", for exactly the class of `value`."""
-    for place, entry in table.items():
-        if is_exactly(value, place):
+    """Look up the exact class of `value` in a table keyed by "module:Class"; None if absent."""
+    for class_path, entry in table.items():
+        if is_exactly(value, class_path):
             return entry
     return None
 
 
-def is_a(value: Any, *places: str) -> bool:
-    """Return True if `value` is an instance of one of these classes or of a subclass.
+def is_a(value: Any, *class_paths: str) -> bool:
+    """Return True if the object is an instance of one of these classes or of a subclass.
 
     A subclass may behave differently.
     """
-    return isinstance(value, tuple(filter(None, map(known_class, places))))
+    return isinstance(value, tuple(filter(None, map(imported_class, class_paths))))
 
 
 def is_from(value: Any, *packages: str) -> bool:
-    """Return True if the class of `value` is defined in a module of these packages.
+    """Return True if the object's class is defined in one of these packages.
 
     The class is looked up in the module, because its `__module__` alone proves nothing.
     """
-    kind = type(value)
-    inside = kind.__module__.partition(".")[0] in packages
-    return inside and known_class(f"{kind.__module__}:{kind.__qualname__}") is kind
+    value_class = type(value)
+    is_inside = value_class.__module__.partition(".")[0] in packages
+    return (
+        is_inside
+        and imported_class(f"{value_class.__module__}:{value_class.__qualname__}") is value_class
+    )
 
 
 def is_honest_search(value: Any, *, exactly: bool = False) -> bool:
-    """Return True for a HonestSearchCV, which lower packages recognise by a class attribute.
+    """Return True for a HonestSearchCV, recognised by a class attribute.
 
-    `exactly` excludes subclasses, which may behave differently.
+    Lower packages cannot import the class itself. With `exactly`, instances of subclasses are
+    excluded, since they may behave differently.
     """
-    kind = type(value)
-    return "_is_honest_search" in vars(kind) if exactly else hasattr(kind, "_is_honest_search")
+    value_class = type(value)
+    return (
+        "_is_honest_search" in vars(value_class)
+        if exactly
+        else hasattr(value_class, "_is_honest_search")
+    )
 
 
-def keeps(value: Any, place: str, *methods: str) -> bool:
-    """Return True if these methods of `value` are those of the class at `place`.
+def has_original_methods(value: Any, class_path: str, *methods: str) -> bool:
+    """Return True if these methods of an object are the original ones of the class at `class_path`.
 
     They may be inherited, but neither overridden nor replaced on the object.
 
     >>> class Own(dict):
     ...     def keys(self): ...
-    >>> keeps(Own(), "builtins:dict", "items"), keeps(Own(), "builtins:dict", "items", "keys")
-    (True, False)
+    >>> has_original_methods(Own(), "builtins:dict", "items")
+    True
+    >>> has_original_methods(Own(), "builtins:dict", "items", "keys")
+    False
     """
-    kind, own = known_class(place), getattr(value, "__dict__", {})
-    return kind is not None and all(
-        getattr_static(type(value), name, None) is getattr_static(kind, name) and name not in own
+    original_class, attributes = imported_class(class_path), getattr(value, "__dict__", {})
+    return original_class is not None and all(
+        getattr_static(type(value), name, None) is getattr_static(original_class, name)
+        and name not in attributes
         for name in methods
     )
 
 
 PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
-WRITTEN_IN = {  # Some classes define an equivalent `score` of their own.
+CLASSES_BY_SCORE = {  # classes whose own `score` method computes this measure
     "accuracy": (
         "sklearn.base:ClassifierMixin",
         "sklearn.neighbors:KNeighborsClassifier",
@@ -117,16 +131,16 @@ WRITTEN_IN = {  # Some classes define an equivalent `score` of their own.
 }
 
 
-def usual_score(estimator: Any) -> str | None:
-    """Return the name of an estimator's own score if scikit-learn or scikit-survival defines it.
+def standard_score_name(estimator: Any) -> str | None:
+    """Return "accuracy", "r2" or "concordance" if the estimator's `score` is that standard measure.
 
-    The name is "accuracy", "r2" or "concordance", and None if the class has another score. A
-    pipeline has the score of its last step.
+    The standard implementations are those of scikit-learn, CatBoost and scikit-survival. Return
+    None if the class has another score. A pipeline has the score of its last step.
     """
-    last = estimator
-    while any(keeps(last, place, "score") for place in PIPELINES):
-        last = last.steps[-1][1]
-    for name, places in WRITTEN_IN.items():
-        if any(keeps(last, place, "score") for place in places):
+    learner = estimator
+    while any(has_original_methods(learner, class_path, "score") for class_path in PIPELINES):
+        learner = learner.steps[-1][1]
+    for name, class_paths in CLASSES_BY_SCORE.items():
+        if any(has_original_methods(learner, class_path, "score") for class_path in class_paths):
             return name
     return None

@@ -1,7 +1,7 @@
 """Sentences that mention arguments, which Python and the command line write in different ways.
 
 `mention` in `core/arguments.py` puts a mention into an f-string, between characters that Unicode
-reserves for the inside of programs. A `Sentence` reads these characters and is text without them.
+reserves for internal use. A `Sentence` splits the text at these characters and removes them.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import NamedTuple, Self
 
 from truerisk.core.overrides import override
 
-ABSENT = "absent"  # how None and False are typed: the option is left out
+OMITTED = "absent"  # for None and False, which the command line expresses by omitting the option
 _START, _FIELD, _END = "\ufdd0", "\ufdd1", "\ufdd2"
 
 
 class Mention(NamedTuple):
-    """An argument in a sentence, such as `cv='10-fold'`, or `cv=` without a value.
+    """Argument mentioned in a sentence, such as `cv='10-fold'`, or `cv=` without a value.
 
-    `typed` is the value as one types it after the option, with a space before it. It is empty for
-    a name without a value and for True, which a flag stands for.
+    `typed` is the value as one types it after the option, with a space before it. It is empty for a
+    name without a value and for True, which is typed as a flag.
     """
 
     argument: str
@@ -30,12 +30,12 @@ class Mention(NamedTuple):
 
     @property
     def marked(self) -> str:
-        """The mention as a part of an f-string that becomes a sentence."""
+        """Text of the mention between marks, to be put into an f-string."""
         return f"{_START}{_FIELD.join(self)}{_END}"
 
 
 class Sentence(str):
-    """Text as Python writes it; `parts` are its mentions and the texts between them."""
+    """Message as Python writes it; `parts` holds its mentions and the text between them."""
 
     __slots__ = ("parts",)
     parts: tuple[str | Mention, ...]
@@ -49,19 +49,19 @@ class Sentence(str):
 
     @property
     def marked(self) -> str:
-        """The sentence with its mentions, as a part of a longer one."""
+        """Text of the sentence with its mentions marked, to be put into a longer sentence."""
         return "".join(part.marked if isinstance(part, Mention) else part for part in self.parts)
 
 
 def _parts_of(marked: str) -> list[str | Mention]:
-    """Split a text at the characters around its mentions."""
-    before, *pieces = marked.split(_START)
-    parts: list[str | Mention] = [before]
+    """Split a marked text into its mentions and the text between them."""
+    text_before, *pieces = marked.split(_START)
+    parts: list[str | Mention] = [text_before]
     for piece in pieces:
-        inside, end, after = piece.partition(_END)
-        fields = inside.split(_FIELD)
-        if end and len(fields) == len(Mention._fields):
-            parts += [Mention(*fields), after]
-        else:  # The character belongs to a text that the sentence quotes.
+        marked_fields, end_mark, text_after = piece.partition(_END)
+        fields = marked_fields.split(_FIELD)
+        if end_mark and len(fields) == len(Mention._fields):
+            parts += [Mention(*fields), text_after]
+        else:  # The sentence quotes a text that contains the mark itself.
             parts.append(_START + piece)
     return parts

@@ -1,4 +1,4 @@
-"""Convert results to plain values, for JSON and for experiment trackers."""
+"""Conversion of results to plain values, for JSON and for experiment trackers such as MLflow."""
 
 from __future__ import annotations
 
@@ -11,46 +11,57 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import is_number
-from truerisk.core.formats import clean, dates_text, without_folders
+from truerisk.core.formats import dates_text, escape_and_truncate, without_folders
 
 _UNTRACKED = re.compile(r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$")  # MLflow refuses paths such as ../a.
 
 
-def plain(value: Any) -> Any:
-    """Convert a value for JSON; other values, such as an estimator in a grid, become text."""
+def to_plain(value: Any) -> Any:
+    """Convert a value to JSON types; objects of any other type, such as estimators, become text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else str(float(value))
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return to_plain(value.item())
     if isinstance(value, np.ndarray):
-        dates = value.dtype.kind == "M"
-        return [plain(v) for v in (dates_text(value) if dates else value).tolist()]
+        is_date = value.dtype.kind == "M"
+        return [to_plain(entry) for entry in (dates_text(value) if is_date else value).tolist()]
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): to_plain(entry) for k, entry in value.items()}
     if isinstance(value, Sequence | set | frozenset):
-        return [plain(v) for v in value]
+        return [to_plain(entry) for entry in value]
     if is_dataclass(value) and not isinstance(value, type):
-        schema, derived = getattr(value, "schema", ""), getattr(value, "derived", ())
-        derived = derived if isinstance(derived, Mapping) else {name: name for name in derived}
-        written = [each for each in fields(value) if _is_written(value, each)]
-        names = {each.metadata.get("key", each.name): each.name for each in written}
-        names |= {**derived, **getattr(value, "stored", {})}
+        schema, derived_names = getattr(value, "schema", ""), getattr(value, "derived", ())
+        derived_names = (
+            derived_names
+            if isinstance(derived_names, Mapping)
+            else {name: name for name in derived_names}
+        )
+        written_fields = [
+            dataclass_field
+            for dataclass_field in fields(value)
+            if _is_written(value, dataclass_field)
+        ]
+        names = {
+            dataclass_field.metadata.get("key", dataclass_field.name): dataclass_field.name
+            for dataclass_field in written_fields
+        }
+        names |= {**derived_names, **getattr(value, "stored", {})}
         head = {"schema": schema} if schema else {}
-        return {**head, **{key: plain(getattr(value, name)) for key, name in names.items()}}
-    return clean(without_folders(str(value)))
+        return {**head, **{key: to_plain(getattr(value, name)) for key, name in names.items()}}
+    return escape_and_truncate(without_folders(str(value)))
 
 
 def _is_written(value: Any, field: Any) -> bool:
-    """Return False for fields that are never written, and for empty ones that may be omitted."""
+    """Return False for fields that are never written, and for empty fields that may be omitted."""
     if field.metadata.get("written", True) != "unless empty":
         return bool(field.metadata.get("written", True))
     return bool(getattr(value, field.name))
 
 
 def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the numbers and texts of nested plain values, with their paths."""
+    """Yield the numbers and texts in nested mappings, each with its dotted path; skip lists."""
     for name, value in content.items():
         if isinstance(value, Mapping):
             yield from leaves(value, f"{path}{name}.")
@@ -59,14 +70,14 @@ def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, An
 
 
 def metrics_of(content: Mapping[str, Any]) -> dict[str, float]:
-    """Return the finite numbers of nested plain values, by paths that trackers accept as names.
+    """Return the finite numbers in nested mappings, by paths that experiment trackers accept.
 
     >>> metrics_of({"auc": 0.5, "../b": {"n": 2, "a": float("nan"), "t": "x", "b%": 1, "b#": 2}})
     {'auc': 0.5, '_b.n': 2.0, '_b.b_': 1.0, '_b.b__': 2.0}
     """
     metrics: dict[str, float] = {}
     for path, value in leaves(content):
-        # A label may be an integer that a double cannot hold.
+        # An integer, for instance a class label, may be too large for a double.
         if is_number(value) and math.isfinite(float(value)):
             name = _UNTRACKED.sub("_", path)
             while name in metrics:  # Distinguish names that differ only in replaced characters.

@@ -1,4 +1,4 @@
-"""Progress events of a running computation, sent to one listener per context.
+"""Progress events of a running computation, sent to the listener of the current context.
 
 A Python call shows its progress line in a terminal or a notebook. The environment variable
 TRUERISK_PROGRESS switches it off ("0"), or on everywhere ("1").
@@ -52,25 +52,25 @@ def listen(listener: Listener | None) -> Iterator[None]:
 
 
 def listener() -> Listener | None:
-    """Return the current listener."""
+    """Return the listener of the current context, or None."""
     return _listener.get()
 
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Name the current stage of the computation; names of nested stages are joined by a colon."""
-    outer = _stage.get()
-    token = _stage.set(f"{outer}: {name}" if outer else name)
+    """Name the current stage of the computation; names of nested stages are joined by colons."""
+    outer_stage = _stage.get()
+    token = _stage.set(f"{outer_stage}: {name}" if outer_stage else name)
     try:
         yield
     finally:
         _stage.reset(token)
 
 
-class Count:
-    """Listener that adds up the fits of several computations.
+class FitCounter:
+    """Progress listener that adds up the fits of several computations.
 
-    `finish` corrects the sum by the number of fits that one computation really made.
+    `finish` replaces the reported number of fits by the number that the computation really made.
     """
 
     def __init__(self, listener: Listener | None, total: int) -> None:
@@ -87,50 +87,50 @@ class Count:
             self._listener(Progress(progress.stage, self._done, self._total, progress.unit))
 
     def finish(self, n_fits: int) -> None:
-        """End a computation that made `n_fits` fits, whatever number its events reported."""
+        """Add the `n_fits` fits of a finished computation, whatever number its events reported."""
         self._finished += n_fits
         self._before = self._done = self._finished
 
 
 @contextmanager
-def counting(total: int) -> Iterator[Count]:
-    """Count the fits of all computations inside together; `total` is their expected number."""
-    count = Count(_listener.get(), total)
+def count_fits(total: int) -> Iterator[FitCounter]:
+    """Report the fits of all computations in this context as one count, out of `total`."""
+    count = FitCounter(_listener.get(), total)
     with listen(count):
         yield count
 
 
-def tell(done: int, total: int, unit: str = "fits") -> None:
-    """Report `done` of `total` fits, or of another unit, to the listener."""
+def report_progress(done: int, total: int, unit: str = "fits") -> None:
+    """Send a progress event to the listener: `done` of `total` fits, or of another unit."""
     listener = _listener.get()
     if listener is not None:
         listener(Progress(_stage.get(), done, total, unit))
 
 
-def _place_of_viewer() -> Literal["terminal", "notebook"] | None:
-    """Return where progress can be shown: in a terminal, in a notebook, or nowhere (None)."""
+def _viewer() -> Literal["terminal", "notebook"] | None:
+    """Return "terminal" or "notebook" if progress can be shown there, or None."""
     shell = sys.modules.get("IPython")
     if shell is not None and hasattr(shell.get_ipython(), "kernel"):
         return "notebook"
     return "terminal" if sys.stderr is not None and sys.stderr.isatty() else None
 
 
-def wanted() -> bool | None:
-    """Return True if the user switched progress on, False if off, None if the variable is unset."""
+def progress_switch() -> bool | None:
+    """Return True or False if TRUERISK_PROGRESS switches progress on or off, None if unset."""
     return {"0": False, "1": True}.get(os.environ.get(SWITCH, "").strip())
 
 
 @contextmanager
-def shown(is_shown: bool) -> Iterator[None]:
-    """Show the progress of the code inside, unless there is a listener already."""
+def progress_shown(is_shown: bool) -> Iterator[None]:
+    """Show the progress of the code in this context, unless there is a listener already."""
     if not is_shown or _listener.get() is not None:
         yield
         return
     check_present("truerisk.core.progress_line")
     from truerisk.core.progress_line import ProgressLine
 
-    place = _place_of_viewer()
-    line = ProgressLine(place is not None, in_notebook=place == "notebook")
+    viewer = _viewer()
+    line = ProgressLine(viewer is not None, in_notebook=viewer == "notebook")
     with listen(line):
         try:
             yield
@@ -139,19 +139,19 @@ def shown(is_shown: bool) -> Iterator[None]:
 
 
 def shows_progress(call: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a call so that it shows its progress in a terminal or notebook.
+    """Decorate a function so that its calls show their progress in a terminal or notebook.
 
-    It does so only in the main thread of the main process.
+    They do so only in the main thread of the main process.
     """
 
     @wraps(call)
     def showing(*args: P.args, **options: P.kwargs) -> R:
         is_main = threading.current_thread() is threading.main_thread()
         is_main = is_main and multiprocessing.current_process().name == "MainProcess"
-        is_seen = wanted()
-        if not is_main or not (_place_of_viewer() if is_seen is None else is_seen):
+        is_switched_on = progress_switch()
+        if not is_main or not (_viewer() if is_switched_on is None else is_switched_on):
             return call(*args, **options)
-        with shown(True):
+        with progress_shown(True):
             return call(*args, **options)
 
     return showing

@@ -1,4 +1,4 @@
-"""The progress line of a computation in a terminal or a notebook."""
+"""Progress line of a computation in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Protocol
 
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 
-QUIET = 2.0  # a computation of fewer seconds shows no progress
-LIVE_EVERY = 0.1  # seconds between updates of the line on a terminal
-LONGEST_SILENCE = 60.0  # Elsewhere lines come after 2, 4, 8, ... seconds, and finally each minute.
+SECONDS_BEFORE_FIRST_LINE = (
+    2.0  # seconds before the first line; shorter computations show no progress
+)
+SECONDS_BETWEEN_UPDATES = 0.1  # seconds between updates of the line on a terminal
+# Outside of a terminal, lines follow after 2, 4, 8, ... seconds, and later every minute.
+LONGEST_SILENCE = 60.0
 
 
-class Stage(Protocol):
-    """The fields of a `Progress` that the line uses."""
+class ProgressEvent(Protocol):
+    """Attributes of a `Progress` event that the progress line uses."""
 
     @property
     def stage(self) -> str:
@@ -38,7 +41,7 @@ class Stage(Protocol):
 
 
 def duration(value: float) -> str:
-    """Format a duration, rounded as far as an estimate deserves.
+    """Format a duration, rounded to the precision that an estimate has.
 
     >>> [duration(s) for s in (0.4, 59, 200, 9000)]
     ['1 s', '59 s', '3 min', '2.5 h']
@@ -49,9 +52,10 @@ def duration(value: float) -> str:
 
 
 class ProgressLine:
-    """Progress line that is rewritten on a terminal; elsewhere, lines at growing intervals.
+    """Listener that shows progress: one line that is rewritten on a terminal, else several lines.
 
-    A notebook gets a separate output cell, which is empty at the end.
+    Outside of a terminal the lines come at growing intervals. A notebook gets a separate output
+    cell, which is empty at the end.
     """
 
     def __init__(
@@ -64,35 +68,36 @@ class ProgressLine:
         self.in_notebook = in_notebook
         self.live = live
         self.clock = clock
-        self.due = clock() + QUIET
-        self.silence = QUIET
+        self.due = clock() + SECONDS_BEFORE_FIRST_LINE
+        self.silence = SECONDS_BEFORE_FIRST_LINE
         self.width = 0
         self.cell: Any = None
         self.total = 0
-        # the time when the first fits were done, and their number
-        self.first: tuple[float, int] | None = None
+        # The time when the first fits were finished, and the number of these fits.
+        self.first_fits: tuple[float, int] | None = None
 
-    def __call__(self, progress: Stage) -> None:
+    def __call__(self, progress: ProgressEvent) -> None:
         """Write the line again if its time has come or the stage is finished."""
-        now = self.clock()
+        current_time = self.clock()
         if progress.total != self.total or (
-            self.first is not None and progress.done < self.first[1]
+            self.first_fits is not None and progress.done < self.first_fits[1]
         ):
-            self.total, self.first = progress.total, None
-        if self.first is None and progress.done > 0:
-            self.first = now, progress.done
-        if now < self.due:
+            self.total, self.first_fits = progress.total, None
+        if self.first_fits is None and progress.done > 0:
+            self.first_fits = current_time, progress.done
+        if current_time < self.due:
             return
-        self.due = now + (LIVE_EVERY if self.live else self.silence)
+        self.due = current_time + (SECONDS_BETWEEN_UPDATES if self.live else self.silence)
         self.silence = min(2 * self.silence, LONGEST_SILENCE)
-        text = f"{clean(progress.stage, 60)}: " if progress.stage else ""
+        text = f"{escape_and_truncate(progress.stage, 60)}: " if progress.stage else ""
         self._show(
-            f"{text}{progress.done} of {progress.total} {progress.unit}{self._left(progress, now)}"
+            f"{text}{progress.done} of {progress.total} "
+            f"{progress.unit}{self._remaining_time(progress, current_time)}"
         )
 
     def _show(self, text: str) -> None:
         if self.in_notebook:
-            self.cell = _in_cell(text, self.cell)
+            self.cell = _show_in_cell(text, self.cell)
         elif self.live:
             # A line that wraps cannot be overwritten.
             text = text[: shutil.get_terminal_size().columns - 1]
@@ -101,32 +106,35 @@ class ProgressLine:
         else:
             _write(f"{text}\n")
 
-    def _left(self, progress: Stage, now: float) -> str:
-        """Estimate the time left from the pace since the first fits, without worker startup."""
-        if self.first is None or not self.first[1] < progress.done < progress.total:
+    def _remaining_time(self, progress: ProgressEvent, current_time: float) -> str:
+        """Estimate the remaining time from the pace since the first fits finished.
+
+        The pace thus excludes the start of the workers.
+        """
+        if self.first_fits is None or not self.first_fits[1] < progress.done < progress.total:
             return ""
-        pace = (now - self.first[0]) / (progress.done - self.first[1])
+        pace = (current_time - self.first_fits[0]) / (progress.done - self.first_fits[1])
         return f", about {duration(pace * (progress.total - progress.done))} left"
 
     def close(self) -> None:
-        """Leave an empty line in place of the progress line."""
+        """Replace the progress line by an empty line."""
         if self.cell is not None:
-            _in_cell("", self.cell)
+            _show_in_cell("", self.cell)
         elif self.width:
             self._show("")
             _write("\r")
 
 
 def _write(text: str) -> None:
-    """Write to stderr; an error while writing progress must never end a computation."""
+    """Write to stderr; an error while writing progress must not end a computation."""
     if sys.stderr is not None:
-        with suppress(OSError, ValueError):  # The disk may be full or the stream closed.
+        with suppress(OSError, ValueError):  # The disk may be full, or stderr closed.
             sys.stderr.write(text)
             sys.stderr.flush()
 
 
-def _in_cell(text: str, cell: Any) -> Any:
-    """Show the text under a notebook cell, in place of the previous text."""
+def _show_in_cell(text: str, cell: Any) -> Any:
+    """Show the text in the output of a notebook cell, in place of the previous text."""
     content = {"text/plain": text}
     if cell is None:
         return import_module("IPython.display").display(content, raw=True, display_id=True)

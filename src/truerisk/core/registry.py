@@ -1,7 +1,7 @@
-"""Registries, and branches, which are modules that are imported only when they are used.
+"""Registries of names, and branches: modules that are imported only when they are used.
 
-A registry is a table of names, each with the place of the object it stands for. A branch is a part
-of truerisk that other calls can do without. ARCHITECTURE.md lists the branches, and `make branches`
+A registry is a table of names; each name has the import path of its object. A branch is a part of
+truerisk that other calls can do without. ARCHITECTURE.md lists the branches, and `make branches`
 tests the package with each of them removed.
 """
 
@@ -18,35 +18,41 @@ from inspect import cleandoc
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import MissingBranch, UnknownName
 from truerisk.core.frozen import frozen
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
-def closest(name: Any, words: Iterable[str]) -> str:
-    """Return the words "; did you mean …?" with the closest name, ignoring case, or nothing."""
-    by_case = {str(w).casefold(): w for w in words}
-    near = difflib.get_close_matches(str(name).casefold(), by_case, n=1)
-    return f"; did you mean '{by_case[near[0]]}'?" if near else ""
+def suggestion_for(name: Any, known_words: Iterable[str]) -> str:
+    """Return the text "; did you mean '...'?" with the closest name, or an empty text.
+
+    Case is ignored.
+    """
+    words_by_case = {str(word).casefold(): word for word in known_words}
+    close_words = difflib.get_close_matches(str(name).casefold(), words_by_case, n=1)
+    return f"; did you mean '{words_by_case[close_words[0]]}'?" if close_words else ""
 
 
-def check_known(what: str, name: Any, words: Iterable[str], listed: str = "Known") -> None:
-    """Refuse a name that is not among `words`; the message suggests the closest one.
+def check_known(what: str, name: Any, known_names: Iterable[str], listed: str = "Known") -> None:
+    """Raise UnknownName unless the name is a known one; the message suggests the closest name.
 
     >>> check_known("there is no score", "AUK", ["auc"])
     Traceback (most recent call last):
     truerisk.core.errors.UnknownName: there is no score 'AUK'; did you mean 'auc'? Known: auc.
     """
-    known = list(words)
-    if not isinstance(name, str) or name not in known:
-        near = closest(name, known) or "."
-        raise UnknownName(f"{what} {shown(name)}{near} {listed}: {', '.join(known) or 'none'}.")
+    known_list = list(known_names)
+    if not isinstance(name, str) or name not in known_list:
+        suggestion = suggestion_for(name, known_list) or "."
+        raise UnknownName(
+            f"{what} {repr_on_one_line(name)}{suggestion} {listed}: "
+            f"{', '.join(known_list) or 'none'}."
+        )
 
 
-def lookup(name: str, values_by_name: Mapping[str, Found]) -> Found:
-    """Return the value for this name; an unknown name is refused with the closest one.
+def lookup(name: str, values_by_name: Mapping[str, Value]) -> Value:
+    """Return the value for this name; raise UnknownName with the closest name if there is none.
 
     >>> lookup("auk", {"auc": 0.8})
     Traceback (most recent call last):
@@ -56,16 +62,16 @@ def lookup(name: str, values_by_name: Mapping[str, Found]) -> Found:
     return values_by_name[name]
 
 
-def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError:
-    """Return the AttributeError for a name that a module lacks, with the closest name."""
-    near = "" if name.startswith("_") else closest(name, words)
-    return AttributeError(f"module {module!r} has no attribute {name!r}{near}", name=name)
+def no_attribute(module: str, name: str, known_names: Iterable[str]) -> AttributeError:
+    """Return the AttributeError for a name that a module lacks; it suggests the closest name."""
+    suggestion = "" if name.startswith("_") else suggestion_for(name, known_names)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{suggestion}", name=name)
 
 
-def lazy(
-    module: str, words: Iterable[str], places: Mapping[str, str] = MappingProxyType({})
+def lazy_attributes(
+    module: str, names: Iterable[str], places: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` for a module whose names are imported when they are used.
+    """Return `__getattr__` and `__dir__` for a module that imports its names when they are used.
 
     `places` maps each name to the module that defines it. A name that is itself a submodule stands
     for that submodule.
@@ -73,70 +79,79 @@ def lazy(
 
     def used(name: str) -> Any:
         if name not in places:
-            raise no_attribute(module, name, words)
+            raise no_attribute(module, name, names)
         check_present(places[name])
-        place = import_module(places[name])
-        return place if place.__name__ == f"{module}.{name}" else getattr(place, name)
+        defining_module = import_module(places[name])
+        return (
+            defining_module
+            if defining_module.__name__ == f"{module}.{name}"
+            else getattr(defining_module, name)
+        )
 
-    return used, lambda: sorted(words)
+    return used, lambda: sorted(names)
 
 
 @frozen
-class Line:
-    """Entry of a registry: the place of an object (`module:attribute`) and a description."""
+class RegistryEntry:
+    """Entry of a registry: the import path of an object (`module:attribute`) and a description."""
 
-    where: str
-    about: str
+    object_path: str
+    summary: str
 
     @property
     def module(self) -> str:
         """Module of the object, without its attribute."""
-        return self.where.partition(":")[0]
+        return self.object_path.partition(":")[0]
 
     def load(self) -> Any:
         """Import the module and return the object."""
-        return _object_at(self.where)
+        return _object_at(self.object_path)
 
 
 @cache
-def _object_at(where: str) -> Any:
-    module, _, attribute = where.partition(":")
+def _object_at(import_path: str) -> Any:
+    module, _, attribute = import_path.partition(":")
     check_present(module)
     return getattr(import_module(module), attribute)
 
 
-def lines_of(package: str, table: str) -> dict[str, Line]:
-    """Parse the table of a registry: name, place and sentence, separated by two spaces or more.
+def entries_of_table(package: str, table: str) -> dict[str, RegistryEntry]:
+    """Parse the table of a registry: name, import path and description, separated by two spaces.
 
     A row that is indented continues the one before.
 
-    >>> lines_of("truerisk.core", "family  family:Family  a learner with its candidates")
-    {'family': Line(where='truerisk.core.family:Family', about='a learner with its candidates')}
+    >>> entry = entries_of_table("truerisk.core", "family  family:Family  a learner")["family"]
+    >>> entry.object_path, entry.summary
+    ('truerisk.core.family:Family', 'a learner')
     """
-    rows = re.split(r"\n(?! )", cleandoc(table))
-    cells = (re.split(r"\s{2,}", row, maxsplit=2) for row in rows)
-    return {name: Line(f"{package}.{place}", about) for name, place, about in cells}
+    table_rows = re.split(r"\n(?! )", cleandoc(table))
+    cells = (re.split(r"\s{2,}", row, maxsplit=2) for row in table_rows)
+    return {
+        name: RegistryEntry(f"{package}.{object_path}", about) for name, object_path, about in cells
+    }
 
 
 def loader_of(package: str, table: str) -> Callable[[str], Any]:
-    """Return a function that imports an object of a table for `lines_of`, given its name.
+    """Return a function that imports an object of the table by its name.
+
+    The table is written as for `entries_of_table`.
 
     >>> load = loader_of("truerisk.core", "family  family:Family  a learner with its candidates")
     >>> load("family").__name__
     'Family'
     """
-    lines = lines_of(package, table)
+    entries = entries_of_table(package, table)
 
     def load(name: str) -> Any:
-        return lines[name].load()
+        return entries[name].load()
 
     return load
 
 
-class Registry(dict[str, Line]):
-    """Table of names that prints itself.
+class Registry(dict[str, RegistryEntry]):
+    """Registry of names, each with the import path of an object; `print` shows the table.
 
-    >>> line = Line("truerisk.core.family:Family", "a learner with its candidates")
+    >>> line = RegistryEntry("truerisk.core.family:Family", "a learner with its candidates")
     >>> packages = Registry("package", {"family": line})
     >>> packages.names()
     ['family']
@@ -146,50 +161,57 @@ class Registry(dict[str, Line]):
     ['Family']
     """
 
-    def __init__(self, kind: str, lines: Mapping[str, Line]) -> None:
+    def __init__(self, kind: str, lines: Mapping[str, RegistryEntry]) -> None:
         super().__init__(lines)
         self.kind = kind
 
     def names(self) -> list[str]:
-        """Return the names."""
+        """Return all names in the registry."""
         return list(self)
 
-    def by_name(self) -> dict[str, Line]:
-        """Return the entries by the name of the object that they load, which is usually a class."""
-        return {line.where.rpartition(":")[2]: line for line in self.values()}
+    def by_name(self) -> dict[str, RegistryEntry]:
+        """Return the entries keyed by the name of their object, which is usually a class."""
+        return {line.object_path.rpartition(":")[2]: line for line in self.values()}
 
     def load(self, name: Any) -> Any:
-        """Return the object called `name`; an unknown name is refused with the closest one."""
+        """Import the object with this name; raise UnknownName for an unknown name."""
         check_known(f"there is no {self.kind}", name, self)
         return self[name].load()
 
     def __str__(self) -> str:
         width = max(map(len, self), default=0)
-        return "\n".join(f"{name:<{width}}  {line.about}" for name, line in self.items())
+        return "\n".join(f"{name:<{width}}  {line.summary}" for name, line in self.items())
 
 
 def is_present(module: str) -> bool:
-    """Return True if this module of truerisk, and each package above it, can be imported."""
+    """Return True if a module of truerisk, and each package above it, can be imported."""
     return _missing_part(module) is None
 
 
 def check_present(module: str) -> None:
-    """Refuse a call that needs a module of truerisk if the module is missing.
+    """Raise MissingBranch if a module of truerisk is not installed.
 
     >>> check_present("truerisk.methods.racing")
     """
-    missing = _missing_part(module)
-    if missing is not None:
+    missing_module = _missing_part(module)
+    if missing_module is not None:
         raise MissingBranch(
-            f"this call needs {missing}, which is missing from this installation; "
+            f"this call needs {missing_module}, which is missing from this installation; "
             "install truerisk anew."
         )
 
 
 def _missing_part(module: str) -> str | None:
-    """Return the first missing name among the packages above a module and the module itself."""
+    """Return the first name that cannot be found among the packages of a module and the module."""
     if module in sys.modules:
         return None
     names = module.split(".")
-    parts = (".".join(names[:end]) for end in range(2, len(names) + 1))
-    return next((p for p in parts if p not in sys.modules and find_spec(p) is None), None)
+    dotted_names = (".".join(names[:n_names]) for n_names in range(2, len(names) + 1))
+    return next(
+        (
+            dotted_name
+            for dotted_name in dotted_names
+            if dotted_name not in sys.modules and find_spec(dotted_name) is None
+        ),
+        None,
+    )

@@ -1,4 +1,4 @@
-"""Tables as text, as HTML for notebooks, and as data frames."""
+"""Formatting of tables as text, as HTML for notebooks, and as data frames."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from truerisk.core.frozen import frozen
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align columns under their headings: numbers to the right, words to the left."""
+    """Format a text table: numbers are aligned to the right, words to the left."""
     table = [list(head), *[list(row) for row in rows]]
     widths = [max(_width(row[j]) for row in table) for j in range(len(head))]
-    right = [all(_is_number(row[j]) for row in rows) for j in range(len(head))]
-    lines = [
-        "  ".join(_pad(cell, w, r) for cell, w, r in zip(row, widths, right, strict=True)).rstrip()
+    is_right_aligned = [all(_is_number(row[j]) for row in rows) for j in range(len(head))]
+    text_lines = [
+        "  ".join(
+            _pad(cell, column_width, is_right)
+            for cell, column_width, is_right in zip(row, widths, is_right_aligned, strict=True)
+        ).rstrip()
         for row in table
     ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    return "\n".join([text_lines[0], "-" * len(text_lines[0]), *text_lines[1:]])
 
 
 def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _pad(cell: str, width: int, right: bool) -> str:
+def _pad(cell: str, width: int, is_right_aligned: bool) -> str:
     space = " " * (width - _width(cell))
-    return space + cell if right else cell + space
+    return space + cell if is_right_aligned else cell + space
 
 
 def _is_number(cell: str) -> bool:
@@ -40,7 +43,7 @@ def _is_number(cell: str) -> bool:
 
 @frozen
 class Block:
-    """Table that shows a result or a part of it; control characters in names are escaped.
+    """Table with a caption that shows a result; control characters in names are escaped.
 
     Parameters
     ----------
@@ -76,15 +79,15 @@ class Block:
 
     @property
     def text(self) -> str:
-        """The table as text, without the caption."""
+        """Text of the table, without the caption."""
         return text_table(self.head, self.rows)
 
     @property
     def html(self) -> str:
-        """The table as HTML for notebooks, with every cell escaped."""
+        """HTML of the table for notebooks, with every cell escaped."""
         top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
-        lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        table_rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
+        body = "".join(f"<tr>{line}</tr>" for line in table_rows)
         return (
             f"<table><caption>{html.escape(self.caption)}</caption>"
             f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
@@ -92,22 +95,33 @@ class Block:
 
 
 def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
-    """Return the numbers of Tukey's box plot: lower whisker, quartiles with median, upper whisker.
+    """Return the five numbers of Tukey's box plot: whisker, quartile, median, quartile, whisker.
+
+    The whiskers end at the most extreme values within 1.5 interquartile ranges of the quartiles.
 
     The whiskers end at the last value within 1.5 interquartile ranges of the quartiles.
 
     >>> five_numbers([1, 2, 3, 4, 5, 20])
     (1.0, 2.25, 3.5, 4.75, 5.0)
     """
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    first, middle, third = np.quantile(ordered, [0.25, 0.5, 0.75])
-    reach = 1.5 * (third - first)
-    inside = ordered[(ordered >= first - reach) & (ordered <= third + reach)]
-    return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])
+    sorted_values = np.sort(np.asarray(values, dtype=np.float64))
+    lower_quartile, median, upper_quartile = np.quantile(sorted_values, [0.25, 0.5, 0.75])
+    longest_whisker = 1.5 * (upper_quartile - lower_quartile)
+    inner_values = sorted_values[
+        (sorted_values >= lower_quartile - longest_whisker)
+        & (sorted_values <= upper_quartile + longest_whisker)
+    ]
+    return (
+        float(inner_values[0]),
+        float(lower_quartile),
+        float(median),
+        float(upper_quartile),
+        float(inner_values[-1]),
+    )
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a data frame with one row per mapping; the first one gives the columns in order."""
+    """Return a data frame with one row per mapping; the first mapping names the columns."""
     names = list(rows[0]) if rows else []
     return frame_of({name: [row.get(name) for row in rows] for name in names})
 
@@ -115,18 +129,22 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
 def _utf8(value: Any) -> Any:
     """Replace lone surrogates in a text by escapes, because Arrow cannot hold them.
 
-    Other values are returned as they are.
+    Other values are returned unchanged.
     """
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _utf8_cells(cells: Any) -> Any:
-    """Return the cells of a column without lone surrogates; numbers are returned as they are."""
+    """Replace lone surrogates in the cells of a column; numbers are returned unchanged."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in "OU":
         return cells
-    shown = [_utf8(cell) for cell in cells]
-    texts = (n for n, cell in enumerate(cells) if isinstance(cell, str))
-    return cells if all(shown[n] == cells[n] for n in texts) else shown
+    escaped_cells = [_utf8(cell) for cell in cells]
+    text_numbers = (cell_number for cell_number, cell in enumerate(cells) if isinstance(cell, str))
+    return (
+        cells
+        if all(escaped_cells[cell_number] == cells[cell_number] for cell_number in text_numbers)
+        else escaped_cells
+    )
 
 
 def frame_of(columns: Mapping[str, Any]) -> Any:

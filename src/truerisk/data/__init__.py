@@ -1,1 +1,1 @@
-"""Rows of any kind of table, their targets, groups, weights, times and places."""
+"""Rows of any kind of table, with their targets, groups, sample weights, times and places."""

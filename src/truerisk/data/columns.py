@@ -1,4 +1,4 @@
-"""Kinds of the columns of X (numbers, text or dates), and the columns that models cannot read."""
+"""Find the kind of each column of X: numbers, text or dates; refuse what models cannot read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.arguments import as_array
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.identity import is_a
 from truerisk.core.registry import is_present
 from truerisk.data.rows import column_arrays, column_names, is_missing
@@ -22,22 +22,22 @@ def kinds_of_columns(table: Any) -> tuple[Kind, ...] | None:
     return tuple(_kind(column) for column in _columns(table))
 
 
-def unreadable(table: Any, *, text: bool = False) -> str | None:
-    """Return a sentence on the first column of X that models cannot read, or None.
+def message_on_unreadable_column(table: Any, *, text: bool = False) -> str | None:
+    """Return an error message about the first column of X that models cannot read, or None.
 
-    With `text` they can read text, because it is encoded as indicators.
+    If `text` is True, columns of text are accepted, because they are encoded as indicators.
     """
     names = column_names(table)
-    if (why := unreadable_names(table)) is not None:
-        return why
+    if (reason := message_on_unreadable_names(table)) is not None:
+        return reason
     for j, kind in enumerate(kinds_of_columns(table) or ()):
-        where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
-        of_texts = kind == "text" and not text
-        if kind == "date" or (of_texts and _holds_dates(_columns(table)[j])):
-            return f"X has dates in {where}: {_without_dates(table, names, j)}"
+        column_id = f"column {escape_and_truncate(names[j], 40)!r}" if names else f"column {j}"
+        is_unencoded_text = kind == "text" and not text
+        if kind == "date" or (is_unencoded_text and _holds_dates(_columns(table)[j])):
+            return f"X has dates in {column_id}: {_advice_on_dates(table, names, j)}"
         if kind == "text" and not text:
             return (
-                f"X has text in {where}, such as '{_example(_columns(table)[j])}': encode it "
+                f"X has text in {column_id}, such as '{_text_cell(_columns(table)[j])}': encode it "
                 "inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
@@ -45,7 +45,10 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
 
 
 def _holds_dates(column: np.ndarray) -> bool:
-    """Return True if a column of text holds dates; without the module for times, return False."""
+    """Return True if a column of text holds dates.
+
+    Return False if the module that reads times is not installed.
+    """
     if not is_present("truerisk.data.times"):
         return False
     from truerisk.data import times
@@ -53,58 +56,73 @@ def _holds_dates(column: np.ndarray) -> bool:
     return times.dates_in(column) is not None
 
 
-def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
-    """Return the advice for a model that cannot read dates: convert or remove them."""
-    numbers = "turn them into numbers, such as days since the first"
+def _advice_on_dates(table: Any, names: list[str] | None, j: int) -> str:
+    """Return advice for a model that cannot read dates: convert the column, or remove it."""
+    advice = "turn them into numbers, such as days since the first"
     if names is None:
-        return f"{numbers}."
-    name = repr(clean(names[j], 40))
-    apart = f"time=X.pop({name})" if hasattr(table, "iloc") else f"time=X[{name}], X.drop({name})"
-    return f"{numbers}; if they only say when the rows were taken, take them out of X: {apart}."
+        return f"{advice}."
+    name = repr(escape_and_truncate(names[j], 40))
+    removal_code = (
+        f"time=X.pop({name})" if hasattr(table, "iloc") else f"time=X[{name}], X.drop({name})"
+    )
+    return (
+        f"{advice}; if they only say when the rows were taken, take them out of X: {removal_code}."
+    )
 
 
-def unreadable_names(table: Any) -> str | None:
-    """Return a sentence on column names that scikit-learn does not accept, or None."""
+def message_on_unreadable_names(table: Any) -> str | None:
+    """Return an error message about column names that scikit-learn does not accept, or None."""
     names = column_names(table)
     if names is None:
         return None
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
-    frame = hasattr(table, "iloc") and hasattr(table, "columns")
-    own = table.columns if frame else ()  # Only in pandas may column names be other than text.
-    others = [name for name in own if not isinstance(name, str)]
-    if 0 < len(others) < len(names):
+        duplicate = next(name for name in names if names.count(name) > 1)
+        shown_name = escape_and_truncate(duplicate, 40)
+        return f"X has {names.count(duplicate)} columns named {shown_name!r}: rename them."
+    is_pandas_frame = hasattr(table, "iloc") and hasattr(table, "columns")
+    # Only pandas allows column names that are not text.
+    raw_names = table.columns if is_pandas_frame else ()
+    non_text = [name for name in raw_names if not isinstance(name, str)]
+    if 0 < len(non_text) < len(names):
         return (
-            f"X has columns named by text and others by {clean(type(others[0]).__name__, 40)}, "
-            f"such as {clean(str(others[0]), 40)}: name all by text, X.columns.astype(str)."
+            f"X has columns named by text and others by "
+            f"{escape_and_truncate(type(non_text[0]).__name__, 40)}, "
+            f"such as {escape_and_truncate(str(non_text[0]), 40)}: name all by text, "
+            "X.columns.astype(str)."
         )
     return None
 
 
 def number_columns_have_holes(table: Any) -> bool:
-    """Return True if a number is missing, so that it must be imputed within the folds."""
+    """Return True if a cell in a column of numbers is missing and must be imputed in each fold."""
     kinds = kinds_of_columns(table)
     if kinds is not None:
         columns = zip(_columns(table), kinds, strict=True)
         return any(kind == "number" and _has_hole(column) for column, kind in columns)
     try:
         return bool(np.isnan(as_array(table, np.float64)).any())
-    except ValueError:  # a sparse table, which the learner accepts or refuses
+    # A sparse table cannot be checked here. The learner accepts or refuses it.
+    except ValueError:
         return False
 
 
 def with_plain_gaps(table: Any) -> Any:
-    """Return the table, or an object array with every gap as NaN if it has other kinds of gaps.
+    """Return the table, with every missing value as NaN if it holds None or pandas' NA.
 
-    Encoders treat NaN as a missing value, but None as one more level, and they cannot sort pandas'
-    NA. In a frame, scikit-learn reads NA among numbers as NaN.
+    A table that must be changed is returned as an object array.
+
+    Encoders treat NaN as a missing value, but None as one more category, and they cannot sort
+    pandas' NA. Columns of numbers in a frame stay as they are, because scikit-learn reads their NA
+    as NaN.
     """
     kinds = kinds_of_columns(table) or ()
     columns = _columns(table) if kinds else []
-    read = {"number"} if column_names(table) is not None else set()
+    kinds_read_with_gaps = {"number"} if column_names(table) is not None else set()
     pairs = zip(columns, kinds, strict=True)
-    if not any(kind not in read and _has_unusual_gap(column) for column, kind in pairs):
+    if not any(
+        kind not in kinds_read_with_gaps and _has_gap_other_than_nan(column)
+        for column, kind in pairs
+    ):
         return table
     cells = np.empty((len(columns[0]), len(columns)), dtype=object)
     for j, column in enumerate(columns):
@@ -112,7 +130,7 @@ def with_plain_gaps(table: Any) -> Any:
     return cells
 
 
-def _has_unusual_gap(column: np.ndarray) -> bool:
+def _has_gap_other_than_nan(column: np.ndarray) -> bool:
     cells = column.tolist() if column.dtype.hasobject else []
     return any(is_missing(cell) and not isinstance(cell, float) for cell in cells)
 
@@ -140,7 +158,10 @@ def _kind(column: np.ndarray) -> Kind:
 
 
 def _is_numeric(cell: Any) -> bool:
-    """Return True if a cell can be converted to a number; like scikit-learn, accept '1.5'."""
+    """Return True if a cell can be converted to a number.
+
+    A text such as '1.5' counts as a number, as in scikit-learn.
+    """
     try:
         float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -154,13 +175,13 @@ def _has_hole(column: np.ndarray) -> bool:
     return column.dtype.hasobject and any(map(is_missing, column.tolist()))
 
 
-def _example(column: np.ndarray) -> str:
+def _text_cell(column: np.ndarray) -> str:
     cells = (cell for cell in column.tolist() if not is_missing(cell))
-    return clean(str(next(c for c in cells if not _is_numeric(c))), 40)
+    return escape_and_truncate(str(next(c for c in cells if not _is_numeric(c))), 40)
 
 
-def non_finite(X: Any) -> str | None:
-    """Return a sentence on the first NaN or infinite cell of X, or None."""
+def message_on_non_finite_cell(X: Any) -> str | None:
+    """Return an error message about the first NaN or infinite cell of X, or None."""
     names = column_names(X)
     if hasattr(X, "tocoo"):
         return _sparse_non_finite(X.tocoo())
@@ -170,19 +191,19 @@ def non_finite(X: Any) -> str | None:
     if array is None:
         return None
     with np.errstate(invalid="ignore", over="ignore"):
-        # Quick test: the sum is not finite if a cell is NaN or infinite.
+        # The sum is a quick test: it is not finite if a cell is NaN or infinite.
         if np.isfinite(array.sum()):
             return None
-    bad = np.argwhere(~np.isfinite(array))
-    if array.ndim != 2 or not len(bad):
+    bad_cells = np.argwhere(~np.isfinite(array))
+    if array.ndim != 2 or not len(bad_cells):
         return None
-    row, column = (int(v) for v in bad[0])
-    where = f"column {names[column]!r}" if names else f"column {column}"
-    return _non_finite_sentence(len(bad), array[row, column], row, where)
+    row, column = (int(v) for v in bad_cells[0])
+    column_label = f"column {names[column]!r}" if names else f"column {column}"
+    return _non_finite_sentence(len(bad_cells), array[row, column], row, column_label)
 
 
 def _numbers(X: Any) -> np.ndarray | None:
-    """Return X as numbers, with pandas' NA as NaN; None if X holds anything else."""
+    """Convert X to numbers, with pandas' NA as NaN; return None if X holds anything but numbers."""
     array: np.ndarray
     try:
         array = as_array(X, np.float64)
@@ -195,36 +216,44 @@ def _numbers(X: Any) -> np.ndarray | None:
 
 
 def _sparse_non_finite(X: Any) -> str | None:
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    if not len(bad):
+    bad_cells = np.flatnonzero(~np.isfinite(X.data))
+    if not len(bad_cells):
         return None
-    first = bad[np.lexsort((X.col[bad], X.row[bad]))[0]]
-    where = f"column {X.col[first]}"
-    return _non_finite_sentence(len(bad), X.data[first], int(X.row[first]), where)
+    first_bad_cell = bad_cells[np.lexsort((X.col[bad_cells], X.row[bad_cells]))[0]]
+    column_label = f"column {X.col[first_bad_cell]}"
+    return _non_finite_sentence(
+        len(bad_cells), X.data[first_bad_cell], int(X.row[first_bad_cell]), column_label
+    )
 
 
-def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
+def _non_finite_sentence(n_bad: int, value: float, row: int, column: str) -> str:
     kind = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
-        f"X has {count} cells that are NaN or infinite, the first ({kind}) in row {row}, {where}. "
+        f"X has {n_bad} cells that are NaN or infinite, the first ({kind}) in row {row}, {column}. "
         "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
     )
 
 
 def category_order(column: Any) -> list[Any] | None:
-    """Return the categories of an ordered categorical column in their order, or None.
+    """Return the categories of an ordered categorical column in their order, or None if unordered.
 
     The ordered types are an ordered ``Categorical`` of pandas, an ``Enum`` of polars and an ordered
     dictionary of pyarrow.
     """
-    kind = getattr(column, "dtype", None)
-    categories = getattr(kind, "categories", None)
-    if categories is not None and (getattr(kind, "ordered", False) or is_a(kind, "polars:Enum")):
+    column_type = getattr(column, "dtype", None)
+    categories = getattr(column_type, "categories", None)
+    if categories is not None and (
+        getattr(column_type, "ordered", False) or is_a(column_type, "polars:Enum")
+    ):
         return list(categories)
-    arrow = getattr(column, "type", None)
-    if getattr(arrow, "ordered", False):
-        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-        whole = whole.unify_dictionaries() if hasattr(whole, "unify_dictionaries") else whole
-        part = whole.chunk(0) if hasattr(whole, "chunk") else whole
-        return list(part.dictionary.to_pylist())
+    arrow_type = getattr(column, "type", None)
+    if getattr(arrow_type, "ordered", False):
+        single_column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        single_column = (
+            single_column.unify_dictionaries()
+            if hasattr(single_column, "unify_dictionaries")
+            else single_column
+        )
+        first_chunk = single_column.chunk(0) if hasattr(single_column, "chunk") else single_column
+        return list(first_chunk.dictionary.to_pylist())
     return None

@@ -1,4 +1,4 @@
-"""The data of one problem: rows, targets and arrays with one entry per row, checked on entry."""
+"""Data of one call: X, y and the arrays with one entry per row, all checked when they enter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, even_array, mention, shown
+from truerisk.core.arguments import array_of_rows, as_array, mention, repr_on_one_line
 from truerisk.core.errors import BadData
 from truerisk.core.family import TaskWord as TaskWord
 from truerisk.core.frozen import frozen
@@ -39,12 +39,12 @@ from truerisk.data.targets import (
 
 
 class SameRows:
-    """Identity of the rows of X: engines cache results that depend on X alone under this object."""
+    """Key object for the rows of X: engines cache under it what they compute from X alone."""
 
 
 @frozen(eq=False)
 class Data:
-    """Rows of a call: X and y as given, y also as integer codes, and further arrays per row.
+    """Checked rows of a call: X, y (also as integer codes), and arrays with one entry per row.
 
     `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression. If
     the task is neither classification nor regression nor survival ("other"), y may be anything,
@@ -121,7 +121,7 @@ class Data:
     same_rows: SameRows = field(init=False, repr=False, default_factory=SameRows)
 
     def __post_init__(self) -> None:
-        """Count rows and classes, and derive further fields.
+        """Count rows and classes, and compute the fields that follow from the given ones.
 
         `class_sizes` are in the order of the codes. `strata` are the labels that folds are
         stratified by: classes, or the event indicator for survival; None for regression. `places`
@@ -143,30 +143,35 @@ class Data:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Checksum of the rows, with their targets, groups, weights, times and places."""
-        beside = (self.time, self.block) if self.dependent else ()
-        contents = self.X, self.y, self.groups, self.sample_weight, *beside
+        """Checksum of X, y, groups, sample weights, times and places."""
+        times_and_places = (self.time, self.block) if self.dependent else ()
+        contents = self.X, self.y, self.groups, self.sample_weight, *times_and_places
         return digest(*contents, sums=self._row_sums)
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
-        """One integer per row of X, equal exactly for equal rows; None if all rows differ."""
+        """One integer per row of X, the same for equal rows only; None if all rows differ."""
         return row_keys(self.X, self._row_sums)
 
     @cached_property
     def clusters(self) -> np.ndarray | None:
-        """The clusters of rows whose losses count as one unit: groups, joined with grid cells.
+        """Cluster of each row; rows of one cluster depend on each other and count as one unit.
 
-        There are cells only if the rows have places. The grid is the default one, whatever blocks a
-        method draws.
+        Clusters are the groups. If the rows have coordinates, groups that share a cell of the grid
+        are joined.
+
+        The grid is the default one, whatever blocks a method of estimating risk draws.
         """
         if self.places is None:
             return self.groups
-        return _places().usual_clusters(self.places, self.groups)
+        return _places().default_clusters(self.places, self.groups)
 
     @cached_property
     def row_marks(self) -> np.ndarray:
-        """One number per row by its content, whatever the order of rows, columns and classes."""
+        """One number per row, computed from its content and not from the order of rows or columns.
+
+        The number does not depend on the names of the classes either.
+        """
         check_present("truerisk.data.row_marks")
         from truerisk.data.row_marks import row_marks
 
@@ -178,14 +183,21 @@ class Data:
 
     @cached_property
     def non_finite(self) -> str | None:
-        """A sentence on the first NaN or infinite cell of X, or None."""
-        seen = self._row_sums  # The fingerprint computes these sums in any case.
-        return None if seen is not None and seen.finite else columns().non_finite(self.X)
+        """An error message about the first NaN or infinite cell of X, or None."""
+        # The sums are no extra cost, because the fingerprint needs them in any case.
+        row_sums = self._row_sums
+        return (
+            None
+            if row_sums is not None and row_sums.finite
+            else columns().message_on_non_finite_cell(self.X)
+        )
 
     @cached_property
     def unreadable_names(self) -> str | None:
         """Reason why the column names of a frame cannot be used, or None."""
-        return None if column_names(self.X) is None else columns().unreadable_names(self.X)
+        return (
+            None if column_names(self.X) is None else columns().message_on_unreadable_names(self.X)
+        )
 
     @classmethod
     def check(
@@ -245,7 +257,11 @@ class Data:
         group_codes = None if groups is None else checked_groups(groups, n)
         places = None if block is None else _places().checked_places(block, table)
         if places is not None and places.ndim == 1:
-            group_codes = places if group_codes is None else _places().tied(group_codes, places)
+            group_codes = (
+                places
+                if group_codes is None
+                else _places().join_groups_and_blocks(group_codes, places)
+            )
         return cls(
             X=table.X,
             y=target,
@@ -261,9 +277,9 @@ class Data:
         )
 
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return entries of y as models and scorers get them, in a tuple that may be empty.
+        """Convert values of y to the type that models and scorers get; return a tuple of one array.
 
-        It is empty if there is no target.
+        The tuple is empty if there is no target.
 
         Parameters
         ----------
@@ -287,18 +303,20 @@ class Data:
 
     @property
     def class_labels(self) -> np.ndarray:
-        """The `classes`, for classification only."""
+        """The sorted classes of a classification; other tasks have none."""
         assert self.classes is not None
         return self.classes
 
     @property
     def class_codes(self) -> np.ndarray:
-        """The `codes`, for classification only."""
+        """The class of each row as a position in the sorted classes; only for classification."""
         assert self.codes is not None
         return self.codes
 
     def at_horizon(self, horizon: float) -> Data:
-        """Return the binary outcome at the horizon; rows censored before it get weight 0.
+        """Convert survival data to a binary classification: event by the horizon, or not.
+
+        Rows that were censored before the horizon get weight 0.
 
         Parameters
         ----------
@@ -311,11 +329,13 @@ class Data:
             The same rows with the outcome as two classes.
         """
         if horizon not in self._by_horizon:
-            two: dict[str, Any] = {
+            binary_fields: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
-                **_survival().came_by(self.y, self.sample_weight, horizon),
+                **_survival().outcome_at_horizon(self.y, self.sample_weight, horizon),
             }
-            self._by_horizon[horizon] = replace(self, task="classification", form=None, **two)
+            self._by_horizon[horizon] = replace(
+                self, task="classification", form=None, **binary_fields
+            )
         return self._by_horizon[horizon]
 
     @cached_property
@@ -339,7 +359,7 @@ class Data:
         return as_shown(self.classes[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the class codes of these rows; only classification has them.
+        """Return the class codes of the given rows; only classification has class codes.
 
         Parameters
         ----------
@@ -355,7 +375,7 @@ class Data:
         return self.codes[rows]
 
     def rows(self, rows: np.ndarray) -> Any:
-        """Return these rows of X, in the type in which X was given.
+        """Return the given rows of X, in the type in which the user passed X.
 
         Parameters
         ----------
@@ -370,7 +390,7 @@ class Data:
         return take_rows(self.X, rows)
 
     def weights(self, rows: np.ndarray) -> np.ndarray | None:
-        """Return the weights of these rows, or None if rows have no weights.
+        """Return the sample weights of the given rows, or None if there are no sample weights.
 
         Parameters
         ----------
@@ -385,9 +405,9 @@ class Data:
         return None if self.sample_weight is None else self.sample_weight[rows]
 
     def with_targets_of(self, order: np.ndarray) -> Data:
-        """Return the same rows with permuted targets: row i gets the target of row `order[i]`.
+        """Return the data with permuted targets: row i gets the target of row `order[i]`.
 
-        Quantities that were computed from X are shared.
+        Quantities that were computed from X are not computed again.
 
         Parameters
         ----------
@@ -400,15 +420,15 @@ class Data:
             The permuted data.
         """
         codes = None if self.codes is None else self.codes[order]
-        other = replace(self, y=self.y[order], codes=codes)
-        for counted in ("_row_sums", "row_keys", "non_finite", "same_rows"):
-            vars(other)[counted] = getattr(self, counted)
-        return other
+        permuted = replace(self, y=self.y[order], codes=codes)
+        for shared_name in ("_row_sums", "row_keys", "non_finite", "same_rows"):
+            vars(permuted)[shared_name] = getattr(self, shared_name)
+        return permuted
 
     def for_fits(self, fit_params: Mapping[str, Any], as_given: bool) -> Data:
-        """Return the same data with these fit parameters.
+        """Return the same data with these parameters for `fit`.
 
-        Quantities that were computed from the rows are shared.
+        Quantities that were computed from the rows are not computed again.
 
         With `as_given` the fits get y as a column if it was given as a column.
 
@@ -427,13 +447,13 @@ class Data:
         as_given = as_given if self.form is not None else self.as_given
         if not fit_params and not self.fit_params and as_given == self.as_given:
             return self
-        other = replace(self, fit_params=dict(fit_params), as_given=as_given)
-        for counted in ("_row_sums", "fingerprint", "row_keys"):
-            vars(other)[counted] = getattr(self, counted)
-        return other
+        changed = replace(self, fit_params=dict(fit_params), as_given=as_given)
+        for shared_name in ("_row_sums", "fingerprint", "row_keys"):
+            vars(changed)[shared_name] = getattr(self, shared_name)
+        return changed
 
     def subset(self, rows: np.ndarray) -> Data:
-        """Return these rows as data of their own; the classes have the same codes.
+        """Return the given rows as a new Data object, in which classes keep their codes.
 
         Parameters
         ----------
@@ -445,7 +465,7 @@ class Data:
         Data
             The smaller data.
         """
-        cut = {
+        subset_params = {
             name: take_rows(value, rows) if has_row_entries(value, self.n_rows) else value
             for name, value in self.fit_params.items()
         }
@@ -458,13 +478,13 @@ class Data:
             sample_weight=self.weights(rows),
             time=None if self.time is None else self.time[rows],
             block=None if self.block is None else self.block[rows],
-            fit_params=cut,
+            fit_params=subset_params,
             row_ids=rows if self.row_ids is None else self.row_ids[rows],
         )
 
 
 def columns() -> ModuleType:
-    """Import the module that reads the columns of frames and finds cells that are not finite."""
+    """Import and return the module that reads columns of frames and finds NaN or infinite cells."""
     check_present("truerisk.data.columns")
     from truerisk.data import columns as branch
 
@@ -474,26 +494,29 @@ def columns() -> ModuleType:
 def take_named_columns(
     X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
-    """Take the columns that `rows` names out of X; see `data/named_columns.py`.
+    """Remove from X the columns that hold groups, times, places or weights, given by their names.
 
-    Return the table, the rows with the values of these columns, and the names.
+    See `named_columns.py`.
+
+    Return X without these columns, the arguments with the values of the columns instead of the
+    names, and the names of the removed columns.
     """
     block = rows.get("block")
     may_be_names = isinstance(block, list | tuple) and column_names(X) is not None
     if not may_be_names and not any(isinstance(value, str) for value in rows.values()):
         return X, rows, ()
-    found: tuple[Any, dict[str, Any], tuple[str, ...]]
-    found = _named_columns().take_named_columns(X, rows, models=models, keep=keep)
-    return found
+    result: tuple[Any, dict[str, Any], tuple[str, ...]]
+    result = _named_columns().take_named_columns(X, rows, models=models, keep=keep)
+    return result
 
 
 def without_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return a frame without these columns; names that it does not have are ignored."""
+    """Return a frame without the named columns; names that the frame lacks are ignored."""
     return _named_columns().without_columns(X, names) if names else X
 
 
 def _named_columns() -> ModuleType:
-    """Import the module that finds columns of X by their names."""
+    """Import and return the module that finds columns of X by their names."""
     check_present("truerisk.data.named_columns")
     from truerisk.data import named_columns as branch
 
@@ -501,7 +524,7 @@ def _named_columns() -> ModuleType:
 
 
 def _places() -> ModuleType:
-    """Import the module that reads places and blocks of rows."""
+    """Import and return the module that reads the places of rows: coordinates or block labels."""
     check_present("truerisk.data.places")
     from truerisk.data import places as branch
 
@@ -509,7 +532,7 @@ def _places() -> ModuleType:
 
 
 def _times() -> ModuleType:
-    """Import the module that reads the times of rows."""
+    """Import and return the module that reads the times of rows."""
     check_present("truerisk.data.times")
     from truerisk.data import times as branch
 
@@ -517,7 +540,7 @@ def _times() -> ModuleType:
 
 
 def _survival() -> ModuleType:
-    """Import the module that reads survival outcomes."""
+    """Import and return the module that reads survival outcomes."""
     check_present("truerisk.data.survival")
     from truerisk.data import survival as branch
 
@@ -525,7 +548,7 @@ def _survival() -> ModuleType:
 
 
 def has_row_entries(value: Any, n: int) -> bool:
-    """Return True if a fit parameter has one entry per row, so that it is subset with rows."""
+    """Return True if a fit parameter has one entry per row and must be subset with the rows."""
     if value is None or isinstance(value, str | bytes | Mapping):
         return False
     return (hasattr(value, "shape") or isinstance(value, list | tuple)) and _length(value) == n
@@ -539,15 +562,16 @@ def _length(value: Any) -> int | None:
 
 
 def _view(X: Any) -> TableView:
-    """Return X in a form whose rows can be selected."""
+    """Check X, convert it to a table whose rows can be selected, and return it as a TableView."""
     if isinstance(X, str | bytes):
         raise BadData(
-            f"X={shown(X)} is a text, not a table: read the file first, such as by "
+            f"X={repr_on_one_line(X)} is a text, not a table: read the file first, such as by "
             "tr.datasets.read_table(path, target)."
         )
     if hasattr(X, "tocsr"):
-        # SciPy does not check the indices of a compressed sparse table. Invalid ones make it read
-        # and write out of bounds, so they are checked before any other use of the table.
+        # SciPy does not check the indices of a compressed sparse table.
+        # If they are invalid, it reads and writes out of bounds.
+        # The indices are therefore checked before any other use of the table.
         try:
             getattr(X, "check_format", lambda **_: None)(full_check=True)
         except ValueError as error:
@@ -559,8 +583,12 @@ def _view(X: Any) -> TableView:
     elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
         X = _from_another_library(X)
     elif not hasattr(X, "shape"):
-        read = hasattr(X, "__array__")
-        X = even_array("X", X, "give an array, a frame or a list") if read else _listed(X)
+        converts_itself = hasattr(X, "__array__")
+        X = (
+            array_of_rows("X", X, "give an array, a frame or a list")
+            if converts_itself
+            else _array_from_list(X)
+        )
     table = TableView(X, n_rows(X))
     if table.n_rows == 0:
         raise BadData("X has no rows: there is nothing to learn from.")
@@ -570,8 +598,8 @@ def _view(X: Any) -> TableView:
             "for a single feature."
         )
     is_frame = hasattr(X, "iloc") and len(X.shape) == 2
-    for kind in X.dtypes if is_frame else [getattr(X, "dtype", None)]:
-        if getattr(kind, "kind", "") == "c":
+    for dtype in X.dtypes if is_frame else [getattr(X, "dtype", None)]:
+        if getattr(dtype, "kind", "") == "c":
             raise BadData(
                 "Complex data not supported: X holds complex numbers; give their real and "
                 "imaginary parts, or sizes and angles, as columns of their own."
@@ -584,18 +612,18 @@ def _from_another_library(X: Any) -> np.ndarray:
     try:
         return as_array(X)
     except ValueError as error:
-        kind = f"{type(X).__module__}.{type(X).__name__}"
+        name = f"{type(X).__module__}.{type(X).__name__}"
         raise BadData(
-            f"X is a {kind} that NumPy cannot read ({error}): move it to the CPU, or give X as an "
+            f"X is a {name} that NumPy cannot read ({error}): move it to the CPU, or give X as an "
             "array of NumPy."
         ) from error
 
 
-def _listed(X: Any) -> np.ndarray:
-    """Convert a list of rows to an array; in a list of texts, each text is one row."""
+def _array_from_list(X: Any) -> np.ndarray:
+    """Convert a list of rows to an array; in a list of strings, each string is one row."""
     n_rows(X)
-    wanted = "give every row the same number of cells, or use a frame"
-    array = even_array("X", X, wanted)
+    advice = "give every row the same number of cells, or use a frame"
+    array = array_of_rows("X", X, advice)
     rows = (row if isinstance(row, list | tuple) else [row] for row in X)
     has_text = any(isinstance(cell, str) for row in rows for cell in row)
     return np.asarray(X, dtype=object) if has_text else array

@@ -1,4 +1,4 @@
-"""Columns of X whose names are given as groups, times, places or weights of the rows."""
+"""Take out of X the columns whose names are given as groups, times, places or weights."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from truerisk.core.identity import is_a
 from truerisk.data.rows import TableView, column_names, n_rows
 
 BY_POSITION = ("categorical_features", "cat_features", "categorical_feature", "interaction_cst")
-"""Parameters of models that may hold positions of columns."""
+"""Names of estimators' parameters that may refer to columns of X by their positions."""
 
 
 def take_named_columns(
     X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
-    """Look up the columns of X that `rows` names, and remove them from X.
+    """Remove from X the columns that hold groups, times, places or weights, given by their names.
 
     Parameters
     ----------
@@ -42,60 +42,69 @@ def take_named_columns(
     names : tuple of str
         The columns that were removed.
     """
-    named = {what: names for what, value in rows.items() if (names := _names_in(what, value, X))}
-    if not named:
+    names_by_argument = {
+        argument: names
+        for argument, value in rows.items()
+        if (names := _names_in(argument, value, X))
+    }
+    if not names_by_argument:
         return X, rows, ()
     table = TableView(X, n_rows(X))
-    found = dict(rows)
-    for what, names in named.items():
-        columns = [table.column(name, what) for name in names]
-        alone = isinstance(rows[what], str)
-        found[what] = columns[0] if alone else np.column_stack([np.asarray(c) for c in columns])
+    arguments_with_values = dict(rows)
+    for argument, names in names_by_argument.items():
+        columns = [table.column(name, argument) for name in names]
+        is_single_name = isinstance(rows[argument], str)
+        arguments_with_values[argument] = (
+            columns[0] if is_single_name else np.column_stack([np.asarray(c) for c in columns])
+        )
     retained = {str(name) for name in keep}
-    out = tuple(dict.fromkeys(n for names in named.values() for n in names if n not in retained))
-    for model in models if out else ():
-        _refuse_positions(model, list(table.names or ()), out)
-    return without_columns(X, out), found, out
+    removed_names = tuple(
+        dict.fromkeys(n for names in names_by_argument.values() for n in names if n not in retained)
+    )
+    for model in models if removed_names else ():
+        _refuse_positions(model, list(table.names or ()), removed_names)
+    return without_columns(X, removed_names), arguments_with_values, removed_names
 
 
-def _names_in(what: str, value: Any, X: Any) -> tuple[str, ...]:
-    """Return the names of columns that an argument holds."""
+def _names_in(argument: str, value: Any, X: Any) -> tuple[str, ...]:
+    """Return the column names that an argument (groups, time, block or sample_weight) holds."""
     if isinstance(value, str):
         return (value,)
-    if what == "block" and isinstance(value, list | tuple) and column_names(X) is not None:
+    if argument == "block" and isinstance(value, list | tuple) and column_names(X) is not None:
         return tuple(value) if TableView(X, n_rows(X)).are_names(value) else ()
     return ()
 
 
 def without_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return a frame without these columns; names that it does not have are ignored."""
+    """Return a frame without the named columns; names that the frame lacks are ignored."""
     columns = column_names(X)
     if columns is None or not set(names) & set(columns):
         return X
-    left = [place for place, name in enumerate(columns) if name not in names]
-    if not left:
+    kept_positions = [position for position, name in enumerate(columns) if name not in names]
+    if not kept_positions:
         raise BadData(
             f"{', '.join(map(repr, names))}: X has no other column, so that no feature is left."
         )
     if hasattr(X, "iloc"):
-        return X.iloc[:, left]
-    return X.select([columns[place] for place in left])  # polars and pyarrow
+        return X.iloc[:, kept_positions]
+    # Frames of polars and pyarrow select columns by name.
+    return X.select([columns[position] for position in kept_positions])
 
 
-def _refuse_positions(model: Any, columns: list[str], out: tuple[str, ...]) -> None:
-    """Refuse a model that refers to columns by position if a removed column shifts them."""
-    first = min(columns.index(name) for name in out)
+def _refuse_positions(model: Any, columns: list[str], names: tuple[str, ...]) -> None:
+    """Refuse a model that refers to columns by position if the removed columns shift positions."""
+    first_removed = min(columns.index(name) for name in names)
     for position in _positions_in(model):
-        if position < 0 or position >= first:
+        if position < 0 or position >= first_removed:
             raise Refusal(
-                f"{out[0]!r} is taken out of X, as it says something of the rows, and the model "
+                f"{names[0]!r} is taken out of X, as it says something of the rows, and the model "
                 f"knows columns by position ({position}), which would be another column: let it "
                 "name its columns, or take the column out yourself, such as by X.pop()."
             )
 
 
 def _positions_in(model: Any) -> Iterator[int]:
-    """Yield the positions of columns that parameters of a model hold."""
+    """Yield every column position that a parameter of the model refers to."""
     try:
         params = {"": model, **model.get_params(deep=True)}
     except Exception:  # noqa: BLE001  third-party code, or no estimator, which is refused elsewhere
@@ -103,22 +112,23 @@ def _positions_in(model: Any) -> Iterator[int]:
     for name, value in params.items():
         if is_a(value, "sklearn.compose:ColumnTransformer"):
             for _, _, columns in value.transformers:
-                yield from _integers(columns)
+                yield from _integers_in(columns)
         elif name.rpartition("__")[2] in BY_POSITION:
-            yield from _integers(value)
+            yield from _integers_in(value)
 
 
-def _integers(value: Any) -> Iterator[int]:
+def _integers_in(value: Any) -> Iterator[int]:
     if isinstance(value, bool):
         return
     if isinstance(value, Integral):
         yield int(value)
     elif isinstance(value, slice):
-        yield from _integers([value.start, value.stop])
+        yield from _integers_in([value.start, value.stop])
     elif isinstance(value, np.ndarray):
-        yield from _integers(value.tolist())
+        yield from _integers_in(value.tolist())
     elif isinstance(value, list | tuple):
-        if value and all(isinstance(each, bool) for each in value):
-            yield len(value)  # A mask refers to every position.
-        for each in value:
-            yield from _integers(each)
+        if value and all(isinstance(item, bool) for item in value):
+            # A boolean mask refers to every position, so any removed column changes its meaning.
+            yield len(value)
+        for item in value:
+            yield from _integers_in(item)

@@ -1,4 +1,4 @@
-"""Places of rows and their groups: coordinates, labels of blocks, or cells of a grid."""
+"""Places of rows: coordinates or block labels, and the grid cells in which coordinates lie."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, even_array, mention, shown
+from truerisk.core.arguments import array_of_rows, as_array, mention, repr_on_one_line
 from truerisk.core.errors import BadData
 from truerisk.data.rows import MOST_AXES, TableView, column_arrays, column_names
 
-# limits of extents: squares and products of smaller or larger ones underflow or overflow
+# The largest extent of the coordinates must lie between these limits.
+# Squares and products of smaller or larger extents underflow or overflow.
 TINIEST, HUGEST = 1e-100, 1e100
 
 
 def checked_places(block: Any, table: TableView) -> np.ndarray:
-    """Return codes of labels, shape (n,), or coordinates, floats of shape (n, d) with d <= 3.
+    """Return the places of rows: label codes of shape (n,), or coordinates of shape (n, d).
+
+    Coordinates are floats with d <= 3 columns.
 
     Labels are integers, texts or other sortable values in one dimension. Floats, and all values in
-    two dimensions, are coordinates. A name, or a list of names, stands for columns of X.
+    two dimensions, are coordinates. A column name, or a list of them, stands for columns of X.
 
     >>> checked_places(["b", "a", "b"], TableView(None, 3))
     array([1, 0, 1])
@@ -26,15 +29,15 @@ def checked_places(block: Any, table: TableView) -> np.ndarray:
     (2, 2)
     """
     n = table.n_rows
-    array = _array(_looked_up(block, table))
-    if array.ndim not in (1, 2) or len(array) != n:
+    places = _array(_columns_by_name(block, table))
+    if places.ndim not in (1, 2) or len(places) != n:
         raise BadData(
-            f"block has shape {array.shape}; give a label, or coordinates, for each of {n} rows."
+            f"block has shape {places.shape}; give a label, or coordinates, for each of {n} rows."
         )
-    return _coordinates(array) if array.ndim == 2 or array.dtype.kind == "f" else _labels(array)
+    return _coordinates(places) if places.ndim == 2 or places.dtype.kind == "f" else _labels(places)
 
 
-def _looked_up(block: Any, table: TableView) -> Any:
+def _columns_by_name(block: Any, table: TableView) -> Any:
     if isinstance(block, str):
         return table.column(block, "block")
     if isinstance(block, list | tuple) and table.are_names(block):
@@ -45,7 +48,9 @@ def _looked_up(block: Any, table: TableView) -> Any:
 def _array(block: Any) -> np.ndarray:
     if column_names(block):
         return np.column_stack(column_arrays(block))
-    return even_array("block", block, "give every row a label, or the same number of coordinates")
+    return array_of_rows(
+        "block", block, "give every row a label, or the same number of coordinates"
+    )
 
 
 def _coordinates(array: np.ndarray) -> np.ndarray:
@@ -61,10 +66,11 @@ def _coordinates(array: np.ndarray) -> np.ndarray:
             "block has several columns and not all of them are numbers: give coordinates, or one "
             "label for each row."
         ) from None
-    bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
-    if len(bad):
+    rows = np.flatnonzero(~np.isfinite(places).all(axis=1))
+    if len(rows):
         raise BadData(
-            f"block of row {bad[0]} is {shown(places[bad[0]].tolist())}: coordinates must be "
+            f"block of row {rows[0]} is {repr_on_one_line(places[rows[0]].tolist())}: coordinates "
+            "must be "
             "finite; give the row a place or leave it out."
         )
     if (places == places[0]).all():
@@ -91,34 +97,39 @@ def _labels(array: np.ndarray) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-USUAL_CELLS = 25  # default number of cells over the bounding box of the places
+# This is the default number of grid cells over the bounding box of the places.
+DEFAULT_N_CELLS = 25
 
 
 def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
-    """Return the number of the grid cell of each place; empty cells are not numbered.
+    """Return the number of the grid cell that holds each place; empty cells get no number.
 
-    Every axis, from the smallest coordinate to the largest, is cut into equal parts, as many as
-    bring their length nearest to `side`.
+    Every axis, from the smallest coordinate to the largest, is cut into equal intervals. Their
+    number is chosen so that their length is nearest to `side`.
 
     >>> grid_cells(np.array([[0.0, 0.0], [1.0, 9.0], [4.0, 1.0], [0.5, 0.2]]), 5.0).tolist()
     [0, 1, 0, 0]
     """
-    low, extent = places.min(axis=0), np.ptp(places, axis=0)
-    n_parts = np.minimum(np.maximum(np.rint(extent / side), 1), len(places) ** 2).astype(np.int64)
-    share = (places - low) / np.where(extent > 0, extent, 1)
-    part = np.minimum((share * n_parts).astype(np.int64), n_parts - 1)
-    member: np.ndarray = np.unique(part, axis=0, return_inverse=True)[1].ravel()
-    return member
+    lowest, extent = places.min(axis=0), np.ptp(places, axis=0)
+    n_intervals = np.minimum(np.maximum(np.rint(extent / side), 1), len(places) ** 2).astype(
+        np.int64
+    )
+    relative_position = (places - lowest) / np.where(extent > 0, extent, 1)
+    interval_of_place = np.minimum(
+        (relative_position * n_intervals).astype(np.int64), n_intervals - 1
+    )
+    cell_of_place: np.ndarray = np.unique(interval_of_place, axis=0, return_inverse=True)[1].ravel()
+    return cell_of_place
 
 
-def usual_side(places: np.ndarray, n_cells: int = USUAL_CELLS) -> float:
-    """Return the side of square cells, about `n_cells` of which cover the bounding box.
+def default_cell_side(places: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -> float:
+    """Return the side of square cells such that about `n_cells` of them cover the bounding box.
 
     An axis whose extent is shorter than the side is one cell wide.
 
-    >>> usual_side(np.array([[0.0, 0.0], [4.0, 1.0]]), 16)
+    >>> default_cell_side(np.array([[0.0, 0.0], [4.0, 1.0]]), 16)
     0.5
-    >>> usual_side(np.array([[0.0, 7.0], [3.0, 7.0]]), 6)
+    >>> default_cell_side(np.array([[0.0, 7.0], [3.0, 7.0]]), 6)
     0.5
     """
     extents = np.sort(np.ptp(places, axis=0))
@@ -129,36 +140,43 @@ def usual_side(places: np.ndarray, n_cells: int = USUAL_CELLS) -> float:
         extents = extents[1:]
 
 
-def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Assign a number to each row, equal for rows connected by a chain of equal labels.
+def join_labels(first: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
+    """Return the number of each row's component; an equal label in either array connects rows.
 
-    Equal labels of either kind connect two rows.
+    Rows joined by a chain of such connections get the same number.
 
-    >>> joined(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
+    >>> join_labels(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
     [0, 0, 0, 1]
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    a, b = (np.unique(labels, return_inverse=True)[1].ravel() for labels in (first, second))
-    n, m = a.max() + 1, b.max() + 1
-    links = coo_matrix((np.ones(len(a), dtype=np.int8), (a, n + b)), shape=(n + m, n + m))
-    member: np.ndarray = connected_components(links, directed=False)[1][a].astype(np.int64)
-    return member
+    first_codes, second_codes = (
+        np.unique(labels, return_inverse=True)[1].ravel() for labels in (first, second_labels)
+    )
+    n_first, n_second = first_codes.max() + 1, second_codes.max() + 1
+    graph = coo_matrix(
+        (np.ones(len(first_codes), dtype=np.int8), (first_codes, n_first + second_codes)),
+        shape=(n_first + n_second, n_first + n_second),
+    )
+    component_of_row: np.ndarray = connected_components(graph, directed=False)[1][
+        first_codes
+    ].astype(np.int64)
+    return component_of_row
 
 
-def usual_clusters(places: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    """Return the default grid cell of each row, with cells joined that share a group."""
-    cells = grid_cells(places, usual_side(places))
-    return cells if groups is None else joined(cells, groups)
+def default_clusters(places: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """Return the default grid cell of each row; cells that share a group are joined into one."""
+    cells = grid_cells(places, default_cell_side(places))
+    return cells if groups is None else join_labels(cells, groups)
 
 
-def tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Join groups that share a block, so that folds can keep both groups and blocks whole."""
-    both = joined(groups, blocks)
-    if both.max() == 0:
+def join_groups_and_blocks(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Join groups that have rows in the same block, so that folds can keep both whole."""
+    joined_groups = join_labels(groups, blocks)
+    if joined_groups.max() == 0:
         raise BadData(
             f"groups and the labels in {mention('block')} tie all rows together, each group "
             "reaching into the next block: no split can keep both whole. Give one of the two."
         )
-    return both
+    return joined_groups

@@ -1,4 +1,4 @@
-"""Marks of rows: numbers by content, whatever the order of rows, columns and classes."""
+"""Hashes of rows by content, which do not depend on the order of rows, columns and classes."""
 
 from __future__ import annotations
 
@@ -8,80 +8,92 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.data.rows import column_arrays, column_names, mixed, n_rows
+from truerisk.data.rows import column_arrays, column_names, n_rows, splitmix64
 
-CELLS = 1 << 18  # largest number of cells in a block of columns
-UNUSED = 19  # number of low bits of a double's 52 that are rounded away
-# After one round, columns of truth values differ only by their sums; further rounds use their rows.
+# This is the largest number of cells that are hashed at a time.
+MAX_BLOCK_CELLS = 1 << 18
+# Of the 52 fraction bits of a double, this number of low bits is rounded away.
+N_ROUNDED_BITS = 19
+# After one round, boolean columns differ only by their sums. Further rounds use their rows, too.
 ROUNDS = 3
 
 
 def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) -> np.ndarray:
-    """Return a number per row, computed from the table and its target (class codes or numbers).
+    """Return a hash per row, computed from the table and its target (class codes or numbers).
 
-    Equal rows with equal targets get the same number.
+    Equal rows with equal targets get the same hash.
     """
     marks = np.zeros(n_rows(table), dtype=np.uint64)
     for _ in range(ROUNDS):
-        mixture = mixed((_of_sparse if hasattr(table, "tocsr") else _of_columns)(table, marks))
+        hashes = splitmix64(
+            (_hashes_of_sparse_rows if hasattr(table, "tocsr") else _hashes_of_columns)(
+                table, marks
+            )
+        )
         if codes is not None:
-            mixture = mixture + mixed(summed_by(codes, mixture))[codes]
+            hashes = hashes + splitmix64(summed_by(codes, hashes))[codes]
         if numbers is not None:
-            mixture = mixture + _of_columns(numbers, mixture)
-        marks = mixture
+            hashes = hashes + _hashes_of_columns(numbers, hashes)
+        marks = hashes
     return marks
 
 
-def summed_by(member: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Return the sum of the marks of each member 0, 1, ..., whatever the order of the marks."""
-    sums = np.zeros(int(member.max()) + 1, dtype=np.uint64)
-    np.add.at(sums, member, marks)
+def summed_by(class_codes: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Add up the marks of the rows of each class 0, 1, ..., whatever the order of the rows."""
+    sums = np.zeros(int(class_codes.max()) + 1, dtype=np.uint64)
+    np.add.at(sums, class_codes, marks)
     return sums
 
 
-def _of_columns(table: Any, before: np.ndarray) -> np.ndarray:
-    marks = np.zeros_like(before)
+def _hashes_of_columns(table: Any, previous_marks: np.ndarray) -> np.ndarray:
+    marks = np.zeros_like(previous_marks)
     for cells in _blocks(table):
-        columns = mixed(cells + before[:, None]).sum(axis=0, dtype=np.uint64)
-        marks += mixed(cells) @ (mixed(columns) | np.uint64(1))
+        column_hashes = splitmix64(cells + previous_marks[:, None]).sum(axis=0, dtype=np.uint64)
+        marks += splitmix64(cells) @ (splitmix64(column_hashes) | np.uint64(1))
     return marks
 
 
-def _of_sparse(table: Any, before: np.ndarray) -> np.ndarray:
-    """Compute the marks for a sparse table; zeros count nothing, whether stored or not."""
+def _hashes_of_sparse_rows(table: Any, previous_marks: np.ndarray) -> np.ndarray:
+    """Compute row hashes of a sparse table; zeros do not contribute, whether stored or not."""
     matrix = table.tocoo(copy=True)
     matrix.sum_duplicates()
-    rows, columns = (places[matrix.data != 0] for places in (matrix.row, matrix.col))
+    rows, columns = (indices[matrix.data != 0] for indices in (matrix.row, matrix.col))
     cells = _bits(matrix.data[matrix.data != 0])
-    sums, marks = np.zeros(matrix.shape[1], np.uint64), np.zeros_like(before)
-    np.add.at(sums, columns, mixed(cells + before[rows]))
-    np.add.at(marks, rows, mixed(cells) * (mixed(sums) | np.uint64(1))[columns])
+    sums, marks = np.zeros(matrix.shape[1], np.uint64), np.zeros_like(previous_marks)
+    np.add.at(sums, columns, splitmix64(cells + previous_marks[rows]))
+    np.add.at(marks, rows, splitmix64(cells) * (splitmix64(sums) | np.uint64(1))[columns])
     return marks
 
 
 def _blocks(table: Any) -> Iterator[np.ndarray]:
-    """Yield the cells as integers, some columns at a time."""
+    """Yield the cells of a block of columns as integers, block after block."""
     if column_names(table) is not None:
         for column in column_arrays(table):
             yield _bits(column)[:, None]
         return
     array = np.asarray(table)
     array = array.reshape(len(array), -1)
-    step = max(1, CELLS // max(len(array), 1))
+    step = max(1, MAX_BLOCK_CELLS // max(len(array), 1))
     for start in range(0, array.shape[1], step):
         yield _bits(array[:, start : start + step])
 
 
 def _bits(cells: np.ndarray) -> np.ndarray:
-    """Return the bits of numbers as rounded doubles, or else a hash of the text of each cell."""
+    """Return numbers as the bits of rounded doubles, and any other cell as a hash of its text."""
     if cells.dtype.kind in "biuf":
         numbers = cells.astype(np.float64, order="C")
-        last, half = np.uint64(1 << UNUSED), np.uint64(1 << (UNUSED - 1))
-        # Half of the last digit is added so that truncation rounds.
-        rounded = ((numbers.view(np.uint64) + half) & ~(last - np.uint64(1))).view(np.float64)
-        whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
-        marked: np.ndarray = np.where(whole, numbers, rounded) + 0.0  # -0.0 and 0.0 are equal
-        return marked.view(np.uint64)
+        last_kept_bit, half_bit = (
+            np.uint64(1 << N_ROUNDED_BITS),
+            np.uint64(1 << (N_ROUNDED_BITS - 1)),
+        )
+        # Half a unit of the last kept digit is added, so that cutting off the low bits rounds.
+        rounded = ((numbers.view(np.uint64) + half_bit) & ~(last_kept_bit - np.uint64(1))).view(
+            np.float64
+        )
+        is_integer = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
+        # Adding 0.0 turns -0.0 into 0.0, because both are equal.
+        exact_or_rounded: np.ndarray = np.where(is_integer, numbers, rounded) + 0.0
+        return exact_or_rounded.view(np.uint64)
     bits: dict[str, int] = {}
     texts = [repr(cell) for cell in cells.ravel().tolist()]
     for text in texts:

@@ -1,4 +1,6 @@
-"""Rows of any kind of table: arrays, sparse matrices, pandas, polars, pyarrow, lists.
+"""Functions for the rows of any table: arrays, sparse matrices, frames and lists.
+
+Frames of pandas, polars and pyarrow are supported.
 
 This module also computes checksums of rows, at the speed of memory. They distinguish rows and make
 fingerprints quick.
@@ -41,12 +43,12 @@ import numpy as np
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.kernels import available, native
 
 
 def n_rows(table: Any) -> int:
-    """Return the number of rows; refuse anything without a length."""
+    """Return the number of rows of a table; raise BadData for anything without a length."""
     shape = getattr(table, "shape", None)
     if isinstance(shape, tuple) and shape:
         return int(shape[0])
@@ -59,25 +61,27 @@ def n_rows(table: Any) -> int:
 
 
 def n_columns(table: Any) -> int | None:
-    """Return the number of columns, or None if the table has no such number."""
+    """Return the number of columns, or None if the table is not two-dimensional."""
     shape = getattr(table, "shape", None)
     return int(shape[1]) if isinstance(shape, tuple) and len(shape) == 2 else None
 
 
 def column_names(table: Any) -> list[str] | None:
-    """Return the names of a frame's columns, or None if the table has none."""
+    """Return the names of a frame's columns, or None for a table without column names."""
     if not hasattr(table, "columns") or isinstance(table, np.ndarray):
         return None
-    names = getattr(table, "column_names", None)  # pyarrow
+    # Tables of pyarrow keep the names in `column_names`.
+    names = getattr(table, "column_names", None)
     return [str(name) for name in (names if names is not None else table.columns)]
 
 
-MOST_AXES = 3  # largest number of coordinates
+# This is the largest number of coordinates that the place of a row may have.
+MOST_AXES = 3
 
 
 @frozen(eq=False)
 class TableView:
-    """X with its number of rows and its column names, for looking up columns by name."""
+    """X with its number of rows and its column names, so that columns can be looked up by name."""
 
     X: Any
     n_rows: int
@@ -88,32 +92,32 @@ class TableView:
         return column_names(self.X)
 
     def column(self, name: str, what: str) -> Any:
-        """Return the column of a frame with this name; `what` is the argument that named it."""
+        """Return the frame's column of this name; `what` is the user's argument that named it."""
         if self.names is None:
             raise BadData(
                 f"{mention(what, name)} names a column, and X is no frame: give the values "
                 "themselves."
             )
         if name not in self.names:
-            likely = closest(name, self.names) or "."
+            likely = suggestion_for(name, self.names) or "."
             raise BadData(f"{mention(what, name)}: X has no such column{likely}")
-        if (times := self.names.count(name)) > 1:
-            raise BadData(f"{mention(what, name)}: X has {times} columns of this name.")
+        if (n_columns_of_name := self.names.count(name)) > 1:
+            raise BadData(f"{mention(what, name)}: X has {n_columns_of_name} columns of this name.")
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
     def are_names(self, texts: Sequence[Any]) -> bool:
-        """Return True if the texts are names of columns.
+        """Return True if the texts are column names, and not one label for each row.
 
-        They are if all of them are known, or if they are too few to be one label for each row.
+        They are column names if X has all of them, or if they are too few to be one label per row.
         """
         if not texts or not self.names or not all(isinstance(text, str) for text in texts):
             return False
-        few = len(texts) != self.n_rows and len(texts) <= MOST_AXES
-        return few or set(texts) <= set(self.names)
+        are_too_few_for_labels = len(texts) != self.n_rows and len(texts) <= MOST_AXES
+        return are_too_few_for_labels or set(texts) <= set(self.names)
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Return these rows in this order, in the table's own type."""
+    """Return the given rows of a table in the given order, in the table's own type."""
     if isinstance(table, np.ndarray):
         return table[rows]
     if hasattr(table, "tocsr"):
@@ -124,15 +128,17 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
         return table.take(rows)
     if hasattr(table, "columns") or hasattr(table, "__array_namespace__"):
         return table[rows]
-    if hasattr(table, "shape"):  # a polars Series, a memoryview or a tensor
+    # The table may be a polars Series, a memoryview or a tensor.
+    if hasattr(table, "shape"):
         return np.asarray(table)[rows]
     return [table[i] for i in rows]
 
 
-def copied(value: Any) -> Any:
-    """Copy a value that a model could write into; a value without `copy` cannot be changed.
+def copy_if_mutable(value: Any) -> Any:
+    """Copy a value that a model could write into; a value without a `copy` method is immutable.
 
-    An array keeps its memory layout, which decides the last bits of sums.
+    The copy of an array has the same memory layout, because the layout decides the last bits of
+    sums.
     """
     if isinstance(value, np.ndarray):
         return value.copy("K")
@@ -140,7 +146,7 @@ def copied(value: Any) -> Any:
 
 
 def take_columns(table: Any, columns: np.ndarray) -> Any:
-    """Return these columns of an array, a sparse matrix or a frame, in this order."""
+    """Return the given columns of an array, a sparse matrix or a frame, in the given order."""
     if hasattr(table, "iloc"):
         return table.iloc[:, columns]
     return table.tocsc()[:, columns].tocsr() if hasattr(table, "tocsr") else table[:, columns]
@@ -149,21 +155,24 @@ def take_columns(table: Any, columns: np.ndarray) -> Any:
 def column_arrays(table: Any) -> list[np.ndarray]:
     """Return the columns of a frame, each as an array."""
     names = column_names(table) or []
-    if hasattr(table, "iloc"):  # by position: pandas allows equal names
+    # pandas allows equal column names, so columns are taken by position.
+    if hasattr(table, "iloc"):
         return [np.asarray(table.iloc[:, j]) for j in range(len(names))]
     return [np.asarray(table[name]) for name in names]
 
 
-def column_at(table: Any, place: int) -> Any:
-    """Return a column of a table; for a frame, in the type of the frame's own library."""
-    if hasattr(table, "iloc"):  # by position: pandas allows equal names
-        return table.iloc[:, place]
+def column_at(table: Any, position: int) -> Any:
+    """Return the column at this position; a column of a frame keeps the type of its library."""
+    # pandas allows equal column names, so the column is taken by position.
+    if hasattr(table, "iloc"):
+        return table.iloc[:, position]
     if hasattr(table, "tocsc"):
-        return table.tocsc()[:, [place]].toarray()[:, 0]
+        return table.tocsc()[:, [position]].toarray()[:, 0]
     if not hasattr(table, "columns"):
-        return np.asarray(table)[:, place]
-    names = getattr(table, "column_names", None)  # pyarrow
-    return table[(table.columns if names is None else names)[place]]
+        return np.asarray(table)[:, position]
+    # Tables of pyarrow keep the names in `column_names`.
+    names = getattr(table, "column_names", None)
+    return table[(table.columns if names is None else names)[position]]
 
 
 def is_missing(cell: Any) -> bool:
@@ -174,8 +183,8 @@ def is_missing(cell: Any) -> bool:
     return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
 
 
-def gaps_in(X: Any) -> np.ndarray | None:
-    """Return a mask of the cells without a value, or None if X is no table of cells."""
+def missing_cells_mask(X: Any) -> np.ndarray | None:
+    """Return a boolean mask of the missing cells of X, or None if X is no table of cells."""
     if column_names(X) is not None:
         columns = [np.asarray(column).tolist() for column in column_arrays(X)]
         return np.array([[is_missing(cell) for cell in column] for column in columns]).T
@@ -190,23 +199,25 @@ def gaps_in(X: Any) -> np.ndarray | None:
 
 
 def digest(*tables: Any, sums: RowSums | None = None) -> str:
-    """Return the SHA-256 of the content, shortened to 16 hexadecimal digits; None counts as absent.
+    """Return the SHA-256 checksum of the tables' content, shortened to 16 hexadecimal digits.
 
-    With `sums` (`sums_of` the first table) these are hashed in place of the first table, which is
-    quicker.
+    A table that is None contributes nothing but its position.
+
+    If the row sums of the first table are given (`sums_of`), they are hashed instead of the table,
+    which is quicker.
     """
-    total = hashlib.sha256()
+    checksum = hashlib.sha256()
     for j, table in enumerate(tables):
-        total.update(b"|")
+        checksum.update(b"|")
         if table is None:
             continue
         if j == 0 and sums is not None:
-            total.update(f"{table.dtype.str}{table.shape}".encode())
-            total.update(sums.sums.data.cast("B"))
+            checksum.update(f"{table.dtype.str}{table.shape}".encode())
+            checksum.update(sums.sums.data.cast("B"))
             continue
         names = column_names(table)
         for name in names or ():
-            total.update(name.encode("utf-8", "surrogatepass"))
+            checksum.update(name.encode("utf-8", "surrogatepass"))
         if hasattr(table, "tocsr"):
             matrix = table.tocsr()
             arrays = [matrix.data, matrix.indices, matrix.indptr]
@@ -214,16 +225,16 @@ def digest(*tables: Any, sums: RowSums | None = None) -> str:
             arrays = [np.asarray(table)] if names is None else column_arrays(table)
         for array in arrays:
             cells = array.view("i8") if array.dtype.kind in "mM" else array
-            total.update(f"{cells.dtype.str}{cells.shape}".encode())
+            checksum.update(f"{cells.dtype.str}{cells.shape}".encode())
             if cells.dtype.hasobject:
-                total.update("\x1f".join(map(repr, cells.ravel().tolist())).encode())
+                checksum.update("\x1f".join(map(repr, cells.ravel().tolist())).encode())
             elif cells.size:
-                total.update(np.ascontiguousarray(cells).data.cast("B"))
-    return total.hexdigest()[:16]
+                checksum.update(np.ascontiguousarray(cells).data.cast("B"))
+    return checksum.hexdigest()[:16]
 
 
 def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
-    """Return one integer per row, equal exactly for rows of equal content.
+    """Return one integer per row, equal for two rows exactly if they have the same content.
 
     The result is None if all rows differ, or if equality is undefined. If `sums` (`sums_of` the
     table) show that all rows differ, the rows themselves are not compared.
@@ -231,15 +242,16 @@ def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
     if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
         return None
     if hasattr(table, "tocsr"):
-        return _keys(_sparse_rows(table))
+        return _keys(_keys_of_sparse_rows(table))
     if column_names(table) is not None:
         columns = column_arrays(table)
         if not columns:
             return None
-        coded = [codes_of_cells(column) for column in columns]
-        return _keys(np.column_stack(coded))
+        column_codes = [codes_of_cells(column) for column in columns]
+        return _keys(np.column_stack(column_codes))
     array = np.asarray(table)
-    array = array[:, None] if array.ndim == 1 else array  # one text per row
+    # A one-dimensional array has one text per row.
+    array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] == 0:
         return None
     if array.dtype.hasobject or array.dtype.kind in "US":
@@ -248,53 +260,65 @@ def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
 
 
 def codes_of_cells(column: np.ndarray) -> np.ndarray:
-    """Return a code for each cell, the same for equal cells."""
+    """Return an integer code for each cell of a column; equal cells get the same code."""
     if column.dtype.hasobject:
-        seen: dict[str, int] = {}
-        return np.array([seen.setdefault(repr(cell), len(seen)) for cell in column.tolist()])
+        code_of_text: dict[str, int] = {}
+        return np.array(
+            [code_of_text.setdefault(repr(cell), len(code_of_text)) for cell in column.tolist()]
+        )
     return np.unique(column, return_inverse=True)[1].ravel()
 
 
 def _keys(array: np.ndarray) -> np.ndarray | None:
-    """Return one integer per row of an array of numbers, None if all rows differ."""
+    """Return one integer per row of an array of numbers, the same for equal rows.
+
+    The result is None if all rows differ.
+    """
     sums = sums_of(array)
     if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
         return None
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
-        array = array + 0.0  # -0.0 and 0.0 are one value
+        # Adding 0.0 turns -0.0 into 0.0, because both are equal.
+        array = array + 0.0
     rows = array.view(np.dtype((np.void, array.dtype.itemsize * array.shape[1]))).ravel()
-    seen: dict[bytes, int] = {}
-    keys = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
-    return None if len(seen) == len(keys) else keys
+    key_of_row: dict[bytes, int] = {}
+    keys = np.array(
+        [key_of_row.setdefault(row.tobytes(), len(key_of_row)) for row in rows], dtype=np.int64
+    )
+    return None if len(key_of_row) == len(keys) else keys
 
 
-def _sparse_rows(table: Any) -> np.ndarray:
+def _keys_of_sparse_rows(table: Any) -> np.ndarray:
     matrix = table.tocsr().copy()
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
-    seen: dict[bytes, int] = {}
+    key_of_row: dict[bytes, int] = {}
     keys = []
     for i in range(matrix.shape[0]):
-        part = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        content = matrix.indices[part].tobytes() + b"|" + matrix.data[part].tobytes()
-        keys.append(seen.setdefault(content, len(seen)))
+        entries = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        content = matrix.indices[entries].tobytes() + b"|" + matrix.data[entries].tobytes()
+        keys.append(key_of_row.setdefault(content, len(key_of_row)))
     return np.array(keys, dtype=np.int64)[:, None]
 
 
-BYTES = 1 << 18  # size of a block of rows: it fits in the second-level cache
+# A block of rows of this size (in bytes) fits in the second-level cache.
+BLOCK_BYTES = 1 << 18
 
 
 @frozen(eq=False)
 class RowSums:
-    """Checksum of each row, and a flag: True if all cells are finite, False if not or unknown."""
+    """Checksum of each row, and a flag `finite`.
+
+    The flag is True if all cells are finite, and False if some are not or if it is unknown.
+    """
 
     sums: np.ndarray
     finite: bool
 
 
 def sums_of(table: Any) -> RowSums | None:
-    """Return a checksum of every row of an array of 8-byte numbers, or None for other tables.
+    """Return a checksum of every row of an array of 8-byte numbers, or None for any other table.
 
     −0.0 counts as 0.0. The compiled code relies on the shapes and types that are checked here.
     NumPy computes the same sums if the compiled module is missing or cannot read the array in its
@@ -302,44 +326,44 @@ def sums_of(table: Any) -> RowSums | None:
     """
     if not isinstance(table, np.ndarray) or table.ndim != 2 or not table.size:
         return None
-    kind = table.dtype
-    if kind.kind not in "fiu" or kind.itemsize != 8 or not kind.isnative:
+    dtype = table.dtype
+    if dtype.kind not in "fiu" or dtype.itemsize != 8 or not dtype.isnative:
         return None
-    factors, (rows, columns) = _factors(table.shape[1]), table.strides
-    if not available() or not table.flags.aligned or rows % 8 or columns % 8:
-        return _by_numpy(table, factors)
+    factors, (row_stride, column_stride) = _factors(table.shape[1]), table.strides
+    if not available() or not table.flags.aligned or row_stride % 8 or column_stride % 8:
+        return _row_sums_by_numpy(table, factors)
     sums = np.empty(len(table), dtype=np.uint64)
-    finite = native().row_sums(table.view(np.uint64), kind.kind == "f", factors, sums)
+    finite = native().row_sums(table.view(np.uint64), dtype.kind == "f", factors, sums)
     return RowSums(sums, bool(finite))
 
 
 @lru_cache(maxsize=4)
 def _factors(n_columns: int) -> np.ndarray:
-    """Return an odd factor for every column; a product with an odd number loses no bit."""
-    factors = mixed(np.arange(n_columns)) | np.uint64(1)
+    """Return an odd factor for every column; multiplying by an odd number loses no bit."""
+    factors = splitmix64(np.arange(n_columns)) | np.uint64(1)
     factors.flags.writeable = False  # The cache returns the same array to every caller.
     return factors
 
 
-def _by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
-    """Compute the checksums one block of rows at a time."""
+def _row_sums_by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
+    """Compute the checksums of rows with NumPy, one block of rows at a time."""
     n, p = array.shape
     sums = np.empty(n, dtype=np.uint64)
-    step = max(1, BYTES // (8 * p))
-    cells, folded = np.empty((step, p), array.dtype), np.empty((step, p), np.uint64)
+    step = max(1, BLOCK_BYTES // (8 * p))
+    cells, folded_bits = np.empty((step, p), array.dtype), np.empty((step, p), np.uint64)
     zero = array.dtype.type(0)
     for start in range(0, n, step):
-        part = array[start : start + step]
-        m = len(part)
-        bits = np.add(part, zero, out=cells[:m]).view(np.uint64)
-        np.right_shift(bits, np.uint64(32), out=folded[:m])
-        np.bitwise_xor(folded[:m], bits, out=folded[:m])
-        np.matmul(folded[:m], factors, out=sums[start : start + m])
+        block = array[start : start + step]
+        n_block_rows = len(block)
+        bits = np.add(block, zero, out=cells[:n_block_rows]).view(np.uint64)
+        np.right_shift(bits, np.uint64(32), out=folded_bits[:n_block_rows])
+        np.bitwise_xor(folded_bits[:n_block_rows], bits, out=folded_bits[:n_block_rows])
+        np.matmul(folded_bits[:n_block_rows], factors, out=sums[start : start + n_block_rows])
     return RowSums(sums, finite=False)
 
 
-def mixed(x: np.ndarray) -> np.ndarray:
-    """Apply the hash splitmix64, which maps neighbouring numbers to unrelated ones."""
+def splitmix64(x: np.ndarray) -> np.ndarray:
+    """Apply the hash function splitmix64, which maps neighbouring numbers to unrelated ones."""
     x = (x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

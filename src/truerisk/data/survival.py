@@ -1,4 +1,4 @@
-"""Survival outcomes: an event indicator, the time of the event or of censoring, and weights."""
+"""Survival outcomes: an event indicator with the time of the event or of censoring."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import even_array
+from truerisk.core.arguments import array_of_rows
 from truerisk.core.errors import BadData, Refusal
 
 AS_PAIRS = (
@@ -16,64 +16,81 @@ AS_PAIRS = (
 
 
 def survival_target(y: Any, n: int) -> np.ndarray:
-    """Return two columns, the event indicator (1 or 0) and the time, from an array of pairs."""
-    target = even_array("y", y, AS_PAIRS)
+    """Convert an array of (event, time) pairs to two columns: event indicator (1 or 0) and time."""
+    target = array_of_rows("y", y, AS_PAIRS)
     names = target.dtype.names or ()
     kinds = [target.dtype[name].kind for name in names]
     if target.ndim != 1 or len(names) != 2 or kinds[0] != "b" or kinds[1] not in "iuf":
         raise BadData(f"y is no outcome in time: {AS_PAIRS}.")
     if len(target) != n:
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
-    came, time = (target[name].astype(np.float64) for name in names)
-    wrong = np.flatnonzero(~np.isfinite(time) | (time < 0))
-    if len(wrong):
+    had_event, time = (target[name].astype(np.float64) for name in names)
+    rows = np.flatnonzero(~np.isfinite(time) | (time < 0))
+    if len(rows):
         raise BadData(
-            f"the time of row {wrong[0]} is {time[wrong[0]]:g}: times are finite and not negative; "
+            f"the time of row {rows[0]} is {time[rows[0]]:g}: times are finite and not negative; "
             "leave these rows out."
         )
-    if not came.any():
+    if not had_event.any():
         raise BadData("the event came in no row: there is nothing to predict.")
-    return np.column_stack([came, time])
+    return np.column_stack([had_event, time])
 
 
 def as_pairs(y: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    """Convert the two columns back to the structured array that was given."""
+    """Convert the event and time columns back to the structured array type that the user passed."""
     pairs = np.empty(len(y), dtype=kind)
     for name, column in zip(kind.names or (), y.T, strict=True):
         pairs[name] = column
     return pairs
 
 
-def follow_up(y: np.ndarray, weights: np.ndarray | None, at: np.ndarray, *, past: bool) -> Any:
-    """Return the Kaplan-Meier probability of follow-up up to these times, or `past` them.
+def uncensored_probability(
+    y: np.ndarray, weights: np.ndarray | None, query_times: np.ndarray, *, past: bool
+) -> Any:
+    """Return the Kaplan-Meier probability of still being uncensored just before the given times.
+
+    If `past` is True, the probability is that of being uncensored beyond these times.
 
     If an event and a censoring have the same time, the event counts as the earlier one.
     """
-    w = np.ones(len(y)) if weights is None else weights
-    came, (times, place) = y[:, 0] == 1, np.unique(y[:, 1], return_inverse=True)
-    events, lost = (np.bincount(place, w * own, len(times)) for own in (came, ~came))
-    exposed = np.cumsum((events + lost)[::-1])[::-1] - events
-    stays = np.cumprod(1 - np.divide(lost, exposed, out=np.zeros_like(lost), where=exposed > 0))
-    before = np.searchsorted(times, at, side="right" if past else "left")
-    return np.concatenate([[1.0], stays])[before]
+    row_weights = np.ones(len(y)) if weights is None else weights
+    had_event, (times, time_index) = y[:, 0] == 1, np.unique(y[:, 1], return_inverse=True)
+    events, censorings = (
+        np.bincount(time_index, row_weights * counted_rows, len(times))
+        for counted_rows in (had_event, ~had_event)
+    )
+    at_risk = np.cumsum((events + censorings)[::-1])[::-1] - events
+    uncensored = np.cumprod(
+        1 - np.divide(censorings, at_risk, out=np.zeros_like(censorings), where=at_risk > 0)
+    )
+    n_times_before = np.searchsorted(times, query_times, side="right" if past else "left")
+    return np.concatenate([[1.0], uncensored])[n_times_before]
 
 
-def came_by(y: np.ndarray, weights: np.ndarray | None, horizon: float) -> dict[str, np.ndarray]:
-    """Return whether the event came by the horizon (1 or 0), and the weight of each row.
+def outcome_at_horizon(
+    y: np.ndarray, weights: np.ndarray | None, horizon: float
+) -> dict[str, np.ndarray]:
+    """Return for each row if its event came by the horizon (1 or 0), and a weight for censoring.
 
     The weights are inverse probabilities of censoring (Graf et al., 1999). Let G be the probability
     of being uncensored, estimated from all rows. The weight of a row is multiplied by 1/G(its time)
     if its event came by the horizon, by 1/G(horizon) if it was followed past the horizon, and by 0
     if it was censored before.
     """
-    came, time = y.T
-    by_then, later = (came == 1) & (time <= horizon), time > horizon
-    if not later.any():
+    had_event, time = y.T
+    event_by_horizon, followed_past_horizon = (had_event == 1) & (time <= horizon), time > horizon
+    if not followed_past_horizon.any():
         raise Refusal(
             f"no row was followed past the time {horizon:.12g}: choose one below {time.max():.12g}."
         )
-    followed = np.where(by_then, follow_up(y, weights, time, past=False), 1.0)
-    past = float(follow_up(y, weights, np.array([horizon]), past=True)[0])
-    counts = by_then / followed + later / past
-    weighed = counts if weights is None else counts * weights
-    return {"codes": by_then.astype(np.int64), "sample_weight": weighed}
+    uncensored_at_event = np.where(
+        event_by_horizon, uncensored_probability(y, weights, time, past=False), 1.0
+    )
+    uncensored_at_horizon = float(
+        uncensored_probability(y, weights, np.array([horizon]), past=True)[0]
+    )
+    censoring_weights = (
+        event_by_horizon / uncensored_at_event + followed_past_horizon / uncensored_at_horizon
+    )
+    row_weights = censoring_weights if weights is None else censoring_weights * weights
+    return {"codes": event_by_horizon.astype(np.int64), "sample_weight": row_weights}

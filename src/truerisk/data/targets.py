@@ -1,4 +1,4 @@
-"""Check y and groups as given; encode classes, and record the form of y."""
+"""Check y and the groups, encode classes as integers, and record the type in which y was given."""
 
 from __future__ import annotations
 
@@ -6,47 +6,50 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, even_array, shown
+from truerisk.core.arguments import array_of_rows, as_array, repr_on_one_line
 from truerisk.core.errors import BadData, warn
 from truerisk.data.rows import is_missing
 
 Form = tuple[np.dtype[Any], bool]
-"""The type of y as given, and whether it was a column."""
+"""Type of y as the user passed it, and True if y was a matrix with one column."""
 
 MOST_INTEGER_CLASSES = 10
-"""A target of integers with at most this number of distinct values is read as class labels."""
+"""An integer target with at most this number of distinct values is treated as class labels."""
 
 ONE_EACH = "give one value per row"
 
 
 def as_shown(value: Any) -> Any:
-    """Return a numpy scalar as a plain Python value."""
+    """Convert a NumPy scalar to a plain Python value; return any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def form_of(y: Any, target: np.ndarray) -> Form | None:
-    """Return the type of y as given and whether it was a column, or None if y was not converted.
+    """Return the type in which y was passed and True if it was a column; None if not converted.
 
-    The type is that of y only if y can be restored exactly. pandas types with missing values become
-    double precision, as in scikit-learn.
+    The type is that of the user's y only if converting back restores y exactly. pandas types with
+    missing values become double precision, as in scikit-learn.
     """
-    given = np.asarray(y)
-    if given.dtype.names:  # pairs of an event and a time
-        return given.dtype, False
-    is_column = given.ndim == target.ndim + 1
-    own = given.dtype.kind in "biuf" and not hasattr(getattr(y, "dtype", None), "na_value")
-    kind = given.dtype if own else target.dtype
-    if not is_column and kind == target.dtype:
+    given_array = np.asarray(y)
+    # An array with named fields holds pairs of an event indicator and a time.
+    if given_array.dtype.names:
+        return given_array.dtype, False
+    is_column = given_array.ndim == target.ndim + 1
+    can_keep_type = given_array.dtype.kind in "biuf" and not hasattr(
+        getattr(y, "dtype", None), "na_value"
+    )
+    kept_type = given_array.dtype if can_keep_type else target.dtype
+    if not is_column and kept_type == target.dtype:
         return None
-    back = np.array_equal(given.reshape(target.shape), target.astype(kind))
-    return (kind if back else target.dtype), is_column
+    is_restored = np.array_equal(given_array.reshape(target.shape), target.astype(kept_type))
+    return (kept_type if is_restored else target.dtype), is_column
 
 
 def refuse_swapped(X: Any, y: Any) -> None:
-    """Refuse a target given as X and a table given as y, if this is obvious.
+    """Raise BadData if X and y are obviously swapped: X is one column and y has several.
 
-    Texts in X may be documents, one per row, with several numbers as their target. They count as a
-    target only if at most half of them are distinct.
+    Texts in X may be documents, one per row, with several numbers as their target. They are
+    taken for a target only if at most half of them are distinct.
     """
     shape = getattr(y, "shape", None) if not isinstance(y, list | tuple) else np.shape(y[:1])
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
@@ -68,15 +71,15 @@ def refuse_swapped(X: Any, y: Any) -> None:
 
 
 def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
-    """Check that y has one or several values for each of n rows, none of them missing.
+    """Check that y has one or several values for each of n rows, and that none is missing.
 
-    A column gives a warning, unless the models take y `as_given`.
+    A y with one column causes a warning and is flattened; `as_given` suppresses the warning.
     """
     if y is None:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
     # NumPy would silently convert a list of text and other values to text.
-    mixed = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
-    target = np.array(y, dtype=object) if mixed else even_array("y", y, ONE_EACH)
+    mixes_text = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
+    target = np.array(y, dtype=object) if mixes_text else array_of_rows("y", y, ONE_EACH)
     if target.dtype.names:
         raise BadData(
             "y holds pairs of an event and a time, which models of survival take: give one, with "
@@ -84,7 +87,7 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
         )
     if target.ndim == 2 and target.shape[1] == 1:
         if not as_given:
-            _warn_of_column()
+            _warn_about_column()
         target = target.ravel()
     if target.ndim not in (1, 2):
         raise BadData(f"y has {target.ndim} dimensions; {ONE_EACH}.")
@@ -100,21 +103,23 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
     if target.dtype.kind == "c":
         raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
     if target.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(target).reshape(n, -1).all(axis=1))
+        bad_rows = np.flatnonzero(~np.isfinite(target).reshape(n, -1).all(axis=1))
     elif target.dtype.hasobject:
-        flat = target.reshape(n, -1)
-        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
+        rows_of_values = target.reshape(n, -1)
+        bad_rows = np.flatnonzero(
+            [any(_is_missing_or_infinite(v) for v in row) for row in rows_of_values.tolist()]
+        )
     else:
         return target
-    if len(bad):
+    if len(bad_rows):
         raise BadData(
-            f"y is missing or not finite (NaN, inf) in {len(bad)} of {n} rows, "
-            f"first in row {bad[0]}: leave these rows out."
+            f"y is missing or not finite (NaN, inf) in {len(bad_rows)} of {n} rows, "
+            f"first in row {bad_rows[0]}: leave these rows out."
         )
     return target
 
 
-def _warn_of_column() -> None:
+def _warn_about_column() -> None:
     from sklearn.exceptions import DataConversionWarning
 
     warn(
@@ -124,19 +129,22 @@ def _warn_of_column() -> None:
 
 
 def any_target(y: Any, n: int) -> np.ndarray:
-    """Check the length of a target that only a scorer reads; None gives a table without columns."""
-    target = np.empty((n, 0)) if y is None else even_array("y", y, ONE_EACH)
+    """Check the length of a target that only a scorer reads.
+
+    If y is None, return an array without columns.
+    """
+    target = np.empty((n, 0)) if y is None else array_of_rows("y", y, ONE_EACH)
     if target.shape[:1] != (n,):
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     return target
 
 
-def _missing(value: Any) -> bool:
+def _is_missing_or_infinite(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
 
 
 def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct classes, ascending, and the code of each label."""
+    """Return the distinct classes in ascending order, and the class code of each row."""
     if target.ndim == 2:
         raise BadData(
             "y has several columns: multi-label targets are not covered; assess one at a time."
@@ -148,13 +156,13 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         )
     if target.dtype.hasobject or target.dtype.kind == "S":
         _refuse_objects(target)
-    wide = target.astype(np.int64) if np.can_cast(target.dtype, np.int64) else None
-    if wide is not None and int(wide.max()) - int(wide.min()) < len(wide):
+    integers = target.astype(np.int64) if np.can_cast(target.dtype, np.int64) else None
+    if integers is not None and int(integers.max()) - int(integers.min()) < len(integers):
         # Integers in a small range are counted, which is quicker than sorting.
-        codes = wide - wide.min()
-        there = np.bincount(codes) > 0
-        classes = (np.flatnonzero(there) + wide.min()).astype(target.dtype)
-        codes = codes if there.all() else (np.cumsum(there) - 1)[codes]
+        codes = integers - integers.min()
+        is_present = np.bincount(codes) > 0
+        classes = (np.flatnonzero(is_present) + integers.min()).astype(target.dtype)
+        codes = codes if is_present.all() else (np.cumsum(is_present) - 1)[codes]
     else:
         classes, codes = np.unique(target, return_inverse=True)
     if len(classes) == 1:
@@ -181,13 +189,14 @@ def _refuse_objects(target: np.ndarray) -> None:
 
 
 def numbers_in(target: np.ndarray) -> np.ndarray:
-    """Convert targets to double precision; the message names the first value that is no number."""
+    """Convert targets to double precision; raise BadData with the first value that is no number."""
     try:
         return as_array(target, np.float64)
     except ValueError:
-        first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
+        first_bad = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
         raise BadData(
-            f"y[{first}] is {shown(as_shown(target.ravel()[first]))}, not a number: "
+            f"y[{first_bad}] is {repr_on_one_line(as_shown(target.ravel()[first_bad]))}, not a "
+            "number: "
             "a regressor needs numbers; use a classifier for labels."
         ) from None
 
@@ -201,8 +210,8 @@ def _is_number(value: Any) -> bool:
 
 
 def checked_groups(groups: Any, n: int) -> np.ndarray:
-    """Return the code of the group of each row."""
-    labels = even_array("groups", groups, "give every row one label")
+    """Check the groups and return an integer group code for each row."""
+    labels = array_of_rows("groups", groups, "give every row one label")
     if labels.shape != (n,):
         raise BadData(
             f"groups has shape {labels.shape}; give one group label for each of {n} rows."

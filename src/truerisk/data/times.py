@@ -1,4 +1,4 @@
-"""Times of rows: numbers or dates, checked, with the column of a frame looked up by name."""
+"""Check the times of rows, given as numbers, dates or the name of a column of X."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import even_array, mention, shown
+from truerisk.core.arguments import array_of_rows, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.rows import TableView
 
 UNIT = "datetime64[us]"
 MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
-EXACT = 2**53  # larger integers are not exact as floats
+# Larger integers are not exact as floats.
+EXACT = 2**53
 
 
 def checked_times(time: Any, table: TableView) -> np.ndarray:
-    """Return one float, or one date without a time zone (UTC), per row.
+    """Check and convert the times of rows: one float, or one date in UTC without zone, per row.
 
     Times may be in any order, with ties.
 
@@ -34,7 +35,7 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
         raise BadData(
             f"time has shape {array.shape}; give one time for each of {table.n_rows} rows."
         )
-    times = array if array.dtype.kind in "Mf" else _read(array)
+    times = array if array.dtype.kind in "Mf" else _parsed_times(array)
     missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
     if len(missing):
         raise BadData(f"time[{missing[0]}] is {times[missing[0]]}: {MISSING}")
@@ -49,7 +50,7 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
 
 
 def dates_in(column: Any) -> np.ndarray | None:
-    """Return the dates in a column, in any notation, or None if a row has no date.
+    """Convert a column to dates, in any notation; return None if a cell is no date.
 
     >>> dates_in(["20240531", "20240601"])
     array(['2024-05-31T00:00:00.000000', '2024-06-01T00:00:00.000000'],
@@ -63,15 +64,15 @@ def dates_in(column: Any) -> np.ndarray | None:
         if array.dtype.kind in "iuf":
             return _numbered_dates(array)
         if array.dtype.kind != "M":
-            # Parsing one cell first avoids the full parse for most texts that are no dates.
-            _read(array[:1])
-            array = _read(array)
+            # Parsing one cell first avoids the full parse for most columns of other texts.
+            _parsed_times(array[:1])
+            array = _parsed_times(array)
     except (BadData, OverflowError):
         return None
     return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
 
 
-def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
+def as_span(span: Any, times: np.ndarray | None, argument: str) -> Any:
     """Convert a time span to the unit of `times`, or check a number of rows if `times` is None.
 
     >>> int(as_span(3, None, "gap")), as_span(0.5, np.array([1.0, 2.0]), "gap")
@@ -80,22 +81,23 @@ def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
     '24 hours'
     """
     if times is not None and times.dtype.kind == "M":
-        return _as_duration(span, times, name)
+        return _as_duration(span, times, argument)
     if not isinstance(span, int | float | np.number) or isinstance(span, bool | np.timedelta64):
         unit = (
             f"rows, since no {mention('time')} is given"
             if times is None
             else f"the unit of {mention('time')}"
         )
-        raise BadArgument(f"{mention(name, span)}: give a number, in {unit}.")
+        raise BadArgument(f"{mention(argument, span)}: give a number, in {unit}.")
     if not np.isfinite(span) or span < 0 or (times is None and span != int(span)):
         kind = "whole number of rows" if times is None else "finite number"
-        raise BadArgument(f"{mention(name, span)}: give a {kind} that is not negative.")
+        raise BadArgument(f"{mention(argument, span)}: give a {kind} that is not negative.")
     return int(span) if times is None else float(span)
 
 
 def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
-    if isinstance(span, timedelta):  # A Timedelta of pandas is also a timedelta.
+    # A Timedelta of pandas is a timedelta, too.
+    if isinstance(span, timedelta):
         span = np.timedelta64(getattr(span, "to_timedelta64", lambda: span)())
     elif isinstance(span, int | float) and span == 0:
         span = np.timedelta64(0, "us")
@@ -111,63 +113,71 @@ def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
         )
     if np.isnat(span) or span < np.timedelta64(0, "us"):
         raise BadArgument(f"{mention(name, span)}: a length of time is not negative.")
-    exact = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
-    return exact if exact == span else span  # The unit of the dates may be too coarse for the span.
+    converted_span = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
+    # If the unit of the dates is too coarse for the span, the span keeps its own unit.
+    return converted_span if converted_span == span else span
 
 
 def _array(values: Any) -> np.ndarray:
-    """Convert to an array, with zoned dates in UTC; integers and bools are returned as they are."""
+    """Convert times to an array, with dates in UTC; integers and booleans stay as they are."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise BadData(f"time[{row}] is masked: {MISSING}")
     if str(getattr(values, "dtype", "")).startswith("datetime64") and hasattr(values, "to_numpy"):
         return values.to_numpy(dtype="datetime64[ns]")
-    array = even_array("time", values, "give one number or date for each row")
+    array = array_of_rows("time", values, "give one number or date for each row")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
-        return array.astype("datetime64[D]")  # Years and months have no fixed length.
+        # Years and months have no fixed length, so they are converted to days.
+        return array.astype("datetime64[D]")
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
-def _read(array: np.ndarray) -> np.ndarray:
-    """Convert integers, texts and objects to floats or dates."""
-    kind, cells = array.dtype.kind, array.tolist()
-    if kind in "iu" or (kind == "O" and all(isinstance(cell, int | float) for cell in cells)):
+def _parsed_times(array: np.ndarray) -> np.ndarray:
+    """Convert integers, texts or date objects to floats or to an array of dates."""
+    dtype_kind, cells = array.dtype.kind, array.tolist()
+    if dtype_kind in "iu" or (
+        dtype_kind == "O" and all(isinstance(cell, int | float) for cell in cells)
+    ):
         if any(isinstance(cell, int) and abs(cell) > EXACT for cell in cells):
             raise BadData(
                 "time holds whole numbers beyond 2**53, which floats do not tell apart: give "
                 "dates, such as array.astype('datetime64[ns]')."
             )
         return array.astype(np.float64)
-    if kind == "U" or (kind == "O" and all(isinstance(cell, str) for cell in cells)):
-        return _of_texts([str(cell) for cell in cells])
-    if kind == "O" and all(isinstance(cell, date) for cell in cells):
-        return _of_dates(cells)
+    if dtype_kind == "U" or (dtype_kind == "O" and all(isinstance(cell, str) for cell in cells)):
+        return _times_from_texts([str(cell) for cell in cells])
+    if dtype_kind == "O" and all(isinstance(cell, date) for cell in cells):
+        return _array_from_dates(cells)
     row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
     raise BadData(
-        f"time[{row}] is {shown(cells[row])}, and {_among(cells, row)}: give numbers, or dates "
+        f"time[{row}] is {repr_on_one_line(cells[row])}, and {_mismatch(cells, row)}: give "
+        "numbers, or dates "
         "(datetime64, datetime, or texts such as 2024-05-31)."
     )
 
 
-def _among(cells: list[Any], row: int) -> str:
-    kinds = {type(cell) for cell in cells} - {type(cells[row])}
-    return "others are of another kind" if kinds else "that is no time"
+def _mismatch(cells: list[Any], row: int) -> str:
+    other_types = {type(cell) for cell in cells} - {type(cells[row])}
+    return "others are of another kind" if other_types else "that is no time"
 
 
-def _of_texts(cells: list[str]) -> np.ndarray:
-    numbers = [_is_number(cell) for cell in cells]
-    if all(numbers):
-        days = _basic_dates(cells)
-        return np.array([float(cell) for cell in cells]) if days is None else days
-    if any(numbers):  # NumPy would read a plain number as a year.
-        row = numbers.index(True)
+def _times_from_texts(cells: list[str]) -> np.ndarray:
+    are_numbers = [_is_number(cell) for cell in cells]
+    if all(are_numbers):
+        basic_dates = _basic_dates(cells)
+        return np.array([float(cell) for cell in cells]) if basic_dates is None else basic_dates
+    # NumPy would read a plain number as a year.
+    if any(are_numbers):
+        row = are_numbers.index(True)
         raise BadData(
-            f"time[{row}] is {shown(cells[row])}, a number, and others are none: give numbers, or "
+            f"time[{row}] is {repr_on_one_line(cells[row])}, a number, and others are none: give "
+            "numbers, or "
             "dates as ISO 8601 writes them, in all rows."
         )
     try:
         with warnings.catch_warnings():
-            # NumPy warns of a time zone, which the code below can read.
+            # NumPy warns if a text has a time zone. The warning becomes an error here.
+            # The slower code below then reads the zone.
             warnings.simplefilter("error")
             return np.array([cell.strip() for cell in cells], dtype=UNIT)
     except (ValueError, Warning):
@@ -178,10 +188,11 @@ def _of_texts(cells: list[str]) -> np.ndarray:
             dates.append(datetime.fromisoformat(cell.strip()))
         except ValueError:
             raise BadData(
-                f"time[{row}] is {shown(cell)}, which is neither a number nor a date as ISO 8601 "
+                f"time[{row}] is {repr_on_one_line(cell)}, which is neither a number nor a date as "
+                "ISO 8601 "
                 "writes it, such as 2024-05-31 or 2024-05-31T18:00: convert the column first."
             ) from None
-    return _of_dates(dates)
+    return _array_from_dates(dates)
 
 
 def _is_number(cell: str) -> bool:
@@ -193,7 +204,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
-    """Return dates in the ISO 8601 basic format (20240531), or None if some cells are not."""
+    """Parse dates in the ISO 8601 basic format (20240531); return None if a cell holds no date."""
     days = []
     for cell in map(str.strip, cells):
         if len(cell) != 8 or cell[:2] not in ("19", "20"):
@@ -206,23 +217,23 @@ def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
 
 
 def _numbered_dates(numbers: np.ndarray) -> np.ndarray | None:
-    """Return dates written as numbers such as 20240531, or None if some are other numbers."""
+    """Convert numbers such as 20240531 to dates; return None if some are no dates."""
     if not (numbers.min() >= 19e6 and numbers.max() < 21e6) or (numbers % 1 != 0).any():
         return None
     return _basic_dates(f"{number:.0f}" for number in numbers)
 
 
-def _of_dates(cells: list[Any]) -> np.ndarray:
-    # NaT of pandas is not equal to itself.
+def _array_from_dates(cells: list[Any]) -> np.ndarray:
+    # NaT of pandas is not equal to itself, which identifies it.
     missing = next((i for i, cell in enumerate(cells) if cell != cell), None)
     if missing is not None:
         raise BadData(f"time[{missing}] is NaT: {MISSING}")
-    zoned = [getattr(cell, "tzinfo", None) is not None for cell in cells]
-    if any(zoned) and not all(zoned):
+    have_zone = [getattr(cell, "tzinfo", None) is not None for cell in cells]
+    if any(have_zone) and not all(have_zone):
         raise BadData(
             "time has dates with a zone and dates without one: which comes first is not known. "
             "Give all of them one."
         )
-    if any(zoned):
+    if any(have_zone):
         cells = [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells]
     return np.array(cells, dtype=UNIT)

@@ -1,18 +1,18 @@
-"""Data to learn from: data sets of scikit-learn and of the documents, problems with a known risk.
+"""Data sets of scikit-learn and of the reproduced publications, and problems with a known risk.
 
-Files of users are read in `readers/`; `read_table` is offered here.
+Files of users are read by the package `readers`; its `read_table` can be imported from here.
 
-To add a data set: an object that has `bundle()`, and one line in `registry`.
+To add a data set, write an object that has `bundle()`, and add one line to `registry`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import Registry, lazy, lines_of
+from truerisk.core.registry import Registry, entries_of_table, lazy_attributes
 
 if TYPE_CHECKING:
-    from truerisk.datasets.bundle import Bundle, Origin
+    from truerisk.datasets.bundle import Bundle, BundleSource
     from truerisk.datasets.dependent import (
         DailyLoadProblem,
         FieldProblem,
@@ -61,7 +61,7 @@ __all__ = [
 
 registry = Registry(
     "data set",
-    lines_of(
+    entries_of_table(
         "truerisk.datasets",
         """
     breast-cancer  bundle:breast_cancer  569 rows, 30 features, 2 classes (scikit-learn)
@@ -97,7 +97,7 @@ registry = Registry(
     """,
     ),
 )
-"""Word -> what has the data and one sentence about them."""
+"""Registry: name of each data set, the object that loads it, and a sentence about it."""
 
 _PLACES = {
     name: f"truerisk.{file}"
@@ -115,7 +115,7 @@ _PLACES = {
 
 
 def names() -> list[str]:
-    """Return the names of the data sets that `load` knows.
+    """Return the names of all data sets that `load` accepts.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Bundle:
-    """Return the data set with this name; a generator gives one fixed draw.
+    """Return the data set with this name; a generator's rows are drawn with a fixed seed.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ def load(name: str) -> Bundle:
     >>> iris.X.shape, iris.class_names
     ((150, 4), ('setosa', 'versicolor', 'virginica'))
     """
-    source: Origin = registry.load(name)
+    source: BundleSource = registry.load(name)
     return source.bundle()
 
 
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    __getattr__, __dir__ = lazy(__name__, __all__, _PLACES)
+    __getattr__, __dir__ = lazy_attributes(__name__, __all__, _PLACES)

@@ -1,4 +1,4 @@
-"""A data set ready for use, and those that scikit-learn includes."""
+"""Class for data sets that are ready for use, and the data sets that scikit-learn includes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.errors import Brief
+from truerisk.core.errors import BriefRepr
 from truerisk.core.frozen import frozen
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @frozen(eq=False)
-class Bundle(Brief):
-    """Data set: X and y, their names, and a description with the source.
+class Bundle(BriefRepr):
+    """Data set: X and y, the names of features and classes, a description and the source.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ class Bundle(Brief):
         return f"{self.name}: {self.description}\n{rows}{classes}; {self.source}"
 
 
-class Origin(Protocol):
-    """The object behind a word of the registry."""
+class BundleSource(Protocol):
+    """Interface of the objects in the registry of data sets: `bundle()` returns the data."""
 
     def bundle(self) -> Bundle:
         """Return the data set with its description."""
 
 
 @frozen
-class Bundled:
-    """A loader of `sklearn.datasets`, called when the data are requested."""
+class SklearnDataset:
+    """Data set of `sklearn.datasets`, which is loaded only when `bundle()` is called."""
 
     name: str
     loader: str
@@ -81,16 +81,16 @@ class Bundled:
     description: str
 
     def bundle(self) -> Bundle:
-        """Return the data set; labels are scikit-learn's integers, described by `class_names`."""
+        """Load the data set; labels are scikit-learn's integers, and `class_names` names them."""
         from sklearn import datasets
 
-        raw = getattr(datasets, self.loader)()
-        classes = raw.target_names if self.task == "classification" else ()
+        sklearn_data = getattr(datasets, self.loader)()
+        classes = sklearn_data.target_names if self.task == "classification" else ()
         return Bundle(
             name=self.name,
-            X=np.asarray(raw.data, dtype=np.float64),
-            y=np.asarray(raw.target),
-            feature_names=tuple(map(str, raw.feature_names)),
+            X=np.asarray(sklearn_data.data, dtype=np.float64),
+            y=np.asarray(sklearn_data.target),
+            feature_names=tuple(map(str, sklearn_data.feature_names)),
             task=self.task,
             description=self.description,
             source=f"scikit-learn, {self.loader}",
@@ -98,18 +98,18 @@ class Bundled:
         )
 
 
-breast_cancer = Bundled(
+breast_cancer = SklearnDataset(
     "breast-cancer",
     "load_breast_cancer",
     "classification",
     "569 fine-needle aspirates of the breast, 30 measures of the nuclei; malignant or benign",
 )
-iris = Bundled("iris", "load_iris", "classification", "150 irises, 4 lengths; 3 species")
-wine = Bundled("wine", "load_wine", "classification", "178 wines, 13 analyses; 3 cultivars")
-digits = Bundled(
+iris = SklearnDataset("iris", "load_iris", "classification", "150 irises, 4 lengths; 3 species")
+wine = SklearnDataset("wine", "load_wine", "classification", "178 wines, 13 analyses; 3 cultivars")
+digits = SklearnDataset(
     "digits", "load_digits", "classification", "1797 handwritten digits of 8 x 8 pixels; 10 classes"
 )
-diabetes = Bundled(
+diabetes = SklearnDataset(
     "diabetes",
     "load_diabetes",
     "regression",

@@ -1,4 +1,4 @@
-"""Problems whose rows depend on each other: a load by the day, and fields over a square."""
+"""Problems whose rows depend on each other: a daily load in time, and random fields in space."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ if TYPE_CHECKING:
     from truerisk.readers.roles import TaskWord
 
 
-WEEK = np.array([0.8, 1.0, 1.0, 0.9, 0.6, -1.8, -2.5])
-NAMES = ("day", "weekday", "temperature")
+WEEKDAY_EFFECTS = np.array([0.8, 1.0, 1.0, 0.9, 0.6, -1.8, -2.5])
+FEATURE_NAMES = ("day", "weekday", "temperature")
 
 
 @frozen
 class DailyLoadProblem:
-    r"""Regression problem with one row a day: y = week + temperature + level.
+    r"""Regression problem with one row a day: y = weekday effect + temperature effect + level.
 
     .. math:: y_t = w_{t \bmod 7} - 0.8\, x_t + u_t, \qquad
        u_t = ρ u_{t-1} + \sqrt{1 - ρ^2}\, e_t
 
-    with e standard normal and x the standardised temperature, a yearly wave with noise of its own.
-    The columns of X are the number of the day, its weekday and the temperature. The level u is not
-    observed: far from the days that were seen it is unknown, and the smallest possible squared risk
-    is its variance, 1. Between two days that were seen much of it is known.
+    with w the effect of the weekday, e standard normal and x the standardised temperature, a yearly
+    wave with noise of its own. The columns of X are the number of the day, its weekday and the
+    temperature. The level u is not observed: far from the training days it is unknown, and the
+    smallest possible squared risk is its variance, 1. Between two training days u can be predicted
+    well.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class DailyLoadProblem:
     def __call__(
         self, n_samples: int = 730, *, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Draw days in their order.
+        """Draw consecutive days and return X and y in the order of time.
 
         Parameters
         ----------
@@ -79,17 +80,17 @@ class DailyLoadProblem:
         check_count("n_samples", n_samples)
         rng = generator_of(random_state)
         day = np.arange(n_samples)
-        wave = np.sqrt(2) * np.sin(2 * np.pi * (day - 110) / 365.25)
-        temperature = 0.9 * wave + np.sqrt(1 - 0.9**2) * rng.standard_normal(n_samples)
+        yearly_wave = np.sqrt(2) * np.sin(2 * np.pi * (day - 110) / 365.25)
+        temperature = 0.9 * yearly_wave + np.sqrt(1 - 0.9**2) * rng.standard_normal(n_samples)
         level = rng.standard_normal(n_samples)
         level[1:] *= np.sqrt(1 - self.memory**2)
         for t in range(1, n_samples):
             level[t] += self.memory * level[t - 1]
         X = np.column_stack([day, day % 7, temperature]).astype(np.float64)
-        return X, WEEK[day % 7] - 0.8 * temperature + level
+        return X, WEEKDAY_EFFECTS[day % 7] - 0.8 * temperature + level
 
     def dates(self, n_samples: int = 730) -> NDArray[np.datetime64]:
-        """Return the dates of the days, from Monday, 1 January 2024 on.
+        """Return the dates of the first `n_samples` days, starting on Monday, 1 January 2024.
 
         Parameters
         ----------
@@ -104,7 +105,7 @@ class DailyLoadProblem:
         return np.datetime64("2024-01-01", "D") + np.arange(n_samples)
 
     def bundle(self, n_samples: int = 730, *, random_state: Seed = 0) -> Bundle:
-        """Return one draw as a data set; by default always the same.
+        """Draw rows and return them as a data set; with the default seed they are always the same.
 
         Parameters
         ----------
@@ -123,7 +124,7 @@ class DailyLoadProblem:
             name="daily-load",
             X=X,
             y=y,
-            feature_names=NAMES,
+            feature_names=FEATURE_NAMES,
             task="regression",
             description=f"{n_samples} days drawn: a load by weekday and temperature, about a level "
             f"with a memory of {self.memory:.15g}",
@@ -133,17 +134,19 @@ class DailyLoadProblem:
 
     @property
     def bayes_risk(self) -> float:
-        """Smallest possible squared risk far from the days that were seen: the variance of u."""
+        """Smallest possible squared risk far from the training days: the variance of level u."""
         return 1.0
 
 
 make_daily_load = DailyLoadProblem()
-"""A load of two years by the day; the Bayes risk of days far ahead is 1."""
+"""Daily load of two years; the Bayes risk of days far after the training days is 1."""
 
 
-FEATURES = (0.4, 0.2)  # share of the signal's variance in each of the two features
-MOST_ROWS = 5000  # whose covariance is factored
-FAR = 1e6
+# These are the shares of the signal's variance that come from the two observed features.
+FEATURE_VARIANCE_SHARES = (0.4, 0.2)
+# The covariance matrix is factored for at most this number of rows.
+MOST_ROWS = 5000
+MAX_RANGE_OR_NOISE = 1e6
 
 
 @frozen
@@ -185,9 +188,9 @@ class FieldProblem:
     n_clusters: int | None = None
 
     def __post_init__(self) -> None:
-        positive = "a length or a variance above 0 is wanted"
-        check_number("range", self.range, 1e-9, FAR, positive)
-        check_number("noise", self.noise, 1e-9, FAR, positive)
+        advice = "a length or a variance above 0 is wanted"
+        check_number("range", self.range, 1e-9, MAX_RANGE_OR_NOISE, advice)
+        check_number("noise", self.noise, 1e-9, MAX_RANGE_OR_NOISE, advice)
         if self.task not in ("classification", "regression"):
             raise BadArgument(f"task={self.task!r}: use 'classification' or 'regression'.")
         if self.n_clusters is not None:
@@ -196,9 +199,9 @@ class FieldProblem:
     def __call__(
         self, n_samples: int = 200, *, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Draw places, and the fields there; all rows of a draw belong to one field.
+        """Draw places and the fields at these places; all rows of a call belong to one field.
 
-        Rows on which a model is to be tested must be drawn together with its training rows.
+        Test rows of a model must therefore be drawn in the same call as its training rows.
 
         Parameters
         ----------
@@ -220,13 +223,18 @@ class FieldProblem:
         rng = generator_of(random_state)
         places = self._places(n_samples, rng)
         fields = self._fields(places, rng)
-        *shares, untold = *FEATURES, 1 - sum(FEATURES)
-        value = fields @ np.sqrt([*shares, untold]) + sqrt(self.noise) * rng.normal(size=n_samples)
-        X = np.column_stack([places, fields[:, : len(FEATURES)]])
-        return X, value if self.task == "regression" else (value > 0).astype(np.int64)
+        *feature_shares, unobserved_share = (
+            *FEATURE_VARIANCE_SHARES,
+            1 - sum(FEATURE_VARIANCE_SHARES),
+        )
+        noisy_signal = fields @ np.sqrt([*feature_shares, unobserved_share]) + sqrt(
+            self.noise
+        ) * rng.normal(size=n_samples)
+        X = np.column_stack([places, fields[:, : len(FEATURE_VARIANCE_SHARES)]])
+        return X, noisy_signal if self.task == "regression" else (noisy_signal > 0).astype(np.int64)
 
     def bundle(self, n_samples: int = 200, *, random_state: Seed = 0) -> Bundle:
-        """Return one draw as a data set; by default always the same.
+        """Draw rows and return them as a data set; with the default seed they are always the same.
 
         Parameters
         ----------
@@ -255,7 +263,7 @@ class FieldProblem:
 
     @property
     def bayes_risk(self) -> float:
-        r"""Risk of the rule that knows the signal everywhere.
+        r"""Bayes risk: the risk of the rule that knows the signal s at every place.
 
         It is the variance of the noise for a regression, and :math:`P(s (s + \sqrt{noise}\, ε) < 0)
         = \arctan(\sqrt{noise}) / π` for a classification, because the signal has variance 1.
@@ -263,25 +271,34 @@ class FieldProblem:
         return self.noise if self.task == "regression" else atan(sqrt(self.noise)) / pi
 
     def _places(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Uniform, or normal about random centres with a spread of .08, within the square."""
+        """Draw places: uniform in the unit square, or normal about random centres.
+
+        The normal distribution has a standard deviation of .08. Places outside the square are
+        dropped.
+        """
         if self.n_clusters is None:
             return rng.random((n, 2))
         centres, places = rng.random((self.n_clusters, 2)), np.empty((0, 2))
         while len(places) < n:
-            drawn = centres[rng.integers(len(centres), size=n)] + 0.08 * rng.normal(size=(n, 2))
-            places = np.vstack([places, drawn[((drawn >= 0) & (drawn <= 1)).all(axis=1)]])
+            candidates = centres[rng.integers(len(centres), size=n)] + 0.08 * rng.normal(
+                size=(n, 2)
+            )
+            places = np.vstack(
+                [places, candidates[((candidates >= 0) & (candidates <= 1)).all(axis=1)]]
+            )
         return places[:n]
 
     def _fields(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Three independent fields at these places."""
+        """Draw three independent Gaussian fields at these places."""
         from scipy.spatial.distance import cdist
 
         covariance = np.exp(-cdist(places, places) / self.range)
-        covariance[np.diag_indices(len(places))] += 1e-9  # two places may be one
-        drawn = rng.normal(size=(len(places), len(FEATURES) + 1))
-        fields: NDArray[np.float64] = np.linalg.cholesky(covariance) @ drawn
+        # The small number keeps the matrix positive definite if two places are the same.
+        covariance[np.diag_indices(len(places))] += 1e-9
+        normals = rng.normal(size=(len(places), len(FEATURE_VARIANCE_SHARES) + 1))
+        fields: NDArray[np.float64] = np.linalg.cholesky(covariance) @ normals
         return fields
 
 
 make_field = FieldProblem()
-"""A class over a square, alike within about a tenth of its side; the Bayes risk is .1476."""
+"""Two classes in a unit square, correlated over about 0.1; the Bayes risk is .1476."""

@@ -1,7 +1,7 @@
-"""The data sets of the documents, read from the folder that TRUERISK_DATA names.
+"""Data sets of the reproduced publications, read from the folder that TRUERISK_DATA names.
 
-They are not included in the package. The content of the files is verified by SHA-256, independently
-of compression and of the program that wrote them.
+The files are not included in the package. The content of the files is verified by SHA-256,
+independently of compression and of the program that wrote them.
 """
 
 from __future__ import annotations
@@ -26,52 +26,54 @@ if TYPE_CHECKING:
 
 FOLDER = "TRUERISK_DATA"
 
-Read = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[str, ...]]
+ParsedFiles = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[str, ...]]
 
 
 def folder_of_documents() -> Path | None:
-    """Return the folder that TRUERISK_DATA names, or None if it does not exist."""
-    named = os.environ.get(FOLDER, "").strip()
-    return Path(named) if named and Path(named).is_dir() else None
+    """Return the folder that the variable TRUERISK_DATA names, or None if it does not exist."""
+    folder_name = os.environ.get(FOLDER, "").strip()
+    return Path(folder_name) if folder_name and Path(folder_name).is_dir() else None
 
 
 def digest_of(X: NDArray[np.float64], y: NDArray[Any]) -> str:
-    """Return the SHA-256 of the numbers of X, row by row, and of y: class codes, or the target."""
-    # Adding 0.0 turns -0 into 0.
-    both = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))
-    return hashlib.sha256(b"".join(values.tobytes() for values in both)).hexdigest()
+    """Return the SHA-256 checksum of X, row by row, and of y (class codes or numbers)."""
+    # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes.
+    arrays = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))
+    return hashlib.sha256(b"".join(values.tobytes() for values in arrays)).hexdigest()
 
 
 @frozen(eq=False)
 class DocumentData:
-    """Files, the SHA-256 of their X and y, and the function that reads them.
+    """Data set in user-supplied files: their names, a reader and the expected checksum.
 
-    `read` gets the content of each file in the order of `files`. `holds` describes in words what
-    they should contain.
+    `digest` is the SHA-256 of X and y.
+
+    `read` gets the content of each file in the order of `files`. `expected_content` describes in
+    words what the files should contain.
     """
 
     name: str
     files: tuple[str, ...]
-    holds: str
+    expected_content: str
     digest: str
     shape: tuple[int, int]
-    read: Callable[..., Read]
+    read: Callable[..., ParsedFiles]
     description: str
     source: str
     task: TaskWord = "classification"
 
     def bundle(self) -> Bundle:
-        """Return the data set, or raise with a sentence on what is missing."""
+        """Read, verify and return the data set; raise BadData if a file is missing or differs."""
         folder = folder_of_documents()
         if folder is None:
-            named = os.environ.get(FOLDER)
-            state = f"is {named!r}, which is no folder" if named else "is not set"
+            folder_name = os.environ.get(FOLDER)
+            fault = f"is {folder_name!r}, which is no folder" if folder_name else "is not set"
             raise BadData(
                 f"data set '{self.name}' does not come with truerisk and the environment variable "
-                f"{FOLDER} {state}: let it name the folder that holds {' and '.join(self.files)}: "
-                f"{self.holds}."
+                f"{FOLDER} {fault}: let it name the folder that holds {' and '.join(self.files)}: "
+                f"{self.expected_content}."
             )
-        X, y, features, classes = self._checked(folder)
+        X, y, features, classes = self._read_and_verify(folder)
         return Bundle(
             name=self.name,
             X=X,
@@ -83,22 +85,22 @@ class DocumentData:
             class_names=classes,
         )
 
-    def _checked(self, folder: Path) -> Read:
+    def _read_and_verify(self, folder: Path) -> ParsedFiles:
         contents = [self._content(folder / name) for name in self.files]
         try:
             parsed = self.read(*contents)
         except Exception as problem:  # noqa: BLE001  unpacking and cutting raise of many kinds
-            raise self._unexpected(f"cannot be read ({first_line(problem)})") from None
+            raise self._error_on_content(f"cannot be read ({first_line(problem)})") from None
         X, y, features, _ = parsed
         if X.shape != self.shape or len(features) != X.shape[1]:
             rows, columns = X.shape
-            raise self._unexpected(
+            raise self._error_on_content(
                 f"{rows} rows of {columns} features under {len(features)} names, not "
                 f"{self.shape[0]} of {self.shape[1]}"
             )
         digest = digest_of(X, y)
         if digest != self.digest:
-            raise self._unexpected(
+            raise self._error_on_content(
                 f"other values (SHA-256 {digest[:12]}…, not {self.digest[:12]}…)"
             )
         return parsed
@@ -107,129 +109,133 @@ class DocumentData:
         if not path.is_file():
             raise BadData(
                 f"data set '{self.name}' needs the file {path.name}, and the folder that {FOLDER} "
-                f"names does not hold it: {self.holds}."
+                f"names does not hold it: {self.expected_content}."
             )
         return path.read_bytes()
 
-    def _unexpected(self, found: str) -> BadData:
+    def _error_on_content(self, difference: str) -> BadData:
         files = " and ".join(self.files)
         return BadData(
-            f"{files} should hold {self.holds}; here: {found}. Other names, line ends or "
+            f"{files} should hold {self.expected_content}; here: {difference}. Other names, line "
+            "ends or "
             "compression do not matter, the rows and their order do."
         )
 
 
 def _table(content: bytes) -> tuple[list[str], NDArray[np.str_]]:
-    """Return header and cells of a gzipped file with commas."""
+    """Return the header and the cells of a gzipped CSV file."""
     import csv
     import gzip
 
     text = io.StringIO(gzip.decompress(content).decode())
-    lines = [line for line in csv.reader(text, skipinitialspace=True) if line]
-    for number, line in enumerate(lines, start=1):
-        if len(line) != len(lines[0]):
-            raise BadData(f"row {number} has {len(line)} cells and the first {len(lines[0])}")
-    return lines[0], np.char.strip(np.array(lines[1:]))
+    rows = [row for row in csv.reader(text, skipinitialspace=True) if row]
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise BadData(f"row {number} has {len(row)} cells and the first {len(rows[0])}")
+    return rows[0], np.char.strip(np.array(rows[1:]))
 
 
-def _coded(labels: NDArray[np.str_]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _encode_classes(labels: NDArray[np.str_]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     names, codes = np.unique(labels, return_inverse=True)
     return codes.ravel().astype(np.int64), tuple(map(str, names))
 
 
-def _labelled_tables(*contents: bytes) -> Read:
-    """Stack tables with the class in the last column."""
+def _read_labelled_tables(*contents: bytes) -> ParsedFiles:
+    """Read CSV tables whose last column is the class, and stack their rows."""
     tables = [_table(content) for content in contents]
-    head, cells = tables[0][0], np.concatenate([cells for _, cells in tables])
-    codes, classes = _coded(cells[:, -1])
-    return cells[:, :-1].astype(np.float64), codes, tuple(head[:-1]), classes
+    header, cells = tables[0][0], np.concatenate([cells for _, cells in tables])
+    codes, classes = _encode_classes(cells[:, -1])
+    return cells[:, :-1].astype(np.float64), codes, tuple(header[:-1]), classes
 
 
-def _normal_and_tumor(content: bytes) -> Read:
-    """Read a table in which label 1 is the tumour."""
-    X, y, features, classes = _labelled_tables(content)
+def _read_colon(content: bytes) -> ParsedFiles:
+    """Read the colon table and check that its classes are normal (0) and tumour (1)."""
+    X, y, features, classes = _read_labelled_tables(content)
     if classes != ("normal", "tumor"):
         raise BadData(f"colon has the classes {', '.join(classes)}: expected normal and tumor.")
     return X, y, features, classes
 
 
-def _adult(content: bytes) -> Read:
-    stored = np.load(io.BytesIO(content))
-    X = np.concatenate([stored["X_train"], stored["X_test"]]).astype(np.float64)
-    y = np.concatenate([stored["y_train"], stored["y_test"]]) > 0
+def _read_adult(content: bytes) -> ParsedFiles:
+    arrays = np.load(io.BytesIO(content))
+    X = np.concatenate([arrays["X_train"], arrays["X_test"]]).astype(np.float64)
+    y = np.concatenate([arrays["y_train"], arrays["y_test"]]) > 0
     features = tuple(f"f{j}" for j in range(1, X.shape[1] + 1))
     return X, y.astype(np.int64), features, ("<=50K", ">50K")
 
 
-def _proteins(content: bytes) -> Read:
-    stored = np.load(io.BytesIO(content))
-    X = stored["X"].astype(np.float64)
+def _read_ovarian(content: bytes) -> ParsedFiles:
+    arrays = np.load(io.BytesIO(content))
+    X = arrays["X"].astype(np.float64)
     features = tuple(f"p{j}" for j in range(1, X.shape[1] + 1))
-    return X, stored["y"].astype(np.int64), features, ("Normal", "Cancer")
+    return X, arrays["y"].astype(np.int64), features, ("Normal", "Cancer")
 
 
-OZONE = (  # column names as published
+# These are the column names as published.
+OZONE = (
     *("JOUR", "O3obs", "MOCAGE", "TEMPE", "RMH2O"),
     *("NO2", "NO", "STATION", "VentMOD", "VentANG"),
 )
 
 
-def _concentration(content: bytes) -> Read:
-    """Read the forecast columns, one indicator per station, and the observed ozone."""
-    column = dict(zip(OZONE, _table(content)[1].T, strict=True))
-    stations, station = np.unique(column.pop("STATION"), return_inverse=True)
-    y = column.pop("O3obs").astype(np.float64)
-    X = np.column_stack([*column.values()]).astype(np.float64)
-    X = np.hstack([X, np.eye(len(stations))[station.ravel()]])
-    return X, y, (*column, *(f"STATION={name}" for name in stations)), ()
+def _read_ozone(content: bytes) -> ParsedFiles:
+    """Read ozone data: X holds forecasts and an indicator per station; y is the observed ozone."""
+    columns = dict(zip(OZONE, _table(content)[1].T, strict=True))
+    station_names, station_codes = np.unique(columns.pop("STATION"), return_inverse=True)
+    y = columns.pop("O3obs").astype(np.float64)
+    X = np.column_stack([*columns.values()]).astype(np.float64)
+    X = np.hstack([X, np.eye(len(station_names))[station_codes.ravel()]])
+    return X, y, (*columns, *(f"STATION={name}" for name in station_names)), ()
 
 
-def _exceedance(content: bytes) -> Read:
-    """Read the same, with a target that says whether ozone exceeded 150."""
-    X, y, features, _ = _concentration(content)
+def _read_ozone_exceedance(content: bytes) -> ParsedFiles:
+    """Read the ozone data with a binary target: 1 if the observed ozone exceeded 150."""
+    X, y, features, _ = _read_ozone(content)
     return X, (y > 150).astype(np.int64), features, ("O3obs <= 150", "O3obs > 150")
 
 
-TABLE = "a line of names, then "
+TABLE_DESCRIPTION = "a line of names, then "
 colon = DocumentData(
     "colon",
     ("colon.csv.gz",),
-    f"{TABLE}62 rows of 2000 raw intensities and the class, tumor or normal",
+    f"{TABLE_DESCRIPTION}62 rows of 2000 raw intensities and the class, tumor or normal",
     "ece1474080d1414146bd29dcf5339a77c95f6713ef44a775b2fab17a4f5ac32f",
     (62, 2000),
-    _normal_and_tumor,
+    _read_colon,
     "62 tissues, 2000 genes, raw intensities; 40 tumours (1) and 22 normal (0)",
     "Alon et al. (1999)",
 )
 yeast = DocumentData(
     "yeast",
     ("yeast.csv.gz",),
-    f"{TABLE}1484 rows of 8 measures and the place, in the order of UCI's yeast.data",
+    f"{TABLE_DESCRIPTION}1484 rows of 8 measures and the place, in the order of UCI's yeast.data",
     "0513394d7868b529e8f1c84427c771bf6b9d1c341d3840ae0cfbef15e98ae2cc",
     (1484, 8),
-    _labelled_tables,
+    _read_labelled_tables,
     "1484 proteins, 8 measures; 10 places in the cell",
     "UCI",
 )
 satellite = DocumentData(
     "satellite",
     ("satellite_train.csv.gz", "satellite_test.csv.gz"),
-    f"{TABLE}36 numbers and the class (1, 2, 3, 4, 5, 7) in the 4435 rows of UCI's sat.trn and "
+    f"{TABLE_DESCRIPTION}36 numbers and the class (1, 2, 3, 4, 5, 7) in the 4435 rows of UCI's "
+    "sat.trn and "
     "the 2000 of sat.tst",
     "d2fc734d2aaaa1c44a8dd5ac12f74a04ca31b3f50515c530e155d681ef7b21d5",
     (6435, 36),
-    _labelled_tables,
+    _read_labelled_tables,
     "6435 pixels, 4 bands of 3 x 3 neighbours; 6 soils; rows 0-4434 are the fixed training set",
     "Statlog, UCI",
 )
 spam = DocumentData(
     "spam",
     ("spam.csv.gz",),
-    f"{TABLE}4601 rows of 57 frequencies and the class, nonspam or spam, in the order of UCI's "
+    f"{TABLE_DESCRIPTION}4601 rows of 57 frequencies and the class, nonspam or spam, in the order "
+    "of UCI's "
     "spambase.data, which is that of spam in R's kernlab",
     "607c24204c057072540cd3c3a21283adae7dad07bf8b5505461f3e95acb276d8",
     (4601, 57),
-    _labelled_tables,
+    _read_labelled_tables,
     "4601 messages, 57 frequencies of words, signs and capitals; good mail (0) or spam (1)",
     "UCI Spambase",
 )
@@ -240,7 +246,7 @@ a1a = DocumentData(
     "and 1, in the order of LIBSVM's a1a and a1a.t",
     "5582d95c194165b8ce314ba8b644572f3c8275136205d4fdf45809e5db5ceaaa",
     (32561, 123),
-    _adult,
+    _read_adult,
     "32561 adults, 123 indicators; income; rows 0-1604 are the fixed training set",
     "LIBSVM's form of UCI Adult",
 )
@@ -251,27 +257,28 @@ ovarian = DocumentData(
     "order of obs and grp in MathWorks' ovariancancer.mat",
     "6546a55bc31ee38e7229949bc30488c643ae550e9f6e600e89a62929962acc21",
     (216, 4000),
-    _proteins,
+    _read_ovarian,
     "216 serum spectra, 4000 of the original 15000 features; 121 cancers (1) and 95 normal (0)",
     "FDA-NCI, in MathWorks' form",
 )
 ozone = DocumentData(
     "ozone",
     ("ozone.csv.gz",),
-    f"{TABLE}1041 rows of {', '.join(OZONE[:-1])} and {OZONE[-1]}, as in wikistat's depSeuil.dat",
+    f"{TABLE_DESCRIPTION}1041 rows of {', '.join(OZONE[:-1])} and {OZONE[-1]}, as in wikistat's "
+    "depSeuil.dat",
     "2f9f1028959a9f8644f8b8c6cb96ab654de5701c17755fe77b330f2b25d4a88e",
     (1041, 13),
-    _exceedance,
+    _read_ozone_exceedance,
     "1041 days and stations, 8 forecasts and 5 stations; whether ozone exceeded 150",
     "wikistat",
 )
 ozone_level = DocumentData(
     "ozone-level",
     ozone.files,
-    ozone.holds,
+    ozone.expected_content,
     "4871112420b27f5f9b2f1ee98a95259fdac01e540353c8f0a1232a60177e6436",
     ozone.shape,
-    _concentration,
+    _read_ozone,
     "1041 days and stations, 8 forecasts and 5 stations; the ozone observed",
     "wikistat",
     "regression",

@@ -1,4 +1,7 @@
-"""Four normal classes equally far from each other: the multi-class problem of document 002."""
+"""Four normal classes at equal distances: the multi-class problem of Huttunen and Tohka (2015).
+
+The publication is called document 002 here.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,11 @@ from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
-GROUPS, IN_GROUP, CLASSES = 5, 3, 4
-# vertices of a regular tetrahedron with edges √2, class by class: of the 3-simplex of unit vectors
+GROUPS, FEATURES_PER_GROUP, CLASSES = 5, 3, 4
+# The four points are the vertices of a regular tetrahedron with edges of length √2, one per class.
 VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2
-PAIRED = np.array([1.3, 0, 1.3, 0, 1.3])  # how far the means of the groups are, in vertices
+# With `paired`, the class means in each of the five groups are these multiples of the vertices.
+PAIRED_MEAN_FACTORS = np.array([1.3, 0, 1.3, 0, 1.3])
 _TEST_ROWS = 100_000
 _CHUNK_ROWS = 10_000
 
@@ -28,18 +32,18 @@ class FourClassProblem:
 
     The 15 features form five groups of three; in each group the mean of class c is vertex c of a
     regular tetrahedron with edges √2. All variances are 1. In the first four groups the features
-    have correlations of ± `correlation`, from one common factor along a vertex, another vertex in
-    each group; hence any two classes are equally far from each other, and the difference between
-    the error and the pairwise error is as large as it can be. The last group and the noise are
-    independent.
+    have correlations of ± `correlation`, from one common factor along a vertex, which differs from
+    group to group; hence any two classes are equally far from each other, and the difference
+    between the error and the pairwise error is as large as it can be. The last group and the noise
+    are independent.
 
     With `paired` the second and the fourth group have means of 0. Alone they are not informative,
     but each of their features has this correlation with the corresponding feature of the group
     before, whose noise it removes. The other three groups are 1.3 times as far apart; classes
     remain equally far from each other.
 
-    Document 002 describes such a problem (its §4.2.1) and does not print the covariance; that of
-    its own generator differs.
+    Document 002 (the reference below) describes such a problem in its §4.2.1 and does not print the
+    covariance. The covariance of the authors' own generator differs.
 
     Parameters
     ----------
@@ -81,7 +85,7 @@ class FourClassProblem:
             )
 
     def with_noise_features(self, n_noise: int) -> FourClassProblem:
-        """Return the same classes with another number of noise features.
+        """Return a problem with the same classes and the given number of noise features.
 
         Parameters
         ----------
@@ -98,7 +102,7 @@ class FourClassProblem:
     def __call__(
         self, n_samples: int = 100, *, shuffle: bool = True, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Draw rows and labels.
+        """Draw rows and labels; every class gets the same number of rows, up to one.
 
         Parameters
         ----------
@@ -129,18 +133,19 @@ class FourClassProblem:
         if self.paired:
             X[:] = X @ np.linalg.cholesky(self.covariance).T
         else:
-            # one common factor in each of the first four groups, along another vertex in each
+            # Each of the first four groups of features has one common factor.
+            # The factor is along a different vertex in each group.
             factors = rng.standard_normal((len(X), len(VERTICES)))
             for group, vertex in enumerate(VERTICES):
-                part = X[:, IN_GROUP * group : IN_GROUP * (group + 1)]
-                part *= np.sqrt(1 - self.correlation)
-                part += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
+                group_columns = X[:, FEATURES_PER_GROUP * group : FEATURES_PER_GROUP * (group + 1)]
+                group_columns *= np.sqrt(1 - self.correlation)
+                group_columns += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
         X += self.means[y]
         order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
         return X[order], y[order]
 
     def bundle(self, n_samples: int = 100, *, random_state: Seed = 0) -> Bundle:
-        """Return one draw as a data set; by default always the same.
+        """Draw rows and return them as a data set; with the default seed they are always the same.
 
         Parameters
         ----------
@@ -169,38 +174,48 @@ class FourClassProblem:
 
     @property
     def n_features(self) -> int:
-        """Number of features, 15 and the noise features."""
-        return GROUPS * IN_GROUP + self.n_noise
+        """Number of features: 15 informative features plus the noise features."""
+        return GROUPS * FEATURES_PER_GROUP + self.n_noise
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """Class means, one row per class."""
-        far = np.repeat(PAIRED, IN_GROUP) if self.paired else 1.0
-        return np.hstack([far * np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))])
+        """Class means, with one row per class and one column per feature."""
+        mean_factors = np.repeat(PAIRED_MEAN_FACTORS, FEATURES_PER_GROUP) if self.paired else 1.0
+        return np.hstack(
+            [mean_factors * np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))]
+        )
 
     @property
     def covariance(self) -> NDArray[np.float64]:
-        """Covariance matrix of each class."""
+        """Covariance matrix of the features, which is the same within each class."""
         matrix = np.eye(self.n_features)
         if self.paired:
-            for first in (*range(IN_GROUP), *range(2 * IN_GROUP, 3 * IN_GROUP)):
-                like = first + IN_GROUP
-                matrix[first, like] = matrix[like, first] = self.correlation
+            for feature in (
+                *range(FEATURES_PER_GROUP),
+                *range(2 * FEATURES_PER_GROUP, 3 * FEATURES_PER_GROUP),
+            ):
+                partner = feature + FEATURES_PER_GROUP
+                matrix[feature, partner] = matrix[partner, feature] = self.correlation
             return matrix
         for group, vertex in enumerate(VERTICES):
-            sign, place = np.sign(vertex), slice(IN_GROUP * group, IN_GROUP * (group + 1))
-            matrix[place, place] += self.correlation * (np.outer(sign, sign) - np.eye(IN_GROUP))
+            sign, group_slice = (
+                np.sign(vertex),
+                slice(FEATURES_PER_GROUP * group, FEATURES_PER_GROUP * (group + 1)),
+            )
+            matrix[group_slice, group_slice] += self.correlation * (
+                np.outer(sign, sign) - np.eye(FEATURES_PER_GROUP)
+            )
         return matrix
 
     @property
     def distance(self) -> float:
-        """Mahalanobis distance between any two classes."""
+        """Mahalanobis distance between any two class means, which is equal for all pairs."""
         gap = self.means[1] - self.means[0]
         return float(np.sqrt(gap @ np.linalg.solve(self.covariance, gap)))
 
     @property
     def bayes_risk(self) -> float:
-        r"""Risk of the best rule, :math:`1 - \int \varphi(t)\,\Phi(t + D/\sqrt2)^3\,dt`.
+        r"""Bayes risk, :math:`1 - \int \varphi(t)\,\Phi(t + D/\sqrt2)^3\,dt` (D: class distance).
 
         The class means are the vertices of a regular tetrahedron with edges of length D. The best
         rule finds the class of a row if the row is farther along its vertex than along the three
@@ -212,13 +227,13 @@ class FourClassProblem:
         shift = self.distance / np.sqrt(2)
 
         def missed(t: float) -> float:
-            others = ndtr(t + shift) ** (CLASSES - 1)
-            return float(np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi) * (1 - others))
+            probability_right = ndtr(t + shift) ** (CLASSES - 1)
+            return float(np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi) * (1 - probability_right))
 
         return float(quad(missed, -10, 10, epsabs=1e-12, limit=200)[0])
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return the labels that the best rule predicts: the class with the largest density.
+        """Predict the labels of rows by the best rule: the class with the largest density.
 
         Parameters
         ----------
@@ -231,11 +246,11 @@ class FourClassProblem:
             Labels from 0 to 3.
         """
         slopes = np.linalg.solve(self.covariance, self.means.T)
-        starts = -(self.means.T * slopes).sum(axis=0) / 2
-        return np.argmax(np.asarray(X) @ slopes + starts, axis=1)
+        intercepts = -(self.means.T * slopes).sum(axis=0) / 2
+        return np.argmax(np.asarray(X) @ slopes + intercepts, axis=1)
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
-        """Measure the risk of a rule on `n_test` fresh rows, a quarter of each class.
+        """Measure the risk of a rule on `n_test` fresh rows, a quarter of them from each class.
 
         Parameters
         ----------
@@ -255,17 +270,17 @@ class FourClassProblem:
         predict = prediction_of(rule)
         check_count("n_test", n_test, CLASSES)
         rng = generator_of(random_state)
-        wrong, seen = np.zeros(CLASSES), np.zeros(CLASSES)
+        n_wrong, n_rows_of_class = np.zeros(CLASSES), np.zeros(CLASSES)
         for start in range(0, n_test, _CHUNK_ROWS):
-            n_rows = max(min(_CHUNK_ROWS, n_test - start), CLASSES)
-            X, y = self(n_rows, shuffle=False, random_state=rng)
-            missed = np.asarray(predict(X)).ravel() != y
-            wrong += np.bincount(y[missed], minlength=CLASSES)
-            seen += np.bincount(y, minlength=CLASSES)
-        rates = wrong / seen
-        error = np.sqrt((rates * (1 - rates) / seen).sum()) / CLASSES
-        return TrueRisk(float(rates.mean()), float(error), int(seen.sum()))
+            n_chunk_rows = max(min(_CHUNK_ROWS, n_test - start), CLASSES)
+            X, y = self(n_chunk_rows, shuffle=False, random_state=rng)
+            is_wrong = np.asarray(predict(X)).ravel() != y
+            n_wrong += np.bincount(y[is_wrong], minlength=CLASSES)
+            n_rows_of_class += np.bincount(y, minlength=CLASSES)
+        error_rates = n_wrong / n_rows_of_class
+        std_error = np.sqrt((error_rates * (1 - error_rates) / n_rows_of_class).sum()) / CLASSES
+        return TrueRisk(float(error_rates.mean()), float(std_error), int(n_rows_of_class.sum()))
 
 
 make_four_class = FourClassProblem()
-"""15 features that depend on the class and 6 that do not; the Bayes risk is .0533."""
+"""Four classes with 15 informative and 6 noise features; the Bayes risk is .0533."""

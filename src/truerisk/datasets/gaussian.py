@@ -1,4 +1,4 @@
-"""Two Gaussian classes whose risks are known: the Bayes risk, and that of any rule."""
+"""Problems with two Gaussian classes, for which the Bayes risk and the risk of rules are known."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TrueRisk:
 
 @frozen
 class GaussianProblem:
-    """Two equally likely classes 0 and 1, where X ~ N(mean, covariance) given the class.
+    """Problem of two equally likely classes 0 and 1, with X ~ N(mean, covariance) in each class.
 
     Calling the problem draws rows from it.
 
@@ -104,7 +104,7 @@ class GaussianProblem:
         shuffle: bool = True,
         random_state: Seed = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Draw rows and labels.
+        """Draw rows and labels; both classes get the same number of rows, or the given numbers.
 
         Parameters
         ----------
@@ -123,15 +123,15 @@ class GaussianProblem:
         y : array, shape (n_samples,)
             The labels 0 and 1.
         """
-        n = _per_class("n_samples", n_samples)
+        n_per_class = _rows_per_class("n_samples", n_samples)
         rng = generator_of(random_state)
-        X = np.vstack([self._rows(rng, c, n[c]) for c in (0, 1)])
-        y = np.repeat(np.array([0, 1]), n)
+        X = np.vstack([self._draw_class_rows(rng, c, n_per_class[c]) for c in (0, 1)])
+        y = np.repeat(np.array([0, 1]), n_per_class)
         order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
         return X[order], y[order]
 
     def bundle(self, n_samples: int = 50, *, random_state: Seed = 0) -> Bundle:
-        """Return one draw as a data set; by default always the same.
+        """Draw rows and return them as a data set; with the default seed they are always the same.
 
         Parameters
         ----------
@@ -164,16 +164,19 @@ class GaussianProblem:
 
     @cached_property
     def bayes_risk(self) -> float:
-        """Smallest risk that any rule can have, by an exact formula or numerical integration."""
-        first, second = (np.array(covariance) for covariance in self.covariances)
+        """Smallest risk that any rule can have, computed by an exact formula or by integration."""
+        first_covariance, second_covariance = (
+            np.array(covariance) for covariance in self.covariances
+        )
         difference = np.subtract(self.means[1], self.means[0])
-        if np.array_equal(first, second):  # Phi(-half the Mahalanobis distance)
-            distance = np.sqrt(difference @ np.linalg.solve(first, difference))
+        # With equal covariances the risk is Phi(-half the Mahalanobis distance).
+        if np.array_equal(first_covariance, second_covariance):
+            distance = np.sqrt(difference @ np.linalg.solve(first_covariance, difference))
             return _normal(-distance / 2)
-        return quadratic_bayes_risk(difference, first, second)
+        return quadratic_bayes_risk(difference, first_covariance, second_covariance)
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return the labels that the best rule predicts: the class with the larger density.
+        """Predict the labels of rows by the best rule: the class with the larger density.
 
         Parameters
         ----------
@@ -207,17 +210,17 @@ class GaussianProblem:
         float
             The risk.
         """
-        weights = np.asarray(coef, dtype=np.float64).ravel()
-        if len(weights) != self.n_features:
+        vector = np.asarray(coef, dtype=np.float64).ravel()
+        if len(vector) != self.n_features:
             raise BadData(
-                f"coef has {len(weights)} entries and {self.name} has {self.n_features} features: "
+                f"coef has {len(vector)} entries and {self.name} has {self.n_features} features: "
                 "give one coefficient per feature."
             )
         offset = float(np.asarray(intercept, dtype=np.float64).reshape(()).item())
-        return float(self.true_risks_linear(weights[None], np.array([offset]))[0])
+        return float(self.true_risks_linear(vector[None], np.array([offset]))[0])
 
     def true_risks_linear(self, coefs: Array, intercepts: Array) -> Array:
-        """Return the exact risks of many linear rules.
+        """Return the exact risks of many linear rules, "class 1 where coef . x + intercept > 0".
 
         Parameters
         ----------
@@ -234,13 +237,15 @@ class GaussianProblem:
         from scipy.special import ndtr
 
         errors = []
-        for label, (mean, covariance) in enumerate(zip(*self._laws, strict=True)):
+        for label, (mean, covariance) in enumerate(zip(*self._means_and_covariances, strict=True)):
             with np.errstate(divide="ignore", invalid="ignore"):
-                centres = coefs @ mean + intercepts
-                spreads = np.sqrt((coefs @ covariance * coefs).sum(axis=1))
-                wrong = ndtr(centres / (spreads if label == 0 else -spreads))
-            # without a spread the rule says the same everywhere
-            errors.append(np.where(spreads == 0, (centres > 0) != label, wrong))
+                mean_scores = coefs @ mean + intercepts
+                score_deviations = np.sqrt((coefs @ covariance * coefs).sum(axis=1))
+                error_rates = ndtr(
+                    mean_scores / (score_deviations if label == 0 else -score_deviations)
+                )
+            # A rule whose scores have no spread predicts the same class for every row.
+            errors.append(np.where(score_deviations == 0, (mean_scores > 0) != label, error_rates))
         return np.mean(errors, axis=0)
 
     def true_risk(
@@ -250,7 +255,7 @@ class GaussianProblem:
         n_test: int = _TEST_ROWS,
         random_state: Seed = 0,
     ) -> TrueRisk:
-        """Measure the risk of a rule on `n_test` fresh rows, half of each class.
+        """Measure the risk of a rule on `n_test` fresh rows, half of them from each class.
 
         Parameters
         ----------
@@ -268,18 +273,22 @@ class GaussianProblem:
             The measured risk with its standard error.
         """
         predict = prediction_of(rule)
-        n = _per_class("n_test", n_test)
+        n_per_class = _rows_per_class("n_test", n_test)
         rng = generator_of(random_state)
-        rates = [self._wrong(predict, rng, c, n[c]) / n[c] for c in (0, 1)]
-        variance = sum(rate * (1 - rate) / size for rate, size in zip(rates, n, strict=True))
-        return TrueRisk(sum(rates) / 2, float(np.sqrt(variance)) / 2, sum(n))
+        error_rates = [
+            self._count_errors(predict, rng, c, n_per_class[c]) / n_per_class[c] for c in (0, 1)
+        ]
+        variance = sum(
+            rate * (1 - rate) / size for rate, size in zip(error_rates, n_per_class, strict=True)
+        )
+        return TrueRisk(sum(error_rates) / 2, float(np.sqrt(variance)) / 2, sum(n_per_class))
 
     @cached_property
-    def _laws(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _means_and_covariances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return np.array(self.means), np.array(self.covariances)
 
     def rotated(self, degrees: float) -> GaussianProblem:
-        """Return the same problem with rows multiplied by [[cos, -sin], [sin, cos]] (two features).
+        """Return the problem with rows multiplied by [[cos, -sin], [sin, cos]] (two features only).
 
         The Bayes risk does not change, but the problem becomes harder for rules that depend on the
         axes.
@@ -298,32 +307,35 @@ class GaussianProblem:
             raise BadData(f"{self.name} has {self.n_features} features; only a plane is rotated.")
         angle = np.deg2rad(degrees)
         cos, sin = np.cos(angle), np.sin(angle)
-        turn = np.array([[cos, -sin], [sin, cos]])
-        m, c = self.means, self.covariances
+        rotation = np.array([[cos, -sin], [sin, cos]])
+        means, covariances = self.means, self.covariances
         return replace(
             self,
             name=f"{self.name}, rotated {degrees:.15g} degrees",
-            means=(_turned_mean(m[0], turn), _turned_mean(m[1], turn)),
-            covariances=(_turned_covariance(c[0], turn), _turned_covariance(c[1], turn)),
+            means=(_rotate_mean(means[0], rotation), _rotate_mean(means[1], rotation)),
+            covariances=(
+                _rotate_covariance(covariances[0], rotation),
+                _rotate_covariance(covariances[1], rotation),
+            ),
         )
 
-    def _rows(self, rng: np.random.Generator, label: int, n: int) -> NDArray[np.float64]:
+    def _draw_class_rows(self, rng: np.random.Generator, label: int, n: int) -> NDArray[np.float64]:
         root = np.linalg.cholesky(np.array(self.covariances[label]))
         noise = rng.standard_normal((n, self.n_features))
         return np.array(self.means[label]) + noise @ root.T
 
-    def _wrong(
+    def _count_errors(
         self, predict: Callable[[Any], Any], rng: np.random.Generator, label: int, n: int
     ) -> int:
-        wrong = 0
+        n_wrong = 0
         for start in range(0, n, _CHUNK_ROWS):
-            rows = self._rows(rng, label, min(_CHUNK_ROWS, n - start))
-            wrong += int((np.asarray(predict(rows)).ravel() != label).sum())
-        return wrong
+            rows = self._draw_class_rows(rng, label, min(_CHUNK_ROWS, n - start))
+            n_wrong += int((np.asarray(predict(rows)).ravel() != label).sum())
+        return n_wrong
 
 
 def prediction_of(rule: Any) -> Callable[[Any], Any]:
-    """Return the function that predicts labels: the `predict` of a rule, or the rule itself."""
+    """Return the function that predicts labels: the method `predict` of a model, or `rule`."""
     predict: Any = getattr(rule, "predict", rule)
     if not callable(predict) or isinstance(rule, type):
         raise BadArgument(
@@ -332,44 +344,50 @@ def prediction_of(rule: Any) -> Callable[[Any], Any]:
     return predict
 
 
-def _per_class(name: str, given: Any) -> tuple[int, int]:
-    """Rows of either class."""
-    if not isinstance(given, tuple):
-        check_count(name, given, 2, "give at least 2, a whole number: no class may lack rows")
-        return (given + 1) // 2, given // 2
-    if len(given) != 2 or not all(map(is_count, given)):
+def _rows_per_class(name: str, sizes: Any) -> tuple[int, int]:
+    """Return the number of rows of each class; a single number is divided equally."""
+    if not isinstance(sizes, tuple):
+        check_count(name, sizes, 2, "give at least 2, a whole number: no class may lack rows")
+        return (sizes + 1) // 2, sizes // 2
+    if len(sizes) != 2 or not all(map(is_count, sizes)):
         raise BadArgument(
-            f"{mention(name, given)}: give the rows of both classes, at least one of each: (30, "
+            f"{mention(name, sizes)}: give the rows of both classes, at least one of each: (30, "
             "20)."
         )
-    return given[0], given[1]
+    return sizes[0], sizes[1]
 
 
-def _turned_mean(mean: Vector, turn: NDArray[np.float64]) -> Vector:
-    return tuple((np.array(mean) @ turn).tolist())
+def _rotate_mean(mean: Vector, rotation: NDArray[np.float64]) -> Vector:
+    return tuple((np.array(mean) @ rotation).tolist())
 
 
-def _turned_covariance(covariance: Matrix, turn: NDArray[np.float64]) -> Matrix:
-    matrix = turn.T @ np.array(covariance) @ turn
+def _rotate_covariance(covariance: Matrix, rotation: NDArray[np.float64]) -> Matrix:
+    matrix = rotation.T @ np.array(covariance) @ rotation
     return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
 
 
 def _log_density(
     rows: NDArray[np.float64], mean: Vector, covariance: Matrix
 ) -> NDArray[np.float64]:
-    """Log density up to the constant both classes share."""
+    """Return the log density of each row, up to the constant that both classes share."""
     matrix = np.array(covariance)
     centred = rows - np.array(mean)
     distances = np.einsum("ij,ij->i", centred, np.linalg.solve(matrix, centred.T).T)
     return -(distances + np.linalg.slogdet(matrix)[1]) / 2
 
 
-_REACHES = (-12, -6, 0, 6, 12)  # in standard deviations; the probability outside is 1e-32
-_FLAT = 1e-12
+# These limits of integration are in standard deviations. The probability outside is 1e-32.
+_LIMITS_IN_DEVIATIONS = (-12, -6, 0, 6, 12)
+_NEGLIGIBLE_SLOPE = 1e-12
 
 
-def quadratic_bayes_risk(difference: Array, first: Array, second: Array) -> float:
-    """Half the overlap of N(0, first) and N(difference, second), to about 1e-10.
+def quadratic_bayes_risk(
+    difference: Array, first_covariance: Array, second_covariance: Array
+) -> float:
+    """Return half the overlap of the two class densities, accurate to about 1e-10.
+
+    This is the Bayes risk of classes with the distributions N(0, first_covariance) and
+    N(difference, second_covariance).
 
     In the coordinates z in which the classes are N(0, I) and N(m, diag(d)) the log density
     ratio is a sum of one quadratic per axis. Given z1, class 1 is the more likely where a
@@ -381,57 +399,77 @@ def quadratic_bayes_risk(difference: Array, first: Array, second: Array) -> floa
             f"the Bayes risk of {len(difference)} features with unequal covariances is not "
             "covered: only two features are; measure it with true_risk(problem.bayes_rule)."
         )
-    m, d = _standardised(difference, first, second)
+    m, d = _standardised(difference, first_covariance, second_covariance)
     a = (1 - 1 / d) / 2
     b = m / d
-    c = -(m**2 / d + np.log(d)) / 2  # log ratio = sum_j a z_j^2 + b z_j + c
-    if abs(a[1]) < _FLAT:  # let the inner quadratic be a true one where there is one
+    # The log density ratio is sum_j a_j z_j^2 + b_j z_j + c_j.
+    c = -(m**2 / d + np.log(d)) / 2
+    # The inner integral is over the axis with a quadratic term, if there is one.
+    if abs(a[1]) < _NEGLIGIBLE_SLOPE:
         m, d, a, b, c = m[::-1], d[::-1], a[::-1], b[::-1], c[::-1]
-    return _overlap(m, d, a, b, c) / 2
+    return _overlap_of_normals(m, d, a, b, c) / 2
 
 
-def _standardised(difference: Array, first: Array, second: Array) -> tuple[Array, Array]:
-    inverse_root = np.linalg.inv(np.linalg.cholesky(first))
-    d, turn = np.linalg.eigh(inverse_root @ second @ inverse_root.T)
-    return turn.T @ inverse_root @ difference, d
+def _standardised(
+    difference: Array, first_covariance: Array, second_covariance: Array
+) -> tuple[Array, Array]:
+    inverse_root = np.linalg.inv(np.linalg.cholesky(first_covariance))
+    eigenvalues, eigenvectors = np.linalg.eigh(inverse_root @ second_covariance @ inverse_root.T)
+    return eigenvectors.T @ inverse_root @ difference, eigenvalues
 
 
-def _overlap(m: Array, d: Array, a: Array, b: Array, c: Array) -> float:
+def _overlap_of_normals(m: Array, d: Array, a: Array, b: Array, c: Array) -> float:
     from scipy.integrate import quad
 
     def wrong(z1: float) -> float:
-        inner = _probabilities(a[1], b[1], c[1] + a[0] * z1**2 + b[0] * z1 + c[0], m[1], d[1])
-        outside = 1 - inner[1]
-        return _density(z1, 0.0, 1.0) * inner[0] + _density(z1, m[0], d[0]) * outside
+        class_1_probability = _probabilities(
+            a[1], b[1], c[1] + a[0] * z1**2 + b[0] * z1 + c[0], m[1], d[1]
+        )
+        class_0_probability = 1 - class_1_probability[1]
+        return (
+            _density(z1, 0.0, 1.0) * class_1_probability[0]
+            + _density(z1, m[0], d[0]) * class_0_probability
+        )
 
-    # intervals of z1 none of which is much wider than the densities in it
-    laws = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
-    steps = {mean + reach * spread for mean, spread in laws for reach in _REACHES}
-    cuts = list(pairwise(sorted(steps)))
-    pieces = [quad(wrong, low, high, epsabs=1e-12, limit=200)[0] for low, high in cuts]
+    # The range of z1 is cut into intervals, none of which is much wider than the densities in it.
+    mean_and_deviation = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
+    limits = {
+        mean + n_deviations * deviation
+        for mean, deviation in mean_and_deviation
+        for n_deviations in _LIMITS_IN_DEVIATIONS
+    }
+    intervals = list(pairwise(sorted(limits)))
+    pieces = [quad(wrong, low, high, epsabs=1e-12, limit=200)[0] for low, high in intervals]
     return float(sum(pieces))
 
 
 def _probabilities(a: float, b: float, c: float, m: float, d: float) -> tuple[float, float]:
-    """P(a z^2 + b z + c > 0) for z ~ N(0, 1) and for z ~ N(m, d)."""
-    if abs(a) < _FLAT:
-        return _beyond(b, c, 0.0, 1.0), _beyond(b, c, m, d)
+    """Return P(a z^2 + b z + c > 0) for z ~ N(0, 1), and for z ~ N(m, d)."""
+    if abs(a) < _NEGLIGIBLE_SLOPE:
+        return _probability_positive(b, c, 0.0, 1.0), _probability_positive(b, c, m, d)
     discriminant = b * b - 4 * a * c
     if discriminant <= 0:
-        always = float(a > 0)
-        return always, always
+        constant_probability = float(a > 0)
+        return constant_probability, constant_probability
     root = np.sqrt(discriminant)
     low, high = sorted(((-b - root) / (2 * a), (-b + root) / (2 * a)))
-    between = [_normal(high, *law) - _normal(low, *law) for law in ((0.0, 1.0), (m, d))]
-    return (1 - between[0], 1 - between[1]) if a > 0 else (between[0], between[1])
+    probability_between = [
+        _normal(high, *parameters) - _normal(low, *parameters)
+        for parameters in ((0.0, 1.0), (m, d))
+    ]
+    return (
+        (1 - probability_between[0], 1 - probability_between[1])
+        if a > 0
+        else (probability_between[0], probability_between[1])
+    )
 
 
-def _beyond(b: float, c: float, m: float, d: float) -> float:
-    """P(b z + c > 0) for z ~ N(m, d)."""
+def _probability_positive(b: float, c: float, m: float, d: float) -> float:
+    """Return P(b z + c > 0) for z ~ N(m, d), where m is the mean and d the variance."""
     if b == 0:
         return float(c > 0)
-    below = _normal(-c / b, m, d)
-    return 1 - below if b > 0 else below
+    probability_below = _normal(-c / b, m, d)
+    return 1 - probability_below if b > 0 else probability_below
 
 
 def _normal(z: float, mean: float = 0.0, variance: float = 1.0) -> float:

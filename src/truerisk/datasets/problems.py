@@ -1,4 +1,4 @@
-"""Two Gaussian classes: 'simple', 'difficult', Highleyman's, 'colon'; intervals on a line."""
+"""Problems with a known risk: pairs of Gaussian classes, and intervals on a line (Kearns)."""
 
 from __future__ import annotations
 
@@ -20,30 +20,33 @@ from truerisk.datasets.gaussian import (
     prediction_of,
 )
 
-_ROUND = ((1.0, 0.0), (0.0, 1.0))
+_IDENTITY_COVARIANCE = ((1.0, 0.0), (0.0, 1.0))
 
 make_simple = GaussianProblem(
     name="simple",
     means=((0.0, 0.0), (2.0, 0.0)),
-    covariances=(_ROUND, _ROUND),
+    covariances=(_IDENTITY_COVARIANCE, _IDENTITY_COVARIANCE),
     description="N((0,0), I) against N((2,0), I)",
     source="PRTools gendats with means 2 apart (its default is 1)",
 )
-"""Two identity-covariance Gaussians, means 2 apart; the Bayes risk is Phi(-1) = .1587."""
+"""Two Gaussian classes with identity covariance, means 2 apart; Bayes risk Phi(-1) = .1587."""
 
 
-_NARROW = ((1.0, 0.0), (0.0, 40.0))
+_NARROW_COVARIANCE = ((1.0, 0.0), (0.0, 40.0))
 
-_UPRIGHT = GaussianProblem(
+_AXIS_ALIGNED_DIFFICULT = GaussianProblem(
     name="difficult",
     means=((0.0, 0.0), (3.0, 3.0)),
-    covariances=(_NARROW, _NARROW),
+    covariances=(_NARROW_COVARIANCE, _NARROW_COVARIANCE),
     description="variances 1 and 40, means (3,3) apart, then rotated by 45 degrees",
     source="PRTools gendatd, form of 2006",
 )
 
-make_difficult = replace(_UPRIGHT.rotated(45), name="difficult")
-"""Variances 1 and 40, means (3, 3) apart, rows times [[1,-1],[1,1]]/sqrt(2); Bayes risk .0644."""
+make_difficult = replace(_AXIS_ALIGNED_DIFFICULT.rotated(45), name="difficult")
+"""Variances 1 and 40, means (3, 3) apart, rotated by 45 degrees; the Bayes risk is .0644.
+
+Rows are multiplied by [[1,-1],[1,1]]/sqrt(2).
+"""
 
 
 make_highleyman = GaussianProblem(
@@ -53,7 +56,10 @@ make_highleyman = GaussianProblem(
     description="N((1,1), diag(1,.25)) against N((2,0), diag(.01,4))",
     source="Highleyman (1962); PRTools gendath",
 )
-"""Highleyman's classes, Bayes risk .0555; `make_highleyman.rotated(45)` turns them off the axes."""
+"""Highleyman's two classes, Bayes risk .0555.
+
+`make_highleyman.rotated(45)` rotates them, so that they are no longer aligned with the axes.
+"""
 
 
 make_colon2d = GaussianProblem(
@@ -66,19 +72,23 @@ make_colon2d = GaussianProblem(
         "Wallman (2005) used such a pair and did not publish its parameters"
     ),
 )
-"""Normal against tumour tissue in two genes, Bayes risk .0960; the parameters are ours."""
+"""Normal against tumour tissue in two genes, Bayes risk .0960.
+
+We estimated the parameters from the colon data, because the publication does not print its own.
+"""
 
 
-PAIRS, CORRELATION, GAP = 7, 0.6, 1.2095  # the classes are 4 apart: a Bayes risk of Phi(-2)
+# The class means are 4 standard deviations apart, which gives a Bayes risk of Phi(-2).
+PAIRS, CORRELATION, GAP = 7, 0.6, 1.2095
 
 
 def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
-    """Return the problem `make_sparse_gaussian` with another number of noise features.
+    """Return a problem like `make_sparse_gaussian` with the given number of noise features.
 
     There are seven pairs of features. In the first feature of each pair the class means are 1.2095
     apart; the second one has equal means and a correlation of .6 with the first, so that it helps
-    to remove noise. Document 002 describes such a problem (its §4.1.1) and does not print the
-    covariance.
+    to remove noise. Document 002 (the reference below) describes such a problem in its §4.1.1
+    and does not print the covariance.
 
     Parameters
     ----------
@@ -106,26 +116,28 @@ def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
     (30, 114)
     """
     check_count("n_noise", n_noise, 0, "it is no number of features")
-    half = (GAP / 2, 0.0) * PAIRS + (0.0,) * n_noise
-    # ones on the diagonal, the correlation within each pair
-    n_features = len(half)
+    half_difference = (GAP / 2, 0.0) * PAIRS + (0.0,) * n_noise
+    # The covariance has ones on the diagonal and the correlation within each pair of features.
+    n_features = len(half_difference)
     covariance = tuple(_row(i, n_features) for i in range(n_features))
     return GaussianProblem(
         name="sparse-gaussian",
-        means=(tuple(-value for value in half), half),
+        means=(tuple(-value for value in half_difference), half_difference),
         covariances=(covariance, covariance),
         description=f"{2 * PAIRS} features that tell two Gaussians apart, {n_noise} that do not",
         source="after Huttunen and Tohka (2015), §4.1.1",
     )
 
 
-def _row(i: int, n_features: int) -> Vector:
-    partner = i + 1 - 2 * (i % 2) if i < 2 * PAIRS else i
-    return tuple(1.0 if j == i else CORRELATION if j == partner else 0.0 for j in range(n_features))
+def _row(feature: int, n_features: int) -> Vector:
+    partner = feature + 1 - 2 * (feature % 2) if feature < 2 * PAIRS else feature
+    return tuple(
+        1.0 if j == feature else CORRELATION if j == partner else 0.0 for j in range(n_features)
+    )
 
 
 make_sparse_gaussian = sparse_gaussian()
-"""14 features that depend on the class and 6 that do not; the Bayes risk is .0227."""
+"""Two classes with 14 informative and 6 noise features; the Bayes risk is .0227."""
 
 
 _TEST_ROWS = 100_000
@@ -133,7 +145,7 @@ _TEST_ROWS = 100_000
 
 @frozen
 class KearnsProblem:
-    r"""Problem on [0, 1] whose label alternates between intervals, wrong with probability `noise`.
+    r"""Problem on [0, 1]: labels alternate between intervals, and a share `noise` of them is wrong.
 
     X is uniform. The `n_intervals` intervals are equally long and labelled 0, 1, 0, 1 …, so that
     the target is :math:`f(x) = \lfloor d x \rfloor \bmod 2`. A rule φ has the risk :math:`\eta + (1
@@ -174,7 +186,7 @@ class KearnsProblem:
         check_count("n_intervals", self.n_intervals, 1, "[0, 1] is at least one interval")
 
     def with_noise(self, noise: float) -> KearnsProblem:
-        """Return the same intervals with another share of wrong labels.
+        """Return a problem with the same intervals and the given probability of a wrong label.
 
         Parameters
         ----------
@@ -191,7 +203,7 @@ class KearnsProblem:
     def __call__(
         self, n_samples: int = 50, *, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Draw rows and labels.
+        """Draw rows and labels: x is uniform on [0, 1], and some labels are wrong.
 
         Parameters
         ----------
@@ -210,11 +222,11 @@ class KearnsProblem:
         check_count("n_samples", n_samples)
         rng = generator_of(random_state)
         x = rng.random(n_samples)
-        wrong = rng.random(n_samples) < self.noise
-        return x[:, None], self.target(x) ^ wrong
+        has_wrong_label = rng.random(n_samples) < self.noise
+        return x[:, None], self.target(x) ^ has_wrong_label
 
     def bundle(self, n_samples: int = 50, *, random_state: Seed = 0) -> Bundle:
-        """Return one draw as a data set; by default always the same.
+        """Draw rows and return them as a data set; with the default seed they are always the same.
 
         Parameters
         ----------
@@ -243,11 +255,13 @@ class KearnsProblem:
 
     @property
     def bayes_risk(self) -> float:
-        """Smallest risk that any rule can have, which is the noise."""
+        """Smallest risk that any rule can have, which is the probability of a wrong label."""
         return self.noise
 
     def target(self, x: ArrayLike) -> NDArray[np.int64]:
-        """Return the label of the interval that contains x; x = 1 belongs to the last one.
+        """Return the true label of x, before noise: that of the interval in which x lies.
+
+        The last interval contains x = 1.
 
         Parameters
         ----------
@@ -259,11 +273,11 @@ class KearnsProblem:
         array of int
             Labels 0 and 1.
         """
-        place = np.floor(self.n_intervals * np.asarray(x, dtype=np.float64)).astype(np.int64)
-        return np.clip(place, 0, self.n_intervals - 1) % 2
+        interval = np.floor(self.n_intervals * np.asarray(x, dtype=np.float64)).astype(np.int64)
+        return np.clip(interval, 0, self.n_intervals - 1) % 2
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return the labels that the best rule predicts: the target.
+        """Predict the labels of rows by the best rule: the label before noise (`target`).
 
         Parameters
         ----------
@@ -278,9 +292,11 @@ class KearnsProblem:
         return self.target(np.asarray(X, dtype=np.float64).ravel())
 
     def share_of_ones(self, ends: ArrayLike) -> NDArray[np.float64]:
-        """Return the length of the part with label 1 in each cell between 0, the `ends` and 1.
+        """Return for each cell between the boundaries `ends` the total length with true label 1.
 
-        The lengths of all cells add up to the total length of the target's intervals with label 1.
+        The first cell starts at 0 and the last one ends at 1.
+
+        These lengths add up to the total length of the target's intervals with label 1.
 
         Parameters
         ----------
@@ -293,14 +309,17 @@ class KearnsProblem:
             The length with label 1 in each cell.
         """
         edges = np.concatenate([[0.0], np.clip(np.asarray(ends, dtype=np.float64), 0, 1), [1.0]])
-        scaled = edges * self.n_intervals
-        whole = np.floor(scaled)
-        # ones to the left of an edge: every second interval, and the begun one if it is a one
-        ones = whole // 2 + np.where(whole % 2 == 1, scaled - whole, 0.0)
-        return np.diff(ones) / self.n_intervals
+        scaled_edges = edges * self.n_intervals
+        n_complete = np.floor(scaled_edges)
+        # Every second complete interval has label 1.
+        # The incomplete interval left of an edge counts if its label is 1.
+        length_of_ones = n_complete // 2 + np.where(
+            n_complete % 2 == 1, scaled_edges - n_complete, 0.0
+        )
+        return np.diff(length_of_ones) / self.n_intervals
 
     def true_risk_intervals(self, boundaries: ArrayLike, labels: ArrayLike) -> float:
-        """Return the exact risk of the rule that predicts `labels[j]` in its interval j.
+        """Return the exact risk of a rule that predicts `labels[j]` in the j-th of its intervals.
 
         Parameters
         ----------
@@ -314,24 +333,26 @@ class KearnsProblem:
         float
             The risk.
         """
-        ends = np.asarray(boundaries, dtype=np.float64).ravel()
-        answers = np.asarray(labels).ravel()
+        cuts = np.asarray(boundaries, dtype=np.float64).ravel()
+        predictions = np.asarray(labels).ravel()
         if (
-            len(answers) != len(ends) + 1
-            or not np.isin(answers, (0, 1)).all()
-            or (np.diff(ends) < 0).any()
+            len(predictions) != len(cuts) + 1
+            or not np.isin(predictions, (0, 1)).all()
+            or (np.diff(cuts) < 0).any()
         ):
             raise BadData(
-                f"{len(ends)} ascending boundaries make {len(ends) + 1} intervals, each labelled "
-                f"0 or 1; {len(answers)} labels were given."
+                f"{len(cuts)} ascending boundaries make {len(cuts) + 1} intervals, each labelled "
+                f"0 or 1; {len(predictions)} labels were given."
             )
-        ones = self.share_of_ones(ends)
-        lengths = np.diff(np.concatenate([[0.0], np.clip(ends, 0, 1), [1.0]]))
-        wrong = float(np.where(answers == 1, lengths - ones, ones).sum())
-        return self.noise + (1 - 2 * self.noise) * wrong
+        lengths_of_ones = self.share_of_ones(cuts)
+        lengths = np.diff(np.concatenate([[0.0], np.clip(cuts, 0, 1), [1.0]]))
+        wrong_length = float(
+            np.where(predictions == 1, lengths - lengths_of_ones, lengths_of_ones).sum()
+        )
+        return self.noise + (1 - 2 * self.noise) * wrong_length
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
-        """Return the risk of a rule: exact if it has `boundaries_` and `labels_`, else measured.
+        """Return the risk of a rule: exact if it has `boundaries_` and `labels_`, else estimated.
 
         Only the part of [0, 1] where the rule differs from the target is measured, on `n_test`
         fresh x, because the noise is known.
@@ -356,11 +377,11 @@ class KearnsProblem:
         predict = prediction_of(rule)
         check_count("n_test", n_test)
         X = generator_of(random_state).random((n_test, 1))
-        wrong = float((np.asarray(predict(X)).ravel() != self.bayes_rule(X)).mean())
-        slope = 1 - 2 * self.noise
-        error = slope * float(np.sqrt(wrong * (1 - wrong) / n_test))
-        return TrueRisk(self.noise + slope * wrong, error, n_test)
+        wrong_length = float((np.asarray(predict(X)).ravel() != self.bayes_rule(X)).mean())
+        noise_factor = 1 - 2 * self.noise
+        std_error = noise_factor * float(np.sqrt(wrong_length * (1 - wrong_length) / n_test))
+        return TrueRisk(self.noise + noise_factor * wrong_length, std_error, n_test)
 
 
 make_kearns = KearnsProblem()
-"""Ten intervals, 20 % of the labels wrong; `make_kearns.with_noise(.1)` has fewer wrong ones."""
+"""Ten intervals with 20 % wrong labels; `make_kearns.with_noise(.1)` has 10 % wrong labels."""

@@ -1,1 +1,1 @@
-"""Questions about a learner beside its risk: fewer rows, permuted labels, drift, versions."""
+"""Diagnostics of an estimator: learning curves, permutation tests, drift over time, versions."""

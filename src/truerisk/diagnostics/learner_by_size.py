@@ -1,4 +1,4 @@
-"""A learner tested with fewer rows: its sizes, its fits, and its errors."""
+"""Test an estimator on training sets of several sizes, to measure its learning curve."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from truerisk.core.errors import (
     TrueRiskWarning,
     warn,
 )
-from truerisk.core.formats import named
+from truerisk.core.formats import errors_named
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
-from truerisk.intervals.choice import gives
+from truerisk.intervals.choice import provided_evidence
 from truerisk.methods.parts.averages import Averaged, influences_by_row
 from truerisk.methods.parts.paired_losses import joint_covariance
 from truerisk.methods.parts.procedure import Procedure, nested
@@ -40,7 +40,7 @@ from truerisk.results.results import RiskEstimate
 
 @frozen(eq=False)
 class LearnerBySize:
-    """A problem, the splits that test it, and the method that compares its settings, if any."""
+    """Estimator to be tested at several training sizes, with the methods that test and tune it."""
 
     problem: Problem
     method: Averaged
@@ -49,20 +49,20 @@ class LearnerBySize:
 
     @property
     def n_inner(self) -> int:
-        """Number of folds that compare settings within a training set; 0 without tuning."""
+        """Number of inner folds that compare settings within a training set; 0 without tuning."""
         if self.select_by is None or len(self.problem.family) == 1:
             return 0
         return int(getattr(self.select_by, "k", 10))
 
     def full_size_plan(self) -> Plan:
-        """Return the splits with all training rows.
+        """Return the splits with complete training sets; raise unless all rows are tested equally.
 
-        Raise unless every row is tested equally often.
+        Every row must be in equally many test sets.
         """
         plan = self._drawn(self.method)
         if self.method.has_given_splits:
             refuse_known_rows(self.method.name, plan)
-        bases = gives(self.method, self.problem.data, plan)
+        bases = provided_evidence(self.method, self.problem.data, plan)
         if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= bases:
             raise Refusal(
                 f"'{self.method.name}' does not test all rows equally often (splits that go "
@@ -72,160 +72,181 @@ class LearnerBySize:
         return plan
 
     def cut(self, n_train: int) -> Plan:
-        """Return the splits with this number of training rows."""
+        """Return the splits, with each training set subsampled to this number of rows."""
         return self._drawn(Subsampled(n_train, self.method))
 
     def _drawn(self, method: Method) -> Plan:
         streams = Streams(self.problem.seed)
         if self.select_by is not None:
-            streams = streams.child("outer")  # `Nested` draws its outer folds from this stream.
+            streams = streams.child(
+                "outer"
+            )  # `Nested` draws its outer folds from the child "outer".
         return method.plan(self.problem.data, streams)
 
     def testing(self, n_train: int) -> Method:
-        """Return the method that tests fits on this number of rows, tuned or not."""
-        cut = Subsampled(n_train, self.method)
-        return cut if self.select_by is None else nested(cut, self.select_by)
+        """Return the method that tests fits on this number of training rows, with any tuning."""
+        subsampled = Subsampled(n_train, self.method)
+        return subsampled if self.select_by is None else nested(subsampled, self.select_by)
 
     def plans(self, n_train: int) -> list[tuple[Plan, int]]:
-        """Return the plans of fits on this number of rows, with their numbers of settings."""
+        """Return plans of fits on this number of rows, each with its number of settings."""
         problem, method = self.problem, self.testing(n_train)
-        plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
+        plan, n_settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Procedure):
-            return [(plan, settings)]
-        parts = [(plan.part_named("outer"), 1)]
-        if method.asks_inside(settings):
-            parts.append((plan.part_named("inner"), settings))
-        return parts
+            return [(plan, n_settings)]
+        plans_with_counts = [(plan.part_named("outer"), 1)]
+        if method.asks_inside(n_settings):
+            plans_with_counts.append((plan.part_named("inner"), n_settings))
+        return plans_with_counts
 
 
 def testing(method: Any) -> Averaged:
-    """Return the method, or raise if its training sets cannot be cut."""
+    """Return the method if its training sets can be subsampled, and raise an error otherwise."""
     return Subsampled(1, method).method
 
 
 MOST_SIZES = 8
-CLOSEST = 1.25  # minimum ratio of two neighbouring sizes
-WIDEST = 16  # ratio of the largest to the smallest
+CLOSEST = 1.25  # The ratio of neighbouring training sizes is at least CLOSEST.
+WIDEST = 16  # The largest training size is at most WIDEST times the smallest.
 FEWEST = 10
 
 
-def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
-    """Return the requested sizes in ascending order; raise if one exceeds the training sets."""
+def checked_sizes(sizes: Any, full_size_plan: Plan) -> list[int]:
+    """Return the requested training sizes, ascending; raise if they are invalid or too large."""
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray):
         raise BadArgument(f"{mention('sizes', sizes)}: give a list of numbers of training rows.")
-    numbers = np.asarray(sizes).tolist()
-    if not all(is_count(size) for size in numbers):
+    listed_sizes = np.asarray(sizes).tolist()
+    if not all(is_count(size) for size in listed_sizes):
         raise BadArgument(
             f"{mention('sizes', sizes)}: they are numbers of training rows, whole and at least one."
         )
-    each, most = sorted(set(numbers)), int(whole.train_sizes.max())
-    if len(each) < FEWEST_SIZES:
+    distinct_sizes, largest_train_size = (
+        sorted(set(listed_sizes)),
+        int(full_size_plan.train_sizes.max()),
+    )
+    if len(distinct_sizes) < FEWEST_SIZES:
         raise BadArgument(
-            f"{mention('sizes', sizes)}: the law a + b n^-c has three unknowns, and {len(each)} "
+            f"{mention('sizes', sizes)}: the law a + b n^-c has three unknowns, and "
+            f"{len(distinct_sizes)} "
             f"sizes do not determine them: give at least {FEWEST_SIZES}."
         )
-    if each[-1] > most:
+    if distinct_sizes[-1] > largest_train_size:
         raise BadData(
-            f"{mention('sizes', sizes)}: there are no {each[-1]} training rows. Of {whole.n_rows} "
-            f"rows the training sets hold {most} at most, since the others test; curve.at(n) says "
+            f"{mention('sizes', sizes)}: there are no {distinct_sizes[-1]} training rows. Of "
+            f"{full_size_plan.n_rows} "
+            f"rows the training sets hold {largest_train_size} at most, since the others test; "
+            "curve.at(n) says "
             "what to expect of more."
         )
-    return each
+    return distinct_sizes
 
 
-def usual_sizes(learner: LearnerBySize, whole: Plan) -> list[int]:
-    """Return at most eight sizes, in a geometric series up to all training rows."""
-    most, data = int(whole.train_sizes.max()), learner.problem.data
-    least = max(_fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
-    least = _fitted_from(learner, least, most)
-    steps = int(np.log(max(1.0, most / least)) / np.log(CLOSEST) + 1e-9)
-    if steps + 1 < FEWEST_SIZES:
+def usual_sizes(learner: LearnerBySize, full_size_plan: Plan) -> list[int]:
+    """Return at most eight training sizes, in a geometric series up to all training rows."""
+    largest_size, data = int(full_size_plan.train_sizes.max()), learner.problem.data
+    smallest_size = max(
+        _fewest_rows(data, n_inner_folds=learner.n_inner), -(-largest_size // WIDEST)
+    )
+    smallest_size = _smallest_fittable_size(learner, smallest_size, largest_size)
+    n_steps = int(np.log(max(1.0, largest_size / smallest_size)) / np.log(CLOSEST) + 1e-9)
+    if n_steps + 1 < FEWEST_SIZES:
         raise BadData(
-            f"{most} training rows are too few for a learning curve: the smallest size that keeps "
-            f"some rows of every class, group and inner fold is {least}. sizes= of "
+            f"{largest_size} training rows are too few for a learning curve: the smallest size "
+            "that keeps "
+            f"some rows of every class, group and inner fold is {smallest_size}. sizes= of "
             "tr.learning_curve overrides that."
         )
-    return [round(size) for size in np.geomspace(least, most, min(MOST_SIZES, steps + 1))]
+    return [
+        round(size)
+        for size in np.geomspace(smallest_size, largest_size, min(MOST_SIZES, n_steps + 1))
+    ]
 
 
-def _fitted_from(learner: LearnerBySize, least: int, most: int) -> int:
-    """Return the smallest size that every setting can be fitted on: 25 neighbours need 25 rows.
+def _smallest_fittable_size(learner: LearnerBySize, smallest_size: int, largest_size: int) -> int:
+    """Return the smallest training size at which no setting fails (25 neighbours need 25 rows).
 
-    If this leaves too few sizes, it is `least`, and the fits report what is wrong.
+    If this would leave too few sizes, the result is `smallest_size`, and the fits raise their own
+    errors.
     """
-    size = least
-    while size * CLOSEST ** (FEWEST_SIZES - 1) <= most:
+    size = smallest_size
+    while size * CLOSEST ** (FEWEST_SIZES - 1) <= largest_size:
         try:
             plan = learner.plans(size)[-1][0]
-            part = plan.select(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
+            fits_of_one_size = plan.select(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
             with listen(None), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                learner.problem.asking(executor=None)(part, None)
+                learner.problem.asking(executor=None)(fits_of_one_size, None)
         except FitFailed:
             size = int(np.ceil(size * CLOSEST))
         else:
             return size
-    return least
+    return smallest_size
 
 
-def _fewest_rows(data: Data, tuned: int) -> int:
-    """Return the number of rows that contain every class and several groups.
+def _fewest_rows(data: Data, n_inner_folds: int) -> int:
+    """Return a training size that contains every class, several groups, and rows for inner folds.
 
-    There are two for each of `tuned` inner folds. A stratified part of m rows has m times the share
-    of a class, to within less than 2.
+    There are two rows or more for each inner fold. The number of rows of a class in a stratified
+    subsample of m rows is m times the share of the class, to within less than 2.
     """
-    least = max(FEWEST, 2 * tuned)
+    n_rows = max(FEWEST, 2 * n_inner_folds)
     if data.codes is not None:
-        rarest = data.class_sizes.min()
-        least = max(least, -(-(3 if tuned else 2) * data.n_rows // int(max(1, rarest))))
+        rarest_class_size = data.class_sizes.min()
+        n_rows = max(
+            n_rows, -(-(3 if n_inner_folds else 2) * data.n_rows // int(max(1, rarest_class_size)))
+        )
     if data.groups is not None:
         n_groups = len(np.unique(data.groups))
-        least = max(least, -(-(tuned + 2) * data.n_rows // n_groups))  # Folds contain whole groups.
-    return int(least)
+        # Folds contain whole groups, so that each inner fold needs a group.
+        n_rows = max(n_rows, -(-(n_inner_folds + 2) * data.n_rows // n_groups))
+    return int(n_rows)
 
 
 def measure(
     learner: LearnerBySize, sizes: Sequence[int], fit_store: FitStore | None
 ) -> LearningCurve:
-    """Measure every size separately, the smallest first, so that failing fits are found early."""
+    """Estimate the risk at every training size, smallest first so that failures occur early."""
     runs: list[Computed] = []
     estimates: list[RiskEstimate] = []
     for size in sizes:
         with (
-            named(f"with {size} training rows (see sizes=)"),
+            errors_named(f"with {size} training rows (see sizes=)"),
             stage(f"{size} rows"),
             warnings.catch_warnings(),
         ):
-            if size != sizes[-1]:  # Warnings about the rows are given once, with the largest size.
+            if size != sizes[-1]:  # Warnings about leaks are shown once, at the largest size.
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, size)
             problem = replace(learner.problem, calibrated=True)
-            each = compute(problem, learner.testing(size), fit_store=fit_store)
-            runs.append(each)
-            estimates.append(_estimate(each))
-    plans = [each.all_answers.plan for each in runs]
-    rows = np.array([plan.train_sizes[plan.fit].mean() for plan in plans])
-    if (np.diff(rows) <= 0).any():
-        at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
+            computed = compute(problem, learner.testing(size), fit_store=fit_store)
+            runs.append(computed)
+            estimates.append(_estimate(computed))
+    plans = [computed.all_answers.plan for computed in runs]
+    mean_train_sizes = np.array([plan.train_sizes[plan.fit].mean() for plan in plans])
+    if (np.diff(mean_train_sizes) <= 0).any():
+        index = int(np.flatnonzero(np.diff(mean_train_sizes) <= 0)[0])
         raise BadData(
-            f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on equally many rows, "
-            f"{rows[at]:.4g} on average, since groups stay whole: give sizes further apart."
+            f"sizes {sizes[index]} and {sizes[index + 1]} are fitted on equally many rows, "
+            f"{mean_train_sizes[index]:.4g} on average, since groups stay whole: give sizes "
+            "further apart."
         )
-    covariance, why = _covariance(learner, runs, estimates)
+    covariance, reason_without_covariance = _covariance(learner, runs, estimates)
     loss = learner.problem.loss
     curve = LearningCurve(
-        sizes=rows,
+        sizes=mean_train_sizes,
         estimates=tuple(estimates),
         covariance=covariance,
         confidence_level=learner.problem.confidence_level,
         lower=loss.lower,
         upper=loss.upper,
-        lacking=None if why is None else f"{why}: there is no band.",
+        lacking=None
+        if reason_without_covariance is None
+        else f"{reason_without_covariance}: there is no band.",
     )
     try:
         if curve.law is not None:
             curve.law.check()
-    except Refusal as refusal:  # A law that does not fit is omitted.
+    except Refusal as refusal:  # If a + b n^-c does not fit, the curve is returned without it.
         return replace(curve, lacking=str(refusal))
     return curve
 
@@ -245,15 +266,15 @@ def _covariance(
     average = learner.method.average_of(loss)
     if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
         return None, f"loss '{loss.name}' has no formula for what a single row does to it"
-    every = [
+    rows_and_influences = [
         influences_by_row(computed.all_answers, data, loss, average) for computed in computations
     ]
-    influences = np.stack([lines[0] for _, lines in every])
+    influence_table = np.stack([row_influences[0] for _, row_influences in rows_and_influences])
     if data.time is not None or learner.method.respects_time:
         return None, "rows depend on each other in time"
-    groups = None if data.clusters is None else data.clusters[every[0][0]]
+    groups = None if data.clusters is None else data.clusters[rows_and_influences[0][0]]
     values = np.array([computed.loss_value for computed in estimates], dtype=float)
-    covariance = joint_covariance(influences, values, groups, loss)
+    covariance = joint_covariance(influence_table, values, groups, loss)
     return (
         covariance,
         None if covariance is not None else "at some size all rows have the same loss",
@@ -261,7 +282,7 @@ def _covariance(
 
 
 def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
-    """Warn how many fits see no row of a class, which they never predict, or fail."""
+    """Warn how many fits have no training row of a class, and so fail or never predict it."""
     data = learner.problem.data
     if data.codes is None:
         return
@@ -270,11 +291,12 @@ def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
     has_class = np.array(
         [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
     )
-    lacking = (~has_class).sum(axis=0)
-    if lacking.any():
-        worst = int(lacking.argmax())
+    n_fits_without = (~has_class).sum(axis=0)
+    if n_fits_without.any():
+        rarest_class = int(n_fits_without.argmax())
         warn(
-            f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits have no row of "
-            f"class {data.label(worst)!r}: leave such small sizes out (sizes=).",
+            f"with {size} training rows {n_fits_without[rarest_class]} of {plan.n_fits} fits have "
+            "no row of "
+            f"class {data.label(rarest_class)!r}: leave such small sizes out (sizes=).",
             TrueRiskWarning,
         )

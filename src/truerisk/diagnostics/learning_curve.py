@@ -1,4 +1,4 @@
-"""`learning_curve`: the risk with fewer rows than there are, and what to expect of more."""
+"""`learning_curve`: measure the risk with fewer training rows, and extrapolate it to more rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truerisk.diagnostics.learner_by_size import (
     testing,
     usual_sizes,
 )
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.losses.loss_words import are_several
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
@@ -26,7 +26,7 @@ from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.learning_curve import LearningCurve
 from truerisk.search.door import check_store, open_store
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import problem_of_search, route
+from truerisk.search.search_problem import problem_of_search, sort_fit_arguments
 
 UNSAID: Mapping[str, Any] = {
     "scoring": None,
@@ -70,10 +70,10 @@ def learning_curve(
 ) -> LearningCurve:
     """Measure how the risk falls with the number of training rows, and extrapolate it.
 
-    The test sets are those of `cv`, and are the same for all sizes; each fit sees a subsample of
-    its training set. The subsample of a smaller size is contained in that of a larger one, and
-    small sizes are repeated on disjoint subsamples (`Subsampled`). The risks are fitted by a + b
-    n^−c.
+    The test sets are those of `cv`, and are the same for all sizes; each model is fitted on a
+    subsample of its training set. The subsample of a smaller size is contained in that of a larger
+    size, and small sizes are repeated on disjoint subsamples (`Subsampled`). The curve a + b n^−c
+    is fitted to the risks, where n is the number of training rows.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def learning_curve(
     Returns
     -------
     LearningCurve
-        The risks at the sizes and the fitted law. ``at(400)`` returns the expected risk with 400
-        training rows; ``tr.plan_sample`` accepts the curve.
+        The risks at the training sizes and the fitted curve. ``at(400)`` returns the expected risk
+        with 400 training rows; ``tr.plan_sample`` accepts the curve.
 
     See Also
     --------
@@ -159,13 +159,17 @@ def learning_curve(
         engine=engine,
         random_state=random_state,
     )
-    whole = learner.full_size_plan()
-    wanted = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
-    named = {learner.problem.family.name: learner.problem}
-    with open_store(learner.store, named, kind="search") as stored:
-        curve = measure(learner, wanted, None if stored is None else stored.fit_store)
-        if stored is not None:
-            stored.warn_of_another()
+    full_size_plan = learner.full_size_plan()
+    train_sizes = (
+        usual_sizes(learner, full_size_plan)
+        if sizes is None
+        else checked_sizes(sizes, full_size_plan)
+    )
+    named_problems = {learner.problem.family.name: learner.problem}
+    with open_store(learner.store, named_problems, kind="search") as open_file:
+        curve = measure(learner, train_sizes, None if open_file is None else open_file.fit_store)
+        if open_file is not None:
+            open_file.warn_of_another()
     return curve
 
 
@@ -180,19 +184,19 @@ def as_learner(
     sample_weight: Any,
     **terms: Any,
 ) -> LearnerBySize:
-    """Return the learner of a model; our own search provides its settings and arguments."""
+    """Return the estimator to be tested; a HonestSearchCV provides its own settings."""
     if are_several(terms["scoring"]):
         raise BadArgument(
             f"{mention('scoring', terms['scoring'])}: a learning curve is of one score. Give one, "
             "and call learning_curve again for another."
         )
-    rows = {"groups": groups, "sample_weight": sample_weight}
+    row_arguments = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
         check_store(store, terms["random_state"])
-        problem = pose(Family.from_grid(model), X, y, **rows, **terms)
-        tested_by = testing(as_method(USUAL_FOLDS if cv is None else cv))
-        return LearnerBySize(problem, tested_by, store=store)
-    # Arguments that the search has must not be repeated, and those without effect are refused.
+        problem = problem_of_call(Family.from_grid(model), X, y, **row_arguments, **terms)
+        outer_method = testing(as_method(USUAL_FOLDS if cv is None else cv))
+        return LearnerBySize(problem, outer_method, store=store)
+    # Arguments that the search defines must not be passed again, as they would have no effect.
     for name, value in {**terms, "store": store}.items():
         if value is not UNSAID[name] and value != UNSAID[name]:
             raise BadArgument(
@@ -210,21 +214,21 @@ def as_learner(
             f"training set: choose by {mention('rule')}."
         )
     check_store(model.store, model.random_state)
-    routed = route(model, X, groups, {"sample_weight": sample_weight})
-    problem = replace(problem_of_search(model, y, routed)[0], scores={}, interval=None)
+    routed_search = sort_fit_arguments(model, X, groups, {"sample_weight": sample_weight})
+    problem = replace(problem_of_search(model, y, routed_search)[0], scores={}, interval=None)
     assert problem.select_by is not None
     outer = _outer(model, problem.select_by, cv)
     return LearnerBySize(problem, outer, problem.select_by, model.store)
 
 
 def _outer(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
-    """Return the splits that test: the given ones, or the folds that the search chooses by."""
+    """Return the method that tests: from `cv` if given, else the folds by which a search tunes."""
     if cv is not None:
         return testing(as_method(cv))
-    outer = Pairs() if search.outer is None else as_method(search.outer)
-    if not isinstance(outer, Pairs):
-        return testing(outer)
-    folds = select_by if outer.folds is None else as_method(outer.folds)
-    if isinstance(folds, Averaged) and folds.has_folds:
-        return testing(replace(folds, average=None))  # type: ignore[type-var]
+    outer_method = Pairs() if search.outer is None else as_method(search.outer)
+    if not isinstance(outer_method, Pairs):
+        return testing(outer_method)
+    folds_method = select_by if outer_method.folds is None else as_method(outer_method.folds)
+    if isinstance(folds_method, Averaged) and folds_method.has_folds:
+        return testing(replace(folds_method, average=None))  # type: ignore[type-var]
     return testing(USUAL_FOLDS)

@@ -1,4 +1,4 @@
-"""`permutation_test`: whether a tuned procedure learns anything at all."""
+"""`permutation_test`: test whether a tuned procedure predicts better than chance."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import Any
 
 from truerisk.core.arguments import check_count, mention, refuses_old_names
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.formats import of_class
+from truerisk.core.formats import score_of_class
 from truerisk.core.formats import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
-from truerisk.diagnostics.permutations import SHIFTS, Orders, PermutationTest, Repeated
+from truerisk.diagnostics.permutations import (
+    SHIFTS,
+    LabelPermutations,
+    PermutationTest,
+    RepeatedProcedure,
+)
 from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import Problem, as_seed, checked_method
 from truerisk.methods.pairs import Pairs
 from truerisk.search.any_model import problem_of_any
 from truerisk.search.search import HonestSearchCV
 
-LONG = 60.0  # seconds that deserve a word before they pass
-FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
+LONG = 60.0  # A test that will take more than LONG seconds warns in advance.
+FEW = 7  # With FEW rows or groups or fewer, permutations soon repeat (7! = 5040 in all).
 
 
 @refuses_old_names
@@ -36,23 +41,26 @@ def permutation_test(
     random_state: Any = 0,
     **params: Any,
 ) -> PermutationTest:
-    """Test whether a tuned procedure learns anything, by repeating all of it on permuted labels.
+    """Test whether a tuned procedure is better than chance, by repeating it on permuted labels.
 
-    Every permutation of y is searched as the original labels are: folds are drawn, settings are
-    compared, and the choice is tested on rows that took no part in it. With risks R (for a score
-    the losses behind it), the p-value is
+    For every permutation of y the whole procedure is repeated: folds are drawn, settings are
+    compared, and the choice is tested on rows that were not used for it. Let R be the risk with the
+    original labels and R_j the risk in permutation j (for a score, the corresponding losses). The
+    p-value is
 
         p = (1 + #{j : R_j ≤ R}) / (1 + n_permutations),
 
-    where ties count. It is valid for any learner and any number of rows if labels are exchangeable
+    so that ties count. It is valid for any learner and any number of rows if labels are
+    exchangeable
     (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p-value means that the procedure is
     better than chance, not that it is good.
 
     Parameters
     ----------
     search : HonestSearchCV, or any model
-        What is tested: the honest risk of a search (``risk_``), or the 5-fold risk of a model. A
-        search of another library is a model that tunes inside its own fit.
+        The procedure to test. The tested risk is the honest risk of a search (``risk_``), or the
+        5-fold risk of any other model. A search of another library counts as a model that tunes
+        inside its own fit.
     X : array, sparse matrix or frame
         The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
     y : array or column
@@ -63,10 +71,10 @@ def permutation_test(
         Rows of one group stay together. If each group has one label, the labels of groups are
         permuted; otherwise groups of equal size exchange their labels as a whole.
     time : array or name of a column of X, optional
-        When each row was observed, one row per time. Labels then depend on earlier labels, so that
-        they are shifted in time as a whole, and labels shifted beyond the end come to the front: a
-        stationary series y that is independent of X is equally likely in each of these orders,
-        apart from the one break.
+        When each row was observed, with one row per time. Labels then depend on earlier labels, so
+        that they are shifted in time as a whole, and labels shifted beyond the end come to the
+        front: a stationary series y that is independent of X is equally likely in each of these
+        orders, apart from the one break.
     n_jobs : None, int, str or executor, optional
         Where permutations are computed, as in `estimate_risk`. The default is that of the search.
     random_state : int, None or Generator, default=0
@@ -77,7 +85,7 @@ def permutation_test(
     Returns
     -------
     PermutationTest
-        ``p_value``, ``observed`` and ``null``.
+        The test with its ``p_value``, the ``observed`` risk and the permuted risks (``null``).
 
     See Also
     --------
@@ -116,34 +124,35 @@ def permutation_test(
     assert method is not None
     executor = problem.with_executor(n_jobs).executor
     workers = workers_of(executor)
-    procedure = Repeated(problem, Orders.from_data(problem.data, seed))
-    started = perf_counter()
+    repeated_procedure = RepeatedProcedure(problem, LabelPermutations.from_data(problem.data, seed))
+    start_time = perf_counter()
     with stage("observed"):
-        observed, engine = procedure.observed()
-    # a forecast from the time that the original labels took
-    expected = (perf_counter() - started) * n_permutations / (workers or 1)
-    if expected > LONG:
+        observed, engine = repeated_procedure.observed()
+    # The duration is predicted from the time that the original labels took.
+    expected_seconds = (perf_counter() - start_time) * n_permutations / (workers or 1)
+    if expected_seconds > LONG:
         warn(
-            f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
+            f"these permutations will take about {in_words(expected_seconds)} (engine '{engine}'): "
+            "fewer "
             "of them give a coarser p-value that is as valid, and n_jobs= spreads them.",
             TrueRiskWarning,
         )
     with stage("permuted"):
-        null = procedure.null(n_permutations, executor)
+        permuted_risks = repeated_procedure.null(n_permutations, executor)
     scale = problem.loss.scale
     return PermutationTest(
         observed=scale.value(observed),
-        null=scale.values(null),
-        permuted=procedure.orders.what,
-        n_units=procedure.orders.n_units,
-        scoring=of_class(problem.loss.name, problem.loss.label(problem.data)),
+        null=scale.values(permuted_risks),
+        permuted=repeated_procedure.orders.what,
+        n_units=repeated_procedure.orders.n_units,
+        scoring=score_of_class(problem.loss.name, problem.loss.label(problem.data)),
         method=method.name,
         engine=engine,
         seed=seed,
         search_seed=problem.seed,
-        seconds=perf_counter() - started,
+        seconds=perf_counter() - start_time,
         data_fingerprint=problem.data.fingerprint,
-        notes=_notes(procedure.orders),
+        notes=_notes(repeated_procedure.orders),
         perfect=scale.perfect,
     )
 
@@ -151,24 +160,25 @@ def permutation_test(
 def problem_to_permute(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
 ) -> Problem:
-    """Pose what is computed anew on every permutation: the risk of a model, or of a search.
+    """Return the problem whose risk is computed anew for every permutation of the labels.
 
-    A search of another library is a model that tunes inside its own fit.
+    A search of another library counts as a model that tunes inside its own fit.
     """
-    ours = isinstance(search, HonestSearchCV)
-    if ours:
+    is_honest_search = isinstance(search, HonestSearchCV)
+    if is_honest_search:
         _refuse(search)
     problem = problem_of_any(search, X, y, groups, params, time=time)
-    method = problem.testing if ours else problem.select_by
-    assert method is not None  # A search without a method was refused before.
+    method = problem.testing if is_honest_search else problem.select_by
+    assert method is not None  # A search without a method that tests has been refused above.
     if isinstance(method, Pairs) and len(problem.family) == 1:
-        method = method.outer_method  # Without a choice, pairs of folds give the same result.
+        # With a single setting there is no choice, and pairs of folds give the same result.
+        method = method.outer_method
     problem, method = checked_method(replace(problem, interval=None), method)
     return replace(problem, testing=method)
 
 
 def _refuse(search: HonestSearchCV) -> None:
-    """Refuse a search without an honest risk, or whose risk does not depend on the labels alone."""
+    """Raise Refusal for a search without outer folds, with a time limit, or with error_score."""
     if search.outer is None:
         raise Refusal(
             f"{mention('outer', None)} leaves out the risk that would be tested: use "
@@ -186,7 +196,7 @@ def _refuse(search: HonestSearchCV) -> None:
         )
 
 
-def _notes(orders: Orders) -> tuple[str, ...]:
+def _notes(orders: LabelPermutations) -> tuple[str, ...]:
     if orders.what == SHIFTS:
         return ("y is assumed stationary: a trend or a lasting change of level is not chance.",)
     if orders.n_units > FEW:

@@ -1,4 +1,4 @@
-"""Permuted labels: which ones are exchanged, the risks of a procedure on them, and the test."""
+"""Permute labels, compute the risks of a procedure on them, and hold the test's result."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.progress import listen, tell
+from truerisk.core.progress import listen, report_progress
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import run_batches, workers_of
 from truerisk.estimation.problem import Problem
 from truerisk.plan.leaks import order_of
-from truerisk.results.interval import Scale, tied
+from truerisk.results.interval import Scale, are_tied
 from truerisk.results.records import FINITE, Column, Count, Finite, Perfect, Record, Size
 
 SHIFTS = "shifts in time"
@@ -29,26 +29,27 @@ FEWEST_TIMES = 200
 
 
 @frozen(eq=False)
-class Orders:
-    """Permutations of the labels: row i gets the label of row `of_number(number)[i]`.
+class LabelPermutations:
+    """Random permutations of the labels: row i gets the label of row `permutation(number)[i]`.
 
     Labels are exchangeable between rows, or between groups if there are groups. If all rows of a
     group have the same label, the labels of groups are exchanged (`what` is "labels of groups"). If
-    they differ, all labels of a group go to another one of the same size, in their order ("groups
-    of equal size"). Labels of rows in the order of time are not exchangeable. They are shifted as a
-    whole by some rows, with the last ones moved to the front ("shifts in time"), which preserves
-    their dependence on earlier ones. Each `number` has its own stream of random numbers.
+    labels differ within groups, all labels of a group go to another group of the same size, in
+    their order ("groups of equal size"). Labels of rows in the order of time are not exchangeable.
+    They are shifted as a whole by some rows, with the last labels moved to the front ("shifts in
+    time"), which preserves their dependence on earlier labels. Each `number` of a permutation has
+    its own stream of random numbers.
     """
 
     what: str
-    labels: np.ndarray  # the unit of each row: the row itself or its group
-    first: np.ndarray  # the first row of each unit, or all its rows in turn
-    blocks: tuple[np.ndarray, ...]  # units that are exchanged with each other
+    labels: np.ndarray  # The exchanged unit of each row: the row itself or its group.
+    first: np.ndarray  # The first row of each unit, or all rows sorted by unit.
+    blocks: tuple[np.ndarray, ...]  # Sets of units whose labels are exchanged with each other.
     seed: int
 
     @classmethod
-    def from_data(cls, data: Data, seed: int) -> Orders:
-        """Return the permutations that the data allow; raise if no label can be exchanged."""
+    def from_data(cls, data: Data, seed: int) -> LabelPermutations:
+        """Return the permutations that the data allow; raise if no labels can be exchanged."""
         if data.task == "other":
             raise BadData(
                 "there is no target to permute: give a classifier or a regressor and its y."
@@ -61,44 +62,51 @@ class Orders:
         if data.time is not None:
             return cls._in_time(data, seed)
         if data.groups is None:
-            every = np.arange(data.n_rows)
-            return cls("rows", every, every, (every,), seed)
-        names, first, member = np.unique(data.groups, return_index=True, return_inverse=True)
-        member = member.ravel()
-        if (data.y == data.y[first[member]]).all():
-            return cls("labels of groups", member, first, (np.arange(len(names)),), seed)
-        return cls._of_equal_groups(member, seed)
+            all_rows = np.arange(data.n_rows)
+            return cls("rows", all_rows, all_rows, (all_rows,), seed)
+        group_names, first_rows, group_index = np.unique(
+            data.groups, return_index=True, return_inverse=True
+        )
+        group_index = group_index.ravel()
+        if (data.y == data.y[first_rows[group_index]]).all():
+            return cls(
+                "labels of groups", group_index, first_rows, (np.arange(len(group_names)),), seed
+            )
+        return cls._of_equal_groups(group_index, seed)
 
     @classmethod
-    def _in_time(cls, data: Data, seed: int) -> Orders:
-        """Return shifts in time of the rows; raise for equal times or too few rows."""
+    def _in_time(cls, data: Data, seed: int) -> LabelPermutations:
+        """Return permutations that shift labels in time; raise for equal times or too few rows."""
         assert data.time is not None
         if data.groups is not None:
             raise Refusal(
                 "groups and times: labels shifted in time would change their group, and labels "
                 "shifted between groups their time, so no order is as likely as y. Give one."
             )
-        order = np.argsort(data.time, kind="stable")
-        times = data.time[order]
-        tied = np.flatnonzero(times[1:] == times[:-1])
-        if len(tied):
-            first, second = sorted(order[tied[0] : tied[0] + 2].tolist())
+        time_order = np.argsort(data.time, kind="stable")
+        times = data.time[time_order]
+        tied_positions = np.flatnonzero(times[1:] == times[:-1])
+        if len(tied_positions):
+            first_row, second_row = sorted(
+                time_order[tied_positions[0] : tied_positions[0] + 2].tolist()
+            )
             raise Refusal(
-                f"rows {first} and {second} have one time ({times[tied[0]]}): which of their "
+                f"rows {first_row} and {second_row} have one time ({times[tied_positions[0]]}): "
+                "which of their "
                 "labels comes first is not known, so labels cannot be shifted in time. Give one "
                 "row for each time."
             )
-        if len(order) < FEWEST_TIMES:
+        if len(time_order) < FEWEST_TIMES:
             raise Refusal(
-                f"{len(order)} times: with fewer than {FEWEST_TIMES} the break where the last "
+                f"{len(time_order)} times: with fewer than {FEWEST_TIMES} the break where the last "
                 "label meets the first counts for too much."
             )
-        return cls(SHIFTS, np.argsort(order), order, (np.arange(len(order)),), seed)
+        return cls(SHIFTS, np.argsort(time_order), time_order, (np.arange(len(time_order)),), seed)
 
     @classmethod
-    def _of_equal_groups(cls, member: np.ndarray, seed: int) -> Orders:
-        """Return permutations in which groups pass their labels to others of the same size."""
-        sizes = np.bincount(member)
+    def _of_equal_groups(cls, group_index: np.ndarray, seed: int) -> LabelPermutations:
+        """Return permutations in which groups of equal size exchange all their labels."""
+        sizes = np.bincount(group_index)
         blocks = tuple(np.flatnonzero(sizes == size) for size in np.unique(sizes))
         if all(len(block) == 1 for block in blocks):
             raise BadData(
@@ -106,58 +114,61 @@ class Orders:
                 "group can take over the labels of another one and there is nothing to permute: "
                 "test without groups only where rows are independent."
             )
-        by_group = np.argsort(member, kind="stable")
-        return cls("groups of equal size", member, by_group, blocks, seed)
+        rows_by_group = np.argsort(group_index, kind="stable")
+        return cls("groups of equal size", group_index, rows_by_group, blocks, seed)
 
     @property
     def n_units(self) -> int:
-        """Number of rows, or groups, that can be exchanged with others."""
+        """Number of rows, or groups, whose labels can be exchanged with those of others."""
         return sum(len(block) for block in self.blocks if len(block) > 1)
 
-    def of_number(self, number: int) -> np.ndarray:
+    def permutation(self, number: int) -> np.ndarray:
         """Return for each row the row whose label it gets in permutation `number` (from 0 on)."""
         rng = Streams(self.seed).get(f"permutation {number}")
         if self.what == SHIFTS:
-            shifted = np.roll(self.first, int(rng.integers(len(self.first))))
-            return np.asarray(shifted[self.labels])
-        taken = np.empty(sum(map(len, self.blocks)), dtype=np.int64)
+            shifted_rows = np.roll(self.first, int(rng.integers(len(self.first))))
+            return np.asarray(shifted_rows[self.labels])
+        source_unit = np.empty(sum(map(len, self.blocks)), dtype=np.int64)
         for block in self.blocks:
-            taken[block] = rng.permutation(block)
+            source_unit[block] = rng.permutation(block)
         if self.what != "groups of equal size":
-            found: np.ndarray = self.first[taken[self.labels]]
-            return found
+            source_rows: np.ndarray = self.first[source_unit[self.labels]]
+            return source_rows
         sizes = np.bincount(self.labels)
-        starts = np.cumsum(sizes) - sizes
-        inside = np.empty(len(self.labels), dtype=np.int64)  # position of a row in its group
-        inside[self.first] = np.arange(len(self.labels)) - starts[self.labels[self.first]]
-        return np.asarray(self.first[starts[taken[self.labels]] + inside])
+        group_starts = np.cumsum(sizes) - sizes
+        # The rows of each group are numbered from 0 on, in their order in the table.
+        position_in_group = np.empty(len(self.labels), dtype=np.int64)
+        position_in_group[self.first] = (
+            np.arange(len(self.labels)) - group_starts[self.labels[self.first]]
+        )
+        return np.asarray(self.first[group_starts[source_unit[self.labels]] + position_in_group])
 
 
-BATCHES = 4  # number of batches per worker
-STEPS = 100  # number of progress updates in this process
+BATCHES = 4  # Each worker process gets BATCHES batches of permutations.
+STEPS = 100  # Without worker processes, progress is reported STEPS times.
 
 
 @frozen(eq=False)
-class Repeated:
-    """The test of a choice and a fit, for each of the permutations of the labels."""
+class RepeatedProcedure:
+    """Procedure whose risk is computed with the original labels and with each permutation."""
 
     problem: Problem
-    orders: Orders
+    orders: LabelPermutations
 
     def observed(self) -> tuple[float, str]:
         """Return the risk with the original labels, and the engine that computed it."""
         return self._checked_value(self.problem)
 
     def risk(self, number: int) -> float:
-        """Return the risk with permuted labels, with new splits and choices."""
-        data = self.problem.data.with_targets_of(self.orders.of_number(number))
+        """Return the risk with permuted labels, with splits and tuning repeated."""
+        data = self.problem.data.with_targets_of(self.orders.permutation(number))
         return self._checked_value(replace(self.problem, data=data))[0]
 
     def _checked_value(self, problem: Problem) -> tuple[float, str]:
-        """Return the risk and the engine; raise if the splits do not suit these permutations."""
-        testing, data = problem.testing, problem.data
-        assert testing is not None
-        plan = testing.plan(data, Streams(problem.seed))
+        """Return the risk of a problem and the engine; raise if its splits forbid permutations."""
+        test_method, data = problem.testing, problem.data
+        assert test_method is not None
+        plan = test_method.plan(data, Streams(problem.seed))
         if self.orders.what != SHIFTS and order_of(plan) is not None:
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
@@ -165,35 +176,43 @@ class Repeated:
                 f"{mention('time')} labels are shifted in time instead."
             )
         asking = problem.asking(scores=(), executor=None)
-        level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
-        terms = Terms(level, rule, settings, with_errors=False)
-        evaluation = testing.evaluate(asking, data, problem.loss, plan, terms)
-        tested = evaluation.tested[0] if evaluation.procedure is None else evaluation.procedure
-        if not np.isfinite(tested.value):
-            raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
-        return float(tested.value), asking.engine
+        confidence_level, rule, n_settings = (
+            problem.confidence_level,
+            problem.rule,
+            len(problem.family),
+        )
+        reporting_terms = Terms(confidence_level, rule, n_settings, with_errors=False)
+        evaluation = test_method.evaluate(asking, data, problem.loss, plan, reporting_terms)
+        tested_risk = evaluation.tested[0] if evaluation.procedure is None else evaluation.procedure
+        if not np.isfinite(tested_risk.value):
+            raise Refusal(
+                f"a fit failed, so there is no risk to count. {' '.join(tested_risk.notes)}"
+            )
+        return float(tested_risk.value), asking.engine
 
     def null(self, n_permutations: int, executor: Any) -> np.ndarray:
-        """Return the risks of this many permutations, which depend only on their numbers."""
-        found = np.empty(n_permutations)
+        """Return the risks of permutations 0, 1, ..., which do not depend on the executor."""
+        permuted_risks = np.empty(n_permutations)
         workers = workers_of(executor)
-        size = STEPS if workers is None else BATCHES * workers
-        batches = np.array_split(np.arange(n_permutations), min(size, n_permutations))
-        tell(0, n_permutations, "permutations")
-        done = 0
-        with closing(run_batches(executor, _risks, (self,), batches)) as coming:
-            for number, risks in coming:
-                found[batches[number]] = risks
-                done += len(risks)
-                tell(done, n_permutations, "permutations")
-        return found
+        n_batches = STEPS if workers is None else BATCHES * workers
+        batches = np.array_split(np.arange(n_permutations), min(n_batches, n_permutations))
+        report_progress(0, n_permutations, "permutations")
+        n_done = 0
+        with closing(run_batches(executor, _risks, (self,), batches)) as finished_batches:
+            for batch_number, risks in finished_batches:
+                permuted_risks[batches[batch_number]] = risks
+                n_done += len(risks)
+                report_progress(n_done, n_permutations, "permutations")
+        return permuted_risks
 
 
-def _risks(procedure: Repeated, numbers: np.ndarray) -> list[float]:
-    """Return the risks of these permutations, without warnings that were given before."""
+def _risks(procedure: RepeatedProcedure, permutation_numbers: np.ndarray) -> list[float]:
+    """Return the risks of permutations by number, without repeating warnings of the first run."""
     with listen(None), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [procedure.risk(int(j)) for j in numbers]
+        return [
+            procedure.risk(int(permutation_number)) for permutation_number in permutation_numbers
+        ]
 
 
 @frozen(eq=False)
@@ -205,11 +224,11 @@ class PermutationTest(Record):
     observed : float
         The honest risk with the original labels, on the requested scale.
     null : array of float
-        The honest risk of each permutation, on the same scale.
+        The honest risk with each permutation of the labels, on the same scale.
     permuted : str
         What was permuted: "rows", "labels of groups", "groups of equal size", or "shifts in time".
     n_units : int
-        The number of units that were permuted.
+        The number of rows or groups whose labels were permuted.
     scoring : str
         Name of the loss or score.
     method : str
@@ -262,23 +281,23 @@ class PermutationTest(Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of the reported numbers."""
+        """Scale of the reported numbers: a loss, or a score with its perfect value."""
         return Scale(self.perfect)
 
     @property
     def n_permutations(self) -> int:
-        """Number of permutations, without the original order."""
+        """Number of permutations, not counting the original order of the labels."""
         return len(self.null)
 
     @property
     def n_as_good(self) -> int:
-        """Number of permutations that are as good as the original order, ties included."""
+        """Number of permutations whose risk is as good as with the original labels, or better."""
         sign = 1.0 if self.perfect is None else -1.0
-        return int(np.count_nonzero(tied(sign * self.null, sign * self.observed)))
+        return int(np.count_nonzero(are_tied(sign * self.null, sign * self.observed)))
 
     @property
     def p_value(self) -> float:
-        """The p-value (1 + as good)/(1 + permutations): the original order is one of the orders."""
+        """The p-value (1 + n_as_good)/(1 + n_permutations), which counts the original order."""
         return (1 + self.n_as_good) / (1 + self.n_permutations)
 
     def __str__(self) -> str:
@@ -302,11 +321,14 @@ class PermutationTest(Record):
 
     @property
     def _risks(self) -> list[str]:
-        noun, null = self.scale.noun, self.null
-        numbers = (float(number) for number in (null.mean(), null.min(), null.max()))
-        mean, least, most = map(formats.risk, numbers)
-        of = f"{formats.clean(self.scoring, 40)}, {self.method}"
+        noun, permuted_risks = self.scale.noun, self.null
+        summary_values = (
+            float(number)
+            for number in (permuted_risks.mean(), permuted_risks.min(), permuted_risks.max())
+        )
+        mean, smallest_risk, largest_risk = map(formats.risk, summary_values)
+        scoring_and_method = f"{formats.escape_and_truncate(self.scoring, 40)}, {self.method}"
         return [
-            f"  observed: {noun} {formats.risk(self.observed)} ({of})",
-            f"  permuted: {noun} {mean} on average, {least} to {most}",
+            f"  observed: {noun} {formats.risk(self.observed)} ({scoring_and_method})",
+            f"  permuted: {noun} {mean} on average, {smallest_risk} to {largest_risk}",
         ]

@@ -1,4 +1,4 @@
-"""`risk_over_time`: the losses of an estimate along time, and whether they drift."""
+"""`risk_over_time`: compute the losses of an estimate in periods of time, and test for drift."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of, text_table
 from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import Scale
 from truerisk.results.records import FINITE, Column, Finite, Perfect, Range, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.long_run import long_run
 
-SMALL = 0.05  # p-value below which there is a trend
-FEWEST_TIMES = 300  # With fewer, a test at .05 found a trend in 9 of 100 series without one.
+SMALL = 0.05  # A trend is reported if its p-value is smaller than SMALL.
+# With fewer times, a test at level .05 found a trend in 9 of 100 series without a trend.
+FEWEST_TIMES = 300
 
 Times = Annotated[np.ndarray, Column("stretches", kind="times")]
 Ends = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]
@@ -38,7 +39,7 @@ class RiskOverTime(Record):
     """Result of `risk_over_time`: mean losses in periods of time, and their trend.
 
     Each period has about equally many times. `std_error`, `p_value`, `low` and `high` are None with
-    a reason in `notes` if the series is too short, or depends on its past for too long.
+    a reason in `notes` if the series is too short, or its losses are autocorrelated for too long.
 
     Parameters
     ----------
@@ -104,25 +105,31 @@ class RiskOverTime(Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of the values."""
+        """Scale of the reported values: a loss, or a score with its perfect value."""
         return Scale(self.perfect)
 
     said = Renamed("trend_sentence")
 
     @cached_property
     def trend_sentence(self) -> str:
-        """Sentence on the result of the test for a trend."""
-        slope, what = self.slope, self.scale.short(self.scoring)
+        """Sentence that states the size of the trend and the result of its test."""
+        slope, measure = self.slope, self.scale.short_name(self.scoring)
         change = f"{number(abs(slope))} from the first time to the last"
         change += f" ({self.scoring})" if self.perfect is None else ""
-        way = "rises" if slope > 0 else "falls"
+        direction = "rises" if slope > 0 else "falls"
         if self.p_value is None:
-            return f"On a straight line the {what} {way} by {change}. No test: {self.notes[0]}"
-        p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
+            return (
+                f"On a straight line the {measure} {direction} by {change}. "
+                f"No test: {self.notes[0]}"
+            )
+        p_text = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
         if self.p_value < SMALL:
-            return f"The {what} {way} by {change}, on a straight line: {p} without a trend."
-        chance = "No trend beyond chance: on a straight line"
-        return f"{chance} the {what} {way} by {change}, {p}."
+            return (
+                f"The {measure} {direction} by {change}, on a straight line: "
+                f"{p_text} without a trend."
+            )
+        no_trend_text = "No trend beyond chance: on a straight line"
+        return f"{no_trend_text} the {measure} {direction} by {change}, {p_text}."
 
     def to_frame(self) -> Any:
         """Return a frame with a row for each period.
@@ -132,14 +139,14 @@ class RiskOverTime(Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        none = [None] * len(self.values)
+        missing_column = [None] * len(self.values)
         return frame_of(
             {
                 "start": self.starts.tolist(),
                 "end": self.ends.tolist(),
                 "value": self.values.tolist(),
-                "low": none if self.low is None else self.low.tolist(),
-                "high": none if self.high is None else self.high.tolist(),
+                "low": missing_column if self.low is None else self.low.tolist(),
+                "high": missing_column if self.high is None else self.high.tolist(),
                 "n_rows": self.n_rows.tolist(),
             }
         )
@@ -159,20 +166,20 @@ class RiskOverTime(Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("risk-over-time")(self, ax=ax, **options)
+        return load_from_package("risk-over-time")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         rows = [
-            [str(start), str(end), number(float(value)), str(n)]
-            for start, end, value, n in zip(
+            [str(start), str(end), number(float(value)), str(row_count)]
+            for start, end, value, row_count in zip(
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
         p_text = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
         slope = number(self.slope)
-        trend = f"trend from first to last: {slope} ({self.scoring}){p_text}"
-        head = ["from", "to", self.scale.head(self.scoring), "rows"]
-        return "\n".join([text_table(head, rows), trend, *self.notes])
+        trend_line = f"trend from first to last: {slope} ({self.scoring}){p_text}"
+        header = ["from", "to", self.scale.column_heading(self.scoring), "rows"]
+        return "\n".join([text_table(header, rows), trend_line, *self.notes])
 
 
 def risk_over_time(
@@ -186,11 +193,12 @@ def risk_over_time(
 
     With :math:`\bar{ℓ}_t` the mean loss at time t, the line :math:`a + b\, x_t` is fitted by least
     squares, where x runs from 0 at the first tested time to 1 at the last. The standard error of b
-    is that of the mean of :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may depend on its
-    past; it is computed with the cosines of the interval `hac`. The test is the one that this
-    interval inverts. The band around the mean of a period of m times is :math:`\pm\, f\,
-    \sqrt{\hat{Ω}/m}`, with :math:`\hat{Ω}` the long-run variance of the residuals of the line, and
-    f the factor of `hac`.
+    is computed from that of the mean of the series
+    :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may be autocorrelated; it is computed
+    with the cosine transforms of the interval `hac`. The test is the one that this interval
+    inverts. The band around the mean of a period of m times is :math:`\pm\, f\,
+    \sqrt{\hat{Ω}/m}`, where :math:`\hat{Ω}` is the long-run variance of the residuals of the line
+    and f the factor of `hac`.
 
     Parameters
     ----------
@@ -246,35 +254,46 @@ def risk_over_time(
     else:
         times = checked_times(time, TableView(None, estimate.n_rows))
     assert times is not None
-    distinct, member, counts = np.unique(times[rows], return_inverse=True, return_counts=True)
-    member = member.ravel()
-    if len(distinct) < 3:
-        raise BadData(f"rows of {len(distinct)} times were tested: a line needs three of them.")
-    means = np.bincount(member, losses) / counts
-    slope, error, p_value, notes = trend_of(distinct, means)
+    distinct_times, time_index, rows_per_time = np.unique(
+        times[rows], return_inverse=True, return_counts=True
+    )
+    time_index = time_index.ravel()
+    if len(distinct_times) < 3:
+        raise BadData(
+            f"rows of {len(distinct_times)} times were tested: a line needs three of them."
+        )
+    means = np.bincount(time_index, losses) / rows_per_time
+    slope, std_error, p_value, notes = trend_of(distinct_times, means)
     if estimate.n_groups is not None:
-        placed = estimate.answered is not None and estimate.answered.placed
-        met = "blocks or groups" if placed else "groups"
-        error, p_value, notes = None, None, (OF_GROUPS.format(met=met),)
-    parts = np.array_split(np.arange(len(distinct)), min(n_stretches, len(distinct)))
-    sizes = np.array([len(part) for part in parts])
-    stretch = np.repeat(np.arange(len(parts)), sizes)[member]
-    n_rows = np.bincount(stretch)
-    values = np.bincount(stretch, losses) / n_rows
+        has_places = estimate.answered is not None and estimate.answered.has_places
+        recurring_units = "blocks or groups" if has_places else "groups"
+        std_error, p_value, notes = None, None, (OF_GROUPS.format(met=recurring_units),)
+    periods = np.array_split(np.arange(len(distinct_times)), min(n_stretches, len(distinct_times)))
+    times_per_period = np.array([len(period) for period in periods])
+    period_of_row = np.repeat(np.arange(len(periods)), times_per_period)[time_index]
+    n_rows = np.bincount(period_of_row)
+    values = np.bincount(period_of_row, losses) / n_rows
     scale, low, high = estimate.scale, None, None
-    noise = None if p_value is None else long_run(_line(distinct, means)[2])
-    if noise is not None and noise.std_error > 0:
-        half = noise.factor(confidence_level) * noise.std_error * np.sqrt(len(distinct) / sizes)
-        least = 0.0 if losses.min() >= 0 else -np.inf
-        ends = scale.values(np.maximum(values - half, least)), scale.values(values + half)
-        low, high = np.minimum(*ends), np.maximum(*ends)
+    long_run_error = None if p_value is None else long_run(_line(distinct_times, means)[2])
+    if long_run_error is not None and long_run_error.std_error > 0:
+        half_widths = (
+            long_run_error.factor(confidence_level)
+            * long_run_error.std_error
+            * np.sqrt(len(distinct_times) / times_per_period)
+        )
+        lower_limit = 0.0 if losses.min() >= 0 else -np.inf
+        band_ends = (
+            scale.values(np.maximum(values - half_widths, lower_limit)),
+            scale.values(values + half_widths),
+        )
+        low, high = np.minimum(*band_ends), np.maximum(*band_ends)
     return RiskOverTime(
-        starts=np.array([distinct[part[0]] for part in parts]),
-        ends=np.array([distinct[part[-1]] for part in parts]),
+        starts=np.array([distinct_times[period[0]] for period in periods]),
+        ends=np.array([distinct_times[period[-1]] for period in periods]),
         values=scale.values(values),
         n_rows=n_rows,
         slope=scale.gap(slope),
-        std_error=error,
+        std_error=std_error,
         p_value=p_value,
         scoring=estimate.scoring,
         notes=notes,
@@ -286,38 +305,41 @@ def risk_over_time(
 
 
 def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
-    """Return the times of the estimate's rows, or their numbers."""
+    """Return the times of the estimate's rows, or the row numbers if they have no times."""
     if estimate.answered is None and estimate.ordered:
         raise Refusal(
             f"an estimate read from a file keeps no times of rows: give {mention('time')}."
         )
-    times = None if estimate.answered is None else estimate.answered.times
-    if times is None and estimate.answered is not None and estimate.answered.placed:
+    known_times = None if estimate.answered is None else estimate.answered.times
+    if known_times is None and estimate.answered is not None and estimate.answered.has_places:
         raise Refusal(
             "the rows have places and no times, and their numbers are no times: give "
             f"{mention('time')}."
         )
-    return np.arange(estimate.n_rows) if times is None else times
+    return np.arange(estimate.n_rows) if known_times is None else known_times
 
 
 def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """Return centred times scaled to a range of 1, the slope of the line, and its residuals."""
-    x = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
-    x = x - x.mean()
-    slope = float(x @ losses) / float(x @ x)
-    return x, slope, losses - losses.mean() - slope * x
+    scaled_times = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
+    scaled_times = scaled_times - scaled_times.mean()
+    slope = float(scaled_times @ losses) / float(scaled_times @ scaled_times)
+    return scaled_times, slope, losses - losses.mean() - slope * scaled_times
 
 
 def trend_of(
     times: np.ndarray, losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
-    """Return slope, standard error and p-value of losses over time, or why there are none."""
-    x, slope, left = _line(times, losses)
-    n = len(x)
-    parts = x * left / float(x @ x)
-    noise = long_run(parts) if n >= FEWEST_TIMES else None
-    if noise is None or noise.std_error == 0:
-        why = f"{n} times are too few, or depend on each other for too long, for a test of a trend."
-        return slope, None, None, (why,)
-    error = n * noise.std_error
-    return slope, error, noise.p_value(slope / error), ()
+    """Return slope, standard error and p-value of a trend of losses; else notes without a test."""
+    scaled_times, slope, residuals = _line(times, losses)
+    n_times = len(scaled_times)
+    slope_contributions = scaled_times * residuals / float(scaled_times @ scaled_times)
+    long_run_error = long_run(slope_contributions) if n_times >= FEWEST_TIMES else None
+    if long_run_error is None or long_run_error.std_error == 0:
+        reason = (
+            f"{n_times} times are too few, or depend on each other for too long, for a test of a "
+            "trend."
+        )
+        return slope, None, None, (reason,)
+    std_error = n_times * long_run_error.std_error
+    return slope, std_error, long_run_error.p_value(slope / std_error), ()

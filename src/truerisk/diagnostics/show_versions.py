@@ -1,4 +1,4 @@
-"""`show_versions`: what numbers and times depend on here, to be copied into a report of a fault."""
+"""`show_versions`: print the versions of software on which results depend, for bug reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONAL = (
 
 
 def show_versions() -> None:
-    """Print the versions of truerisk, Python and packages, and the engines that are off, and why.
+    """Print the versions of truerisk, Python and packages, and which engines are switched off.
 
     Nothing is sent anywhere.
 
@@ -35,13 +35,19 @@ def show_versions() -> None:
     numpy         ...
     engines       all are on
     """
-    lines = {"truerisk": __version__, "python": sys.version.split()[0]}
-    lines["platform"] = platform.platform()
-    lines |= {name: version(name) for name in NEEDED}
-    lines |= {name: found for name in OPTIONAL if (found := _installed(name)) is not None}
-    off, reason = engines.off()
-    lines["engines"] = f"{', '.join(off)} are off: {reason}" if off else "all are on"
-    print("\n".join(f"{name:<16}{value}" for name, value in lines.items()))  # noqa: T201
+    values_by_name = {"truerisk": __version__, "python": sys.version.split()[0]}
+    values_by_name["platform"] = platform.platform()
+    values_by_name |= {name: version(name) for name in NEEDED}
+    values_by_name |= {
+        name: package_version
+        for name in OPTIONAL
+        if (package_version := _installed(name)) is not None
+    }
+    disabled_engines, reason = engines.off()
+    values_by_name["engines"] = (
+        f"{', '.join(disabled_engines)} are off: {reason}" if disabled_engines else "all are on"
+    )
+    print("\n".join(f"{name:<16}{value}" for name, value in values_by_name.items()))  # noqa: T201
 
 
 def _installed(name: str) -> str | None:

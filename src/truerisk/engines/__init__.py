@@ -1,4 +1,4 @@
-"""Engines compute the predictions that a plan requires for all candidates, whatever the method."""
+"""Engines, which compute the predictions of all candidates for a plan, whatever the method."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from truerisk.core.registry import is_present, no_attribute
 from truerisk.kernels import why_not
 
-# Type checkers see every class here; at run time a class is imported when it is first used.
+# Type checkers see every class here. At run time a class is imported when it is first used.
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,7 +37,7 @@ __all__ = ["choose_engine", "names", "off", "registry"]
 
 
 def names() -> list[str]:
-    """Return the names that `engine=` takes, except "auto".
+    """Return the names of engines that the argument `engine=` accepts, except "auto".
 
     Returns
     -------
@@ -58,7 +58,7 @@ def names() -> list[str]:
 
 
 def off() -> tuple[list[str], str | None]:
-    """Return the engines that a missing compiled module makes unavailable, and why it is missing.
+    """Return the engines that need the missing compiled module, and why that module is missing.
 
     Returns
     -------
@@ -82,19 +82,19 @@ def off() -> tuple[list[str], str | None]:
     if reason is None:
         return [], None
     registry = import_module("truerisk.engines.choice").registry
-    there = (name for name, line in registry.items() if is_present(line.module))
-    return [name for name in there if registry.load(name).compiled], reason
+    present_names = (name for name, entry in registry.items() if is_present(entry.module))
+    return [name for name in present_names if registry.load(name).compiled], reason
 
 
-# This is called for names that the module does not define.
+# Python calls this function for names that the module does not define.
 def __getattr__(name: str) -> Callable[..., Engine]:
-    """Return the registry or any engine class listed in it, imported on first use."""
-    # `from truerisk.engines import` would call this function again
+    """Return the registry of engines or an engine class in it, imported on first use."""
+    # `import_module` is used because `from truerisk.engines import` would call this function again.
     choice = import_module("truerisk.engines.choice")
     if name in ("choose_engine", "registry"):
         return getattr(choice, name)
-    if name in (lines := choice.registry.by_name()):
-        return lines[name].load()
+    if name in (entries := choice.registry.by_name()):
+        return entries[name].load()
     raise no_attribute(__name__, name, __dir__())
 
 

@@ -1,4 +1,4 @@
-"""Obtain the predictions for a plan: choose an engine, give its pass a seed, and run it."""
+"""The way from a plan to predictions: choose an engine, give its pass a seed, and run it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from truerisk.plan.plan import Plan
 class Asking:
     """Entry point through which methods obtain predictions from engines.
 
-    It records which engine answered, and which engines refused and why. Each pass of one
-    computation (inner, outer) has a seed of its own, derived from its number.
+    It records which engine computed the predictions, and which engines refused and why. Each pass
+    of one computation (inner, outer) has a seed of its own, derived from its number.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Asking:
         self.known_answers = tuple(known)
         self.engine = ""
         self.refusals: dict[str, str] = {}
-        self.n_known = 0  # number of fits that were not run because their answers were known
+        self.n_known = 0  # Number of fits that were not run because their predictions were known.
 
     def __call__(
         self,
@@ -100,22 +100,25 @@ class Asking:
         requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Return the answers that the losses need for all candidates, or for `only[f]` in fit f."""
+        """Return the predictions that the losses need, for all candidates or for one in each fit.
+
+        If `only` is given, fit f predicts for candidate `only[f]` alone.
+        """
         self.passes = self.passes if number is None else number
-        repeated = None  # or the earlier answers of fits with the same seeds
+        known = None  # None, or the earlier predictions of fits with the same seeds.
         if only is None and self.passes < len(self.known_answers):
-            repeated = self.known_answers[self.passes]
-        if repeated is not None and not plan.asks_like(repeated.plan):
-            repeated = None
+            known = self.known_answers[self.passes]
+        if known is not None and not plan.asks_like(known.plan):
+            known = None
         request = Request.from_plan(self.loss, plan, self.scores if extras else ())
-        if repeated is None:
+        if known is None:
             return self.answers(plan, request, only, requested)
-        wanted = np.ones(repeated.made.shape, dtype=bool) if requested is None else requested
-        missing = wanted & ~repeated.made
-        if not missing.any():
-            return self._repeated(plan, repeated, requested)
-        more = self.answers(plan, request, None, missing)
-        return filled([self._repeated(plan, repeated, wanted), more])
+        requested_fits = np.ones(known.made.shape, dtype=bool) if requested is None else requested
+        missing_fits = requested_fits & ~known.made
+        if not missing_fits.any():
+            return self._repeated(plan, known, requested)
+        computed = self.answers(plan, request, None, missing_fits)
+        return filled([self._repeated(plan, known, requested_fits), computed])
 
     def answers(
         self,
@@ -124,14 +127,14 @@ class Asking:
         only: np.ndarray | None = None,
         needed: np.ndarray | None = None,
     ) -> Answers:
-        """Compute the requested answers in the next pass.
+        """Compute the requested predictions in the next pass, by the engines that support them.
 
         Parameters
         ----------
         plan : Plan
-            The fits and the questions that they answer.
+            The fits and the test sets that they predict.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
         only : array of int, optional
             The single candidate that is fitted in each fit.
         needed : array of bool, shape (n_candidates, n_fits), optional
@@ -144,35 +147,37 @@ class Asking:
         """
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.fit_store, needed, self.steps)
-        each = request.all_requests
+        all_requests = request.all_requests
         by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
-        for engine, requests in self._requests_by_engine(plan, each):
+        for engine, requests in self._requests_by_engine(plan, all_requests):
             if needed is not None and not engine.leaves_out:
                 raise Refusal(
                     f"engine '{engine.name}' answers all settings in one pass, so that a race "
                     "among them would save nothing: compare them by their folds, such as "
                     "'10-fold', or use engine='generic'."
                 )
-            whole = replace(requests[0], also=tuple(requests[1:]))
-            answers = engine.run(self.family, self.data, plan, whole, run)
+            joined_request = replace(requests[0], also=tuple(requests[1:]))
+            answers = engine.run(self.family, self.data, plan, joined_request, run)
             n_fits[engine.name] = answers.n_fits
             each_answer = (replace(answers, also=()), *answers.also)
-            for answered, answer in zip(requests, each_answer, strict=True):
-                by_key[answered.key] = answer
-        first, *others = (by_key[asked_request.key] for asked_request in each)
-        return replace(first, also=tuple(others), n_fits=sum(n_fits.values()))
+            for one_request, answer in zip(requests, each_answer, strict=True):
+                by_key[one_request.key] = answer
+        first_answers, *other_answers = (
+            by_key[asked_request.key] for asked_request in all_requests
+        )
+        return replace(first_answers, also=tuple(other_answers), n_fits=sum(n_fits.values()))
 
     def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
         """Yield the fitted model of candidate `only[f]` for each fit f of `fits` in the next pass.
 
-        The models are fitted again one by one, as they were for the answers, because engines do not
-        store fitted models.
+        The models are fitted again one by one, as they were for the predictions, because engines do
+        not store fitted models.
 
         Parameters
         ----------
         plan : Plan
-            The fits and the questions that they answer.
+            The fits and the test sets that they predict.
         only : array of int
             The candidate of each fit.
         fits : array of int
@@ -191,8 +196,8 @@ class Asking:
         for fit in fits.tolist():
             rows, counts = plan.train_rows(fit)
             data = self.data.subset(rows if counts is None else np.repeat(rows, counts))
-            place = (seed, fit) if self.family.is_random else None
-            yield fitted_on_all(self.family, int(only[fit]), data, place)
+            random_key = (seed, fit) if self.family.is_random else None
+            yield fitted_on_all(self.family, int(only[fit]), data, random_key)
 
     def _next_seed(self) -> int:
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
@@ -202,37 +207,39 @@ class Asking:
     def _requests_by_engine(
         self, plan: Plan, requests: Sequence[Request]
     ) -> list[tuple[Engine, list[Request]]]:
-        """Group the requests by the engine that answers them, in order and without duplicates."""
+        """Group the requests by the engine that supports them, in order and without duplicates."""
         chosen: dict[Any, tuple[Engine, list[Request]]] = {}
-        seen = set()
+        seen_keys = set()
         for request in requests:
             key = request.key
-            if key in seen:
+            if key in seen_keys:
                 continue
-            seen.add(key)
+            seen_keys.add(key)
             engine = self.choose(plan, request)
-            together = engine.answers_extras and not plan.has_drawn_fits
-            chosen.setdefault(engine.name if together else key, (engine, []))[1].append(request)
+            can_share_run = engine.answers_extras and not plan.has_drawn_fits
+            chosen.setdefault(engine.name if can_share_run else key, (engine, []))[1].append(
+                request
+            )
         runs = list(chosen.values())
         self.engine = runs[0][0].name
         return runs
 
-    def _repeated(self, plan: Plan, stored: Answers, needed: np.ndarray | None) -> Answers:
+    def _repeated(self, plan: Plan, stored: Answers, needed_fits: np.ndarray | None) -> Answers:
         self.passes += 1
-        stored = stored if needed is None else stored.part(needed)
+        stored = stored if needed_fits is None else stored.part(needed_fits)
         self.n_known += stored.n_fits
         self.engine = stored.engine
         return replace(stored, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
-        """Choose the engine that answers this request, and record the refusals.
+        """Choose the engine that supports this request, and record why other engines refused.
 
         Parameters
         ----------
         plan : Plan
-            The fits and the questions that they answer.
+            The fits and the test sets that they predict.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Choose the engine that answers: the requested one, or the first one that does not refuse."""
+"""Choice of the engine: the one that the user requests, or the first one that does not refuse."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from truerisk.contracts import Engine, Request
 from truerisk.core.arguments import check_has_name, mention, refuse_class
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
-from truerisk.core.identity import known_class
-from truerisk.core.registry import Registry, is_present, lines_of
+from truerisk.core.identity import imported_class
+from truerisk.core.registry import Registry, entries_of_table, is_present
 from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
 from truerisk.kernels import why_not
@@ -20,7 +20,7 @@ from truerisk.plan.plan import Plan
 
 registry = Registry(
     "engine",
-    lines_of(
+    entries_of_table(
         "truerisk.engines",
         """
     knn  neighbours.knn:NearestNeighbours
@@ -84,8 +84,9 @@ LEARNERS = {
         lightgbm.sklearn: LGBMClassifier LGBMRegressor
         catboost.core: CatBoostClassifier CatBoostRegressor
         truerisk.models.labelled_xgboost: LabelledXGBClassifier
-        truerisk.models.levelled_lightgbm: LevelledLGBMClassifier LevelledLGBMRegressor
-        truerisk.models.levelled_catboost: LevelledCatBoostClassifier LevelledCatBoostRegressor
+        truerisk.models.levelled_lightgbm: CategoricalLGBMClassifier CategoricalLGBMRegressor
+        truerisk.models.levelled_catboost: CategoricalCatBoostClassifier
+        truerisk.models.levelled_catboost: CategoricalCatBoostRegressor
         """,
     "least-squares": "sklearn.linear_model: LinearRegression Ridge RidgeClassifier",
     "elastic-net": "sklearn.linear_model: Lasso ElasticNet",
@@ -93,14 +94,14 @@ LEARNERS = {
 }
 """The learners that an engine serves. An engine without an entry may serve any learner."""
 
-# classes; half of the 20 rows up to which scikit-learn never warns of too many classes
+# Number of classes up to which scikit-learn never warns of too many classes (half of 20 rows).
 MOST_OF_FEW_ROWS = 10
 
 
 def choose_engine(
     requested: Any, family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
-    """Return the engine that will answer, and the reasons of the engines that refused before it.
+    """Return the engine that will compute the predictions, and why earlier engines refused.
 
     Parameters
     ----------
@@ -111,9 +112,9 @@ def choose_engine(
     data : Data
         The checked rows of the call.
     plan : Plan
-        The fits and the questions that they answer.
+        The fits and the test sets that they predict.
     request : Request
-        The type of answers that the loss needs.
+        The type of predictions that the loss needs.
 
     Returns
     -------
@@ -147,9 +148,9 @@ def choose_engine(
             raise NoEngine(text, reason)
         return engine, {}
     refusals: dict[str, str] = {}
-    served = _serving(type(family.last))
+    engine_names = _engines_serving(type(family.last))
     for name in registry:
-        if name in LEARNERS and name not in served:
+        if name in LEARNERS and name not in engine_names:
             continue
         if not is_present(registry[name].module):
             refusals[name] = f"{registry[name].module} is missing from this installation."
@@ -158,27 +159,33 @@ def choose_engine(
         reason = _reason(engine, family, data, plan, request)
         reason = reason or _reason_to_fit(engine, family, data, plan)
         if reason is None:
-            # This engine is only the second choice because the compiled module is missing.
-            lacking = why_not() if refusals else None
-            if lacking is not None and f"{lacking}." in refusals.values():
-                _warn(lacking)
+            # A faster engine refused only because the compiled module is missing.
+            missing_module = why_not() if refusals else None
+            if missing_module is not None and f"{missing_module}." in refusals.values():
+                _warn(missing_module)
             return engine, refusals
         refusals[name] = reason
-    words: dict[str, list[str]] = {}
+    names_by_reason: dict[str, list[str]] = {}
     for name, reason in refusals.items():
-        words.setdefault(reason.rstrip("."), []).append(name)
-    reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
+        names_by_reason.setdefault(reason.rstrip("."), []).append(name)
+    reasons = "; ".join(
+        f"{', '.join(engine_names_of_reason)}: {reason}"
+        for reason, engine_names_of_reason in names_by_reason.items()
+    )
     raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
 
 
 def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    """Return why the engine cannot answer, or None; general limits come before its own refusals."""
-    lacking = engine.lacks(plan)
-    if lacking is not None:
-        return lacking
-    # The estimator tags are read only for a square X, because reading them takes time.
-    square = n_columns(data.X) == data.n_rows
-    if not engine.cuts_columns and square and any(family.pairwise):
+    """Return why the engine cannot compute the predictions, or None if it can.
+
+    General limits are checked before the engine's own reasons to refuse.
+    """
+    missing_capability = engine.reason_not_served(plan)
+    if missing_capability is not None:
+        return missing_capability
+    # The estimator tags are read only if X is square, because reading them takes time.
+    is_square = n_columns(data.X) == data.n_rows
+    if not engine.cuts_columns and is_square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
     if engine.name != "generic" and (names := data.unreadable_names) is not None:
         return f"scikit-learn's own fits may fail of the names of columns. {names}"
@@ -186,26 +193,30 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
 
 
 def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
-    """Return why the learner itself is fitted although the engine can answer, or None."""
-    # Training sets of at most 20 rows never cause the warning.
-    many = data.n_classes > MOST_OF_FEW_ROWS
-    many = many and 2 * data.n_classes > int(plan.least_train_sizes.min())
-    if many and engine.name != "generic":
+    """Return why the learner itself is fitted although the engine supports it, or None."""
+    # Training sets of at most 20 rows never cause scikit-learn's warning of many classes.
+    has_many_classes = data.n_classes > MOST_OF_FEW_ROWS
+    has_many_classes = has_many_classes and 2 * data.n_classes > int(plan.least_train_sizes.min())
+    if has_many_classes and engine.name != "generic":
         return "scikit-learn warns of so many classes in so few rows."
-    if plan.needs.keys() <= {"flips"}:  # The plan asks only for predictions of rows.
+    # The costs are known only for plans that need no more than predictions of rows.
+    if plan.needs.keys() <= {"flips"}:
         costs = engine.costs(family, data, plan)
         if costs is not None and costs[0] > costs[1]:
             return "scikit-learn is faster here."
     return None
 
 
-def _serving(learner: type) -> frozenset[str]:
-    """Return the engines in LEARNERS that serve exactly this class; no engine is imported."""
+def _engines_serving(learner: type) -> frozenset[str]:
+    """Return the names of the engines in LEARNERS that support exactly this learner class.
+
+    No engine is imported.
+    """
     if learner not in _SERVED:
         _SERVED[learner] = frozenset(
             name
             for name in LEARNERS
-            if any(known_class(place) is learner for place in places_of(name))
+            if any(imported_class(class_path) is learner for class_path in places_of(name))
         )
     return _SERVED[learner]
 
@@ -215,7 +226,7 @@ _SERVED: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 
 @cache
 def places_of(label: str) -> tuple[str, ...]:
-    """Return the classes listed for an engine in LEARNERS, each as "module:Class"."""
+    """Return the learner classes listed for an engine in LEARNERS, each as "module:Class"."""
     rows = (row.split() for row in cleandoc(LEARNERS[label]).splitlines())
     return tuple(module + name for module, *names in rows for name in names)
 
@@ -231,14 +242,15 @@ def _warn(reason: str) -> None:
     )
 
 
-def _engine(requested: Any) -> Engine:
-    if isinstance(requested, Engine):
-        check_has_name("engine", requested)
-        return requested
-    if isinstance(requested, str):
-        return registry.load(requested)()
-    refuse_class("engine", requested)
+def _engine(name_or_engine: Any) -> Engine:
+    if isinstance(name_or_engine, Engine):
+        check_has_name("engine", name_or_engine)
+        return name_or_engine
+    if isinstance(name_or_engine, str):
+        return registry.load(name_or_engine)()
+    refuse_class("engine", name_or_engine)
     raise UnknownName(
-        f"{mention('engine', requested)} is neither 'auto', a word ({', '.join(registry)}), nor an "
+        f"{mention('engine', name_or_engine)} is neither 'auto', a word ({', '.join(registry)}), "
+        "nor an "
         "engine."
     )

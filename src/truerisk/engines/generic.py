@@ -1,4 +1,4 @@
-"""The generic engine clones, fits and predicts; it serves any model and any plan."""
+"""The generic engine, which clones, fits and predicts; it supports any model and any plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from truerisk.plan.plan import EXTRAS, Plan
 
 @frozen
 class Generic(Engine):
-    """Engine that fits each candidate on each training set; all other engines must equal it.
+    """Engine that fits each candidate on each training set; other engines must give its numbers.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Generic(Engine):
 
 
 def _candidates_of(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
-    """Return the candidates that this fit has to answer for."""
+    """Return the candidates that are requested in this fit."""
     if run.only is not None:
         return [int(run.only[fit])]
     if run.needed is not None:

@@ -1,4 +1,4 @@
-"""Check the tables that preprocessing steps pass to the learner, and convert them to float64.
+"""Checks and conversion of the tables that preprocessing steps pass to the learner.
 
 Beyond some sizes of numbers closed forms overflow where the learners themselves do not
 (`squares_fit`). A sparse table is made dense for engines that work on dense tables. Each engine has
@@ -15,41 +15,39 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.identity import entry_of
 
-MOST, LEAST = 1e60, 1e-60  # closed forms multiply sums of squares with each other: 1e240
-MOST_CELLS = 2**25  # the largest sparse table that is made dense: 256 MiB
-FEW_CELLS = 2**20  # tables up to this size are made dense at once, however many zeros they hold
-# cells per nonzero number; in emptier tables writing the zeros takes longer than the fits save
+# Numbers must lie in this range because closed forms multiply sums of squares, which gives 1e240.
+MOST, LEAST = 1e60, 1e-60
+# Sparse tables with more cells than this are not made dense; a table of this size takes 256 MiB.
+MOST_CELLS = 2**25
+# Sparse tables with up to this number of cells are made dense, however many zeros they hold.
+FEW_CELLS = 2**20
+# Larger tables are made dense only up to this number of cells per nonzero cell.
+# In emptier tables writing the zeros takes longer than the fits save.
 PER_NUMBER = 100
 
 T = TypeVar("T")
 
 
 def squares_fit(table: Any) -> bool:
-    """Return True if products of squares neither overflow nor underflow in any column.
-
-    >>> squares_fit(np.array([[1.0, 1e-30], [0.0, 1e30]]))
-    True
-    >>> squares_fit(np.array([[1.0, 1e-150], [2.0, 0.0]])), squares_fit(np.array([1e150]))
-    (False, False)
-    """
+    """Return True if products of squares neither overflow nor underflow in any column."""
     if hasattr(table, "tocsr"):
         return bool((np.abs(table.data) <= MOST).all())
     columns = np.asarray(table).reshape(len(table), -1)
     if not columns.size:
         return True
-    # Most tables pass this check of the whole table at once.
+    # Most tables pass this check of the whole table, which avoids the check of each column.
     if (np.abs(columns[0]) >= LEAST).all():
         return bool(columns.min() >= -MOST and columns.max() <= MOST)
-    most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
-    return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())
+    largest = np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    return bool(((largest <= MOST) & ((largest >= LEAST) | (largest == 0))).all())
 
 
 def unless_it_fails(prepare: Callable[[], T]) -> T | None:
-    """Return the result of third-party code, or None if it failed or the learner must judge.
+    """Return the result of third-party code, or None if that code raises an exception.
 
     The learner is then fitted itself, and its own error message says what is wrong. Where
-    scikit-learn's own functions are compared with a kernel, their failure means a different release
-    of scikit-learn; a failure of the kernel itself is an error.
+    scikit-learn's own functions are compared with compiled code, their failure means a different
+    release of scikit-learn; a failure of the compiled code itself is an error.
     """
     try:
         return prepare()
@@ -60,16 +58,19 @@ def unless_it_fails(prepare: Callable[[], T]) -> T | None:
 
 
 class OwnArithmetic(Exception):
-    """Raised if the learner computes in another way with a step's output, or refuses it."""
+    """Signal that the learner computes differently with the output of a step, or refuses it."""
 
 
 def dense(table: Any) -> np.ndarray:
-    """Return a step's output as finite float64, in which the learner computes as well."""
+    """Return the output of a step as a finite float64 array, or raise OwnArithmetic.
+
+    The learner computes in float64 too.
+    """
     return as_doubles(plain_array(table), squares_fit)
 
 
 def plain_array(table: Any) -> np.ndarray:
-    """Return the table as an array; raise OwnArithmetic if it is sparse or in single precision."""
+    """Return the table as an array, or raise OwnArithmetic if it is sparse or float32."""
     if hasattr(table, "toarray"):
         raise OwnArithmetic("sparse")
     array = np.asarray(table)
@@ -79,7 +80,7 @@ def plain_array(table: Any) -> np.ndarray:
 
 
 def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Return a step's output as float64; raise OwnArithmetic unless it is finite and `fits`."""
+    """Return the output of a step as float64, or raise OwnArithmetic unless `fits` accepts it."""
     plain = table.toarray() if hasattr(table, "toarray") else table
     array = np.ascontiguousarray(plain, dtype=np.float64)
     if not array.size or not fits(array):
@@ -88,15 +89,15 @@ def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
 
 
 def is_bearable(table: Any) -> bool:
-    """Return True if the table is dense, or is neither too large nor too empty to convert."""
+    """Return True unless the table is sparse and too large, or too empty, to be made dense."""
     if not hasattr(table, "toarray"):
         return True
-    cells = int(np.prod(table.shape, dtype=np.float64))
-    return cells <= MOST_CELLS and cells <= max(FEW_CELLS, PER_NUMBER * table.nnz)
+    n_cells = int(np.prod(table.shape, dtype=np.float64))
+    return n_cells <= MOST_CELLS and n_cells <= max(FEW_CELLS, PER_NUMBER * table.nnz)
 
 
 def as_dense(table: Any) -> Any:
-    """Return the table as a dense array; raise OwnArithmetic if it is too large or too empty."""
+    """Return the table as a dense array, or raise OwnArithmetic if it is too large or too empty."""
     if not is_bearable(table):
         raise OwnArithmetic("sparse, and too large or too empty")
     return table.toarray() if hasattr(table, "toarray") else table
@@ -106,31 +107,34 @@ EXACT = ("full", "covariance_eigh")
 UNDECIDED = ("auto", *EXACT)
 
 
-def _quantiles(step: Any, n_rows: int) -> bool:
+def _quantiles_draw(step: Any, n_rows: int) -> bool:
     return step.subsample is not None and n_rows > step.subsample
 
 
-def _bins(step: Any, n_rows: int) -> bool:
-    return step.strategy == "kmeans" or _quantiles(step, n_rows)
+def _bins_draw(step: Any, n_rows: int) -> bool:
+    return step.strategy == "kmeans" or _quantiles_draw(step, n_rows)
 
 
 DRAWS: Mapping[str, Callable[[Any, int], bool]] = {
     "sklearn.decomposition:PCA": lambda step, n_rows: (
         getattr(step, "_fit_svd_solver", None) not in EXACT
     ),
-    "sklearn.preprocessing:QuantileTransformer": _quantiles,
-    "sklearn.preprocessing:KBinsDiscretizer": _bins,
+    "sklearn.preprocessing:QuantileTransformer": _quantiles_draw,
+    "sklearn.preprocessing:KBinsDiscretizer": _bins_draw,
 }
 
 
 def may_not_draw(step: Any) -> bool:
-    """Return True if a step without a seed may, once it is fitted, have drawn nothing."""
+    """Return True if a step without a seed may turn out, after its fit, not to be random."""
     solver = getattr(step, "svd_solver", "auto")
     return entry_of(step, DRAWS) is not None and solver in UNDECIDED
 
 
-def drew(steps: Iterable[Any], n_rows: int) -> bool:
-    """Return True if a step without a seed drew random numbers when fitted on `n_rows` rows."""
+def has_drawn_numbers(steps: Iterable[Any], n_rows: int) -> bool:
+    """Return True if a fitted step without a seed has drawn random numbers.
+
+    `n_rows` is the number of rows on which the steps were fitted.
+    """
     return any(
         draws(step, n_rows)
         for step in steps
@@ -146,7 +150,7 @@ def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
 
 
 class BegunSteps(Protocol):
-    """Fitted steps, the training table that they return, and the transformation of test rows."""
+    """Fitted preprocessing steps, with their training table and the transformation of test rows."""
 
     @property
     def fitted(self) -> list[Any]:

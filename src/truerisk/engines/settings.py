@@ -1,4 +1,4 @@
-"""Group the candidates whose last step one pass can answer together, and check their settings."""
+"""Groups of candidates for which one pass can predict together, and checks of their settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.family import CURVES, Family
+from truerisk.core.family import SURVIVAL_METHOD, Family
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.registry import check_present, is_present
@@ -16,14 +16,15 @@ from truerisk.data.data import Data
 from truerisk.engines.prepared import may_not_draw
 
 PREPARATION = "truerisk.engines.preparation.fitted"
-# These transformers treat a row alike, whichever other rows they were fitted on.
+# These transformers treat a row in the same way whichever rows they were fitted on.
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
 ELSEWHERE = -1
-OWN = {"memory", "verbose", "transform_input"}  # parameters of the pipeline itself
-FEW = 3  # the number of classes that a refusal lists
-NEEDS = {  # for each response: methods of which the model needs one, and what it lacks without them
+OWN = {"memory", "verbose", "transform_input"}  # These are parameters of the pipeline itself.
+FEW = 3  # A refusal message lists at most this number of classes.
+# Methods of which a model needs one for each response, and what it lacks without them.
+NEEDS = {
     "probability": (("predict_proba",), "no probabilities"),
     "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
 }
@@ -31,10 +32,10 @@ NEEDS = {  # for each response: methods of which the model needs one, and what i
 
 @frozen(eq=False)
 class Group:
-    """Candidates that one pass answers together, because they differ in the pass parameters only.
+    """Candidates that one pass computes together, because they differ in few hyperparameters.
 
-    An example are the penalties of one decomposition. If any step learns from the rows, all steps
-    are in `preparation`.
+    An example are the penalties of one matrix decomposition. If any preprocessing step learns from
+    the rows, all steps are in `preparation`.
 
     Parameters
     ----------
@@ -66,11 +67,11 @@ class Group:
 
     @property
     def steps(self) -> Any:
-        """All unfitted steps before the learner, or None if there are none."""
+        """Pipeline of all unfitted steps before the learner, or None if there are none."""
         return self.rowwise if self.preparation is None else self.preparation
 
     def values(self, name: str) -> np.ndarray:
-        """Return the value of one parameter for every candidate.
+        """Return the value of one hyperparameter for every candidate of the group.
 
         Parameters
         ----------
@@ -85,7 +86,9 @@ class Group:
         return np.array([setting[name] for setting in self.settings])
 
     def places_of(self, only: np.ndarray) -> np.ndarray:
-        """Return the position in the group of each candidate of `only`, or ELSEWHERE.
+        """Return the position in the group of each candidate in `only`.
+
+        Candidates that are not in the group have position ELSEWHERE.
 
         Parameters
         ----------
@@ -101,7 +104,7 @@ class Group:
         return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
 
     def part(self, places: np.ndarray) -> Group:
-        """Return the group that consists of the candidates at these positions.
+        """Return the group of the candidates at these positions of this group.
 
         Parameters
         ----------
@@ -113,7 +116,7 @@ class Group:
         Group
             The smaller group.
         """
-        settings = tuple(self.settings[place] for place in places)
+        settings = tuple(self.settings[position] for position in places)
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
@@ -123,37 +126,45 @@ def family_refusal(family: Family, served: Sequence[type], *, apart: bool = True
     The learner may be the last step of a pipeline. With `apart`, it must be a plain pipeline, whose
     steps can be fitted separately from the learner.
     """
-    piped, last = family.is_piped, family.last
-    if piped and apart and (reason := why_not_apart(family)) is not None:
+    is_piped, learner = family.is_piped, family.last
+    if is_piped and apart and (reason := why_not_apart(family)) is not None:
         return reason
-    if piped and not is_exactly(family.estimator, PIPELINE):
-        return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
-    if not is_plain(last, *served):
-        ours = is_from(last, "sklearn", "truerisk")
-        few = len(served) <= FEW
-        names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
-        return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
-    if not piped:
+    if is_piped and not is_exactly(family.estimator, PIPELINE):
+        return f"{_class_path(family.estimator)} is a pipeline of its own, which may do otherwise."
+    if not is_plain(learner, *served):
+        is_known_package = is_from(learner, "sklearn", "truerisk")
+        names_all = len(served) <= FEW
+        names = (
+            " or ".join(served_class.__name__ for served_class in served)
+            if names_all
+            else "one that it reads"
+        )
+        learner_name = type(learner).__name__ if is_known_package else _class_path(learner)
+        return f"the learner is {learner_name}, not {names}."
+    if not is_piped:
         return None
     if any(name == "steps" or f"{name}__" == family.prefix for name in family.named):
         return "the grid replaces the learner itself."
-    if apart and _prepares_at_random(family):
+    if apart and _has_random_steps(family):
         return "a step before the learner is random and has no seed of its own."
     if apart and not is_present(PREPARATION):
         return f"{PREPARATION} is missing from this installation."
     return None
 
 
-def fit_steps(*given: Any) -> tuple[Any, list[Any]]:
+def fit_steps(*arguments: Any) -> tuple[Any, list[Any]]:
     """Fit the steps before a learner on a training set; see `preparation.fitted.fitted_steps`."""
     check_present(PREPARATION)
     from truerisk.engines.preparation.fitted import fitted_steps
 
-    return fitted_steps(*given)
+    return fitted_steps(*arguments)
 
 
 def why_not_apart(family: Family) -> str | None:
-    """Return why a pipeline must fit its own steps, or None; None for other estimators."""
+    """Return why the steps of a pipeline cannot be fitted separately from its learner, or None.
+
+    The result is None for estimators that are no pipeline.
+    """
     if not family.is_piped:
         return None
     from sklearn import get_config
@@ -165,10 +176,10 @@ def why_not_apart(family: Family) -> str | None:
         return "the pipeline says how long its steps take (verbose=True)."
     if getattr(pipe, "transform_input", None) is not None:
         return "the pipeline hands fit parameters through its steps (transform_input=)."
-    if set_ := sorted(OWN.intersection(family.named)):
-        return f"the grid sets {', '.join(set_)} of the pipeline."
+    if pipeline_params := sorted(OWN.intersection(family.named)):
+        return f"the grid sets {', '.join(pipeline_params)} of the pipeline."
     steps = [pipe, *(step for _, step in pipe.steps)]
-    steps += [value for given in family.candidates for value in given.values()]
+    steps += [value for params in family.candidates for value in params.values()]
     if any(getattr(step, "_skl_callbacks", None) for step in steps):
         return "callbacks follow the fits of the pipeline or of its steps."
     if get_config().get("enable_metadata_routing", False):
@@ -177,27 +188,30 @@ def why_not_apart(family: Family) -> str | None:
 
 
 def response_refusal(family: Family, data: Data, request: Request) -> str | None:
-    """Return why the learner cannot give this response, or only its fitted model can, or None."""
+    """Return why an engine cannot compute the response that a loss needs, or None if it can.
+
+    Either the learner lacks the method for this response, or it needs the fitted model itself.
+    """
     if request.response == "scored":
         return "a scikit-learn scorer needs the fitted model itself."
     if request.response == "score" and data.n_classes != 2:
         return "a score is asked for, and there are more classes than two."
-    methods, lacking = NEEDS.get(request.response, ((), ""))
+    methods, missing_method = NEEDS.get(request.response, ((), ""))
     if data.task == "survival" and methods:
-        methods, lacking = (CURVES,), "no curves of survival"
+        methods, missing_method = (SURVIVAL_METHOD,), "no curves of survival"
     if methods:
         model = family.make(0)
         if not any(hasattr(model, method) for method in methods):
-            return f"{family.name} gives {lacking}."
+            return f"{family.name} gives {missing_method}."
     return None
 
 
-def _called(value: Any) -> str:
-    """Return the module and name of a class, which identify it among classes of the same name."""
+def _class_path(value: Any) -> str:
+    """Return the module and name of an object's class, since several classes may share a name."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def _prepares_at_random(family: Family) -> bool:
+def _has_random_steps(family: Family) -> bool:
     """Return True if a step before the learner surely draws random numbers without a seed.
 
     A step that may turn out to have drawn nothing, such as a PCA, is judged after its fit.
@@ -205,50 +219,65 @@ def _prepares_at_random(family: Family) -> bool:
     for model in map(family.make, range(len(family))):
         for name in family.random_parameters(model):
             step, _, parameter = name.partition("__")
-            undecided = parameter == "random_state" and may_not_draw(model.named_steps[step])
-            if not name.startswith(family.prefix) and not undecided:
+            may_be_deterministic = parameter == "random_state" and may_not_draw(
+                model.named_steps[step]
+            )
+            if not name.startswith(family.prefix) and not may_be_deterministic:
                 return True
     return False
 
 
 def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
-    """Group the candidates that agree in everything except these parameters of the last step."""
+    """Group the candidates that agree in everything except these hyperparameters of the learner."""
     fixed = set(family.named)
     for name in names:
         fixed.discard(family.prefix + name)
-    if not fixed:  # This is the case in most grids.
+    if not fixed:  # In most grids only these hyperparameters vary.
         return [_group(family, range(len(family)))]
-    members: dict[str, list[int]] = {}
-    for number, params in enumerate(family.candidates):
+    numbers_by_key: dict[str, list[int]] = {}
+    for candidate, params in enumerate(family.candidates):
         key = key_of({name: params[name] for name in params.keys() & fixed})
-        members.setdefault(key, []).append(number)
-    return [_group(family, numbers) for numbers in members.values()]
+        numbers_by_key.setdefault(key, []).append(candidate)
+    return [_group(family, numbers) for numbers in numbers_by_key.values()]
 
 
 def steps_key(family: Family, candidate: int) -> str:
-    """Return a key that is equal for candidates whose preprocessing has equal settings."""
-    given = family.candidates[candidate]
-    own = {"steps", family.prefix.removesuffix("__")}  # parameters that replace the learner itself
-    before = {n: v for n, v in given.items() if not n.startswith(family.prefix) and n not in own}
-    return key_of(before)
+    """Return a key that is equal for candidates whose preprocessing steps have equal settings."""
+    params = family.candidates[candidate]
+    # These parameters replace the learner itself.
+    learner_params = {"steps", family.prefix.removesuffix("__")}
+    step_params = {
+        name: value
+        for name, value in params.items()
+        if not name.startswith(family.prefix) and name not in learner_params
+    }
+    return key_of(step_params)
 
 
 def key_of(params: Mapping[str, Any]) -> str:
-    """Return a key that is equal for equal settings; objects in a grid are compared by identity."""
-    plain = (str, int, float, bool, type(None))
-    return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
+    """Return a key that is equal for equal settings.
+
+    Objects in a grid are compared by identity.
+    """
+    plain_types = (str, int, float, bool, type(None))
+    return repr(
+        sorted(
+            (name, value if isinstance(value, plain_types) else id(value))
+            for name, value in params.items()
+        )
+    )
 
 
 def _group(family: Family, numbers: Sequence[int]) -> Group:
     candidates = np.array(numbers)
-    settings = tuple(family.settings[number] for number in numbers)
+    settings = tuple(family.settings[candidate] for candidate in numbers)
     if not family.is_piped:
         return Group(candidates, settings)
     from sklearn.pipeline import Pipeline
 
     steps = family.make(numbers[0]).steps[:-1]
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
-    before = Pipeline(steps) if steps else None
+    preprocessing = Pipeline(steps) if steps else None
     if all(is_exactly(step, *STATELESS) for _, step in steps):
-        return Group(candidates, settings, rowwise=before)
-    return Group(candidates, settings, preparation=before)
+        return Group(candidates, settings, rowwise=preprocessing)
+    return Group(candidates, settings, preparation=preprocessing)

@@ -10,11 +10,11 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_level, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.formats import clean, risk, sureness
+from truerisk.core.formats import escape_and_truncate, risk, sureness
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.row_losses import ZeroOne
-from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
+from truerisk.methods.bayesian.rule_errors import ErrorDistribution, errors_by_class_pair
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
 from truerisk.plan.extras.linear_rules import LinearRules
@@ -42,7 +42,7 @@ class RulePosterior(Shown):
     gamma: tuple[float, ...]
     std_error: float | None
     prior: str
-    law: ErrorLaw | None = field(default=None, repr=False)
+    law: ErrorDistribution | None = field(default=None, repr=False)
     why_none: str | None = None
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -51,23 +51,25 @@ class RulePosterior(Shown):
         return Interval(*self._posterior("interval").interval(level), "credible", level)
 
     def cdf(self, e: float) -> float:
-        """Return P(error ≤ e)."""
+        """Return the posterior probability that the error is at most `e`."""
         return self._posterior("distribution").cdf(float(e))
 
     def __str__(self) -> str:
         error_text = sureness(self.std_error, None if self.law is None else self.interval())
-        each = zip(self.classes, self.per_class, strict=True)
-        classes = ", ".join(f"{clean(str(name), 40)} {risk(error)}" for name, error in each)
+        class_errors = zip(self.classes, self.per_class, strict=True)
+        classes = ", ".join(
+            f"{escape_and_truncate(str(name), 40)} {risk(error)}" for name, error in class_errors
+        )
         note = "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
         return f"error {risk(self.value)}{error_text}, prior {self.prior}; by class {classes}{note}"
 
-    def _posterior(self, wanted: str) -> ErrorLaw:
+    def _posterior(self, requested_name: str) -> ErrorDistribution:
         if self.why_none is not None:
-            raise Refusal(f"no {wanted} is stated: {self.why_none}.")
+            raise Refusal(f"no {requested_name} is stated: {self.why_none}.")
         if self.law is None:
             raise Refusal(
-                f"no {wanted} is stated for the pairwise error of {len(self.classes)} classes: it "
-                "serves to choose among rules; for its uncertainty hold rows out."
+                f"no {requested_name} is stated for the pairwise error of {len(self.classes)} "
+                "classes: it serves to choose among rules; for its uncertainty hold rows out."
             )
         return self.law
 
@@ -143,27 +145,27 @@ def bayesian_error(
     data = Data.check(X, y, task="classification")
     method = BayesianError(prior, gamma, standardize, kappa, nu, scale, mean)
     method.check(data, ZeroOne())
-    slopes = _numbers("coef", coef, 2)
-    starts = _numbers("intercept", intercept, 1).ravel()
+    slopes = _as_coefficients("coef", coef, 2)
+    intercepts = _as_coefficients("intercept", intercept, 1).ravel()
     n_scores = 1 if data.n_classes == 2 else data.n_classes
-    if slopes.ndim != 2 or slopes.shape[0] != n_scores or starts.shape != (n_scores,):
+    if slopes.ndim != 2 or slopes.shape[0] != n_scores or intercepts.shape != (n_scores,):
         raise BadData(
             f"coef has shape {np.shape(coef)} and intercept {np.shape(intercept)}; y has "
             f"{data.n_classes} classes, so give {n_scores} score(s), each with its intercept."
         )
-    if not (np.isfinite(slopes).all() and np.isfinite(starts).all()):
+    if not (np.isfinite(slopes).all() and np.isfinite(intercepts).all()):
         raise BadData("coef and intercept must be finite numbers.")
     if data.non_finite is not None:
         raise BadData(data.non_finite)
     codes = tuple(range(data.n_classes))
-    rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)
+    rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], intercepts[None], codes)
     rows = ScaledRows.from_array(data.X, data.class_codes, standardize=standardize)
     if rows.X.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
             f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
         )
     shares = method.shares(rows, rules)
-    pairs = pairwise(rows, rules, shares, method.priors(rows, rules, data))
+    pairs = errors_by_class_pair(rows, rules, shares, method.priors(rows, rules, data))
     log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
     why_none = pairs[0].too_wide(0) if len(pairs) == 1 else None
     only_pair = pairs[0] if len(pairs) == 1 and why_none is None else None
@@ -178,16 +180,16 @@ def bayesian_error(
         gamma=tuple(shares.values()),
         std_error=None if only_pair is None else float(np.sqrt(only_pair.variances[0])) or None,
         prior=prior,
-        law=None if only_pair is None else only_pair.law(0),
+        law=None if only_pair is None else only_pair.distribution_of(0),
         why_none=why_none,
     )
 
 
-def _numbers(name: str, given: Any, ndmin: int) -> np.ndarray:
+def _as_coefficients(name: str, coefficients: Any, ndmin: int) -> np.ndarray:
     try:
-        return np.array(as_array(given, np.float64), ndmin=ndmin)
+        return np.array(as_array(coefficients, np.float64), ndmin=ndmin)
     except ValueError:
         raise BadArgument(
-            f"{mention(name, given)} holds no numbers: give those of a fitted linear rule, "
+            f"{mention(name, coefficients)} holds no numbers: give those of a fitted linear rule, "
             f"model.{name}_."
         ) from None

@@ -8,7 +8,7 @@ from typing import Any
 from truerisk.core.arguments import refuses_old_names
 from truerisk.core.family import Family
 from truerisk.core.progress import shows_progress
-from truerisk.estimation.problem import Problem, pose, with_checks
+from truerisk.estimation.problem import Problem, problem_of_call, with_checks
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import as_method, default_name
@@ -125,7 +125,7 @@ def estimate_risk(
     >>> print(tr.estimate_risk(GaussianNB(), X, y, cv="5x10-fold"))
     risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
-    problem = pose(
+    problem = problem_of_call(
         Family.from_grid(model),
         X,
         y,
@@ -141,7 +141,7 @@ def estimate_risk(
         engine=engine,
         random_state=random_state,
     )
-    curve = _curve(problem, cv, checks=checks)
+    curve = _compute_curve(problem, cv, checks=checks)
     estimate = curve[0] if curve.procedure is None else curve.procedure
     if checks:
         warn_of_findings(all_findings(estimate))
@@ -237,7 +237,7 @@ def risk_curve(
     >>> curve.best_params
     {'n_neighbors': 1}
     """
-    problem = pose(
+    problem = problem_of_call(
         Family.from_grid(model, grid),
         X,
         y,
@@ -254,20 +254,20 @@ def risk_curve(
         engine=engine,
         random_state=random_state,
     )
-    curve = _curve(problem, cv, checks=checks)
+    curve = _compute_curve(problem, cv, checks=checks)
     if checks:
         warn_of_findings(all_findings(curve.procedure or curve))
     return curve
 
 
-def _curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
-    """Compute the risk curve, with the calibrated intervals if the method averages over folds.
+def _compute_curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
+    """Compute the risk curve, with calibrated intervals if the method averages losses over folds.
 
-    If the rule needs standard errors, the calibrated intervals are not used: none is calibrated for
-    the settings of a search.
+    If the rule needs standard errors, calibrated intervals are not used, because none is calibrated
+    for the settings of a search.
     """
-    chosen = as_method(default_name(problem.data) if cv is None else cv)
-    problem = with_checks(problem, checks, forward=chosen.goes_forward)
-    of_means = isinstance(chosen, Averaged) or chosen.tunes_inside
-    calibrated = of_means and not problem.rule.needs_std_errors
-    return curve_of(compute(replace(problem, calibrated=calibrated), chosen))
+    method = as_method(default_name(problem.data) if cv is None else cv)
+    problem = with_checks(problem, checks, goes_forward=method.goes_forward)
+    averages_losses = isinstance(method, Averaged) or method.tunes_inside
+    uses_calibrated = averages_losses and not problem.rule.needs_std_errors
+    return curve_of(compute(replace(problem, calibrated=uses_calibrated), method))

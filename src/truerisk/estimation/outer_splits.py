@@ -1,4 +1,4 @@
-"""The outer splits: how many parts a method needs, and which settings the splits chose."""
+"""Outer splits: the number of parts that a method needs, and the setting that each split chose."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ if TYPE_CHECKING:
 
 
 def n_parts(rows: Any, methods: Iterable[Any]) -> int:
-    """Return the largest number of parts into which one of the methods cuts the rows.
+    """Return the largest number of parts into which one of these methods divides the rows.
 
-    The smallest training set of a method is one of these parts. A method with K forecasts has K + 1
-    parts. For any other method the number is 2, as for folds. None among the methods stands for the
-    default method.
+    The smallest training set of a method is one of its parts. A method with K forecasts has K + 1
+    parts. Any other method counts as 2 parts. None among the methods stands for the default method.
 
     >>> from types import SimpleNamespace
     >>> n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    usual = default_name(rows)
-    return max(as_method(usual if name is None else name).n_parts for name in methods)
+    default_method = default_name(rows)
+    return max(as_method(default_method if name is None else name).n_parts for name in methods)
 
 
 @frozen
@@ -74,13 +73,13 @@ class Stability:
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """The reason why a record read from a file is invalid, or None if it is valid."""
+        """Field of an invalid record with the reason, or None if the record is valid."""
         has_candidates = all(c < len(self.candidates) for c in self.frequencies)
         return None if has_candidates else ("frequencies", "the counts of settings")
 
     @property
     def n_distinct(self) -> int:
-        """The number of different settings that were chosen."""
+        """Number of different settings that the outer splits chose."""
         return len(self.frequencies)
 
     def __float__(self) -> float:
@@ -95,18 +94,20 @@ class Stability:
 
 
 def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
-    """Return what happened in each outer split, on the scale of the requested score."""
-    inner = getattr(problem.testing, "inner_method", None)
-    scale = inside = problem.loss.scale
-    # A criterion chooses by its own loss, so the inner risk has its own scale.
-    if inner is not None:
-        inside = inner.loss_of(problem.data, problem.loss, requested=problem.requested_loss).scale
+    """Return each outer split's chosen setting and risks, on the scale of the requested score."""
+    inner_method = getattr(problem.testing, "inner_method", None)
+    scale = inner_scale = problem.loss.scale
+    # A criterion such as AIC chooses by its own loss, so that the inner risk has another scale.
+    if inner_method is not None:
+        inner_scale = inner_method.loss_of(
+            problem.data, problem.loss, requested=problem.requested_loss
+        ).scale
     folds = []
     for unit in tested.units:
         fold = OuterFold(
             params=dict(problem.family.candidates[unit.candidate]),
             risk=scale.value(unit.risk),
-            inner_risk=inside.value(unit.inner_risk),
+            inner_risk=inner_scale.value(unit.inner_risk),
             best_index=unit.candidate,
             repeat=unit.repeat,
             fold=unit.fold,

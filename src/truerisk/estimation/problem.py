@@ -1,4 +1,4 @@
-"""A problem: one family of models on checked data, with all other arguments of a call."""
+"""The class `Problem`: a family of models, checked data, and all other arguments of a call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truerisk.contracts import FitStore, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
-from truerisk.core.formats import of_class
+from truerisk.core.formats import score_of_class
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.core.version import __version__
@@ -29,8 +29,8 @@ from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
 from truerisk.intervals import as_form
 from truerisk.intervals.choice import choose, with_interval
-from truerisk.losses.loss import Loss, class_named
-from truerisk.losses.loss_words import Scoring, as_loss, by_scoring
+from truerisk.losses.loss import Loss, class_code
+from truerisk.losses.loss_words import Scoring, as_loss, split_scoring
 from truerisk.methods.words import as_method
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding, are_checks_on
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class Problem:
-    """All inputs of a computation, checked.
+    """All checked inputs of an estimation: models, data, loss, rule, seed, engine and methods.
 
     `loss` is the loss that is estimated, and `scores` are further losses evaluated on the same
-    fits. `name` is the name of `loss` among them. `steps` caches fitted pipeline steps that several
-    families share. `positive` is the positive class that the user named. `findings` are the results
-    of the checks of the rows. If `calibrated` is true, a loss whose interval was not named gets the
-    calibrated one. For "choose a setting, then fit", `select_by` is the method that compares the
-    settings on all rows, and `testing` is the method that tests the choice and the fit on rows used
-    in neither. Both are None if the call names its method itself, and `testing` is None if no risk
-    is requested.
+    fits. `name` is the name of `loss` in results with several scores. `steps` caches fitted
+    pipeline steps that several families share. `positive` is the positive class that the user
+    named. `findings` are the results of the checks of the rows. If `calibrated` is true, a loss
+    whose interval was not named gets the calibrated interval. For "choose a setting, then fit",
+    `select_by` is the method that compares the settings on all rows. `testing` is the method that
+    tests the choice and the fit on rows used in neither. Both are None if the call names its method
+    itself, and `testing` is None if no risk is requested.
     """
 
     family: Family
@@ -75,18 +75,18 @@ class Problem:
 
     @property
     def losses(self) -> list[Loss]:
-        """The loss and the further scores."""
+        """List of the estimated loss and the losses of the further scores."""
         return [self.loss, *map(attrgetter("loss"), self.scores.values())]
 
     @property
     def by_name(self) -> dict[str, Loss]:
-        """The loss and the further scores by their names."""
+        """Dictionary from names to the estimated loss and the losses of the further scores."""
         further = {name: score.loss for name, score in self.scores.items()}
         return {self.name: self.loss, **further}
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """The number of rows of each class by class name; empty if y is not a class label."""
+        """Dictionary from class names to numbers of rows; empty unless y holds classes."""
         data = self.data
         if data.task != "classification":
             return {}
@@ -94,7 +94,7 @@ class Problem:
         return {visible(str(data.label(code))): n for code, n in sizes}
 
     @cached_property
-    def richest(self) -> Request | None:
+    def most_informative_request(self) -> Request | None:
         """The most informative prediction of the learner; None if it only predicts labels."""
         if self.data.task == "regression" or (
             self.data.task == "survival" and not self.data.horizons
@@ -106,37 +106,43 @@ class Problem:
         return None
 
     def asking_at(self, horizon: float) -> Problem:
-        """Return the same problem with survival curves also evaluated at this time."""
+        """Return this problem with survival curves also evaluated at the time `horizon`."""
         horizons = tuple(sorted({*self.data.horizons, horizon}))
         return replace(self, data=replace(self.data, horizons=horizons))
 
     def fitted(self, candidate: int) -> Any:
-        """Return the model of one setting, fitted on all rows."""
+        """Return the model of one candidate, fitted on all rows."""
         seed = (self.seed, 0) if self.family.is_random else None
         return fitted_on_all(self.family, candidate, self.data, seed)
 
     def with_executor(self, n_jobs: Any) -> Problem:
-        """Return the problem with another executor; None leaves the executor unchanged."""
+        """Return this problem with another executor; None leaves the executor unchanged."""
         return self if n_jobs is None else replace(self, executor=executor_of(n_jobs))
 
     def asking(self, **options: Any) -> Asking:
-        """Return an `Asking`, which answers plans; `options` override its usual arguments."""
-        usual = {
+        """Return an `Asking`, which computes predictions for plans with this problem's engine.
+
+        `options` override its default arguments.
+        """
+        defaults = {
             "scores": self.losses[1:],
             "engine": self.engine,
             "executor": self.executor,
             "seed": self.seed,
             "steps": self.steps,
         }
-        return Asking(self.family, self.data, self.loss, **{**usual, **options})
+        return Asking(self.family, self.data, self.loss, **{**defaults, **options})
 
     def asking_winners(self, fit_store: FitStore | None = None) -> Asking:
-        """Return an `Asking` for further answers of the tested models, which are fitted again."""
+        """Return an `Asking` that fits the tested models again, with the same seeds.
+
+        It is used to request further predictions from them.
+        """
         passes = cast("Procedure", self.testing).testing_pass(len(self.family))
         return self.asking(passes=passes, fit_store=fit_store)
 
 
-def pose(
+def problem_of_call(
     family: Family,
     X: Any,
     y: Any,
@@ -148,16 +154,16 @@ def pose(
     is_event: bool = False,
     **terms: Any,
 ) -> Problem:
-    """Check the arguments of a call and return its problem; `terms` are passed to `problem_on`.
+    """Check the data and all other arguments of a call, and return them as a `Problem`.
 
-    If `is_event` is true, `positive` names the event of a validation, and it is allowed that no
-    score refers to a class.
+    `terms` are passed to `problem_on`. If `is_event` is true, `positive` names the event of a
+    validation, and it is allowed that no score refers to a class.
     """
-    given = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
-    X, rows, _ = take_named_columns(X, given, models=[family.estimator])
+    row_arguments = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
+    X, rows, _ = take_named_columns(X, row_arguments, models=[family.estimator])
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
-    weight = rows["sample_weight"]
-    problem = problem_on(data, family, sample_weight=weight, **terms)
+    weights = rows["sample_weight"]
+    problem = problem_on(data, family, sample_weight=weights, **terms)
     return problem if is_event else refuse_unrated_class(problem)
 
 
@@ -177,38 +183,40 @@ def problem_on(
     engine: Any = "auto",
     random_state: Any = 0,
 ) -> Problem:
-    """Check the arguments of a call whose data were checked before.
+    """Return the `Problem` of a call whose data were checked before; check all other arguments.
 
     If `scoring` holds several scores, `chooser` names the one that selects the setting; by default
     this is the first. `sample_weight` is passed to the fits under the parameter name that this
     family has for it.
     """
     check_level("confidence_level", confidence_level)
-    loss, further = by_scoring(scoring, chooser)
-    executor = executor_of(n_jobs)  # All engines refuse an unknown executor, so it is checked here.
+    loss, further_scores = split_scoring(scoring, chooser)
+    executor = executor_of(n_jobs)  # This call raises if n_jobs is unknown, whatever the engine.
     params = {}
-    is_given = fit_params is not None and not (isinstance(fit_params, dict) and not fit_params)
-    is_given = is_given or sample_weight is not None or data.groups is not None
-    if is_given or data.time is not None or data.block is not None:
-        params = params_branch().params_of_fits(family, data, sample_weight, fit_params)
+    has_fit_params = fit_params is not None and not (
+        isinstance(fit_params, dict) and not fit_params
+    )
+    has_fit_params = has_fit_params or sample_weight is not None or data.groups is not None
+    if has_fit_params or data.time is not None or data.block is not None:
+        params = fit_params_module().params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
-        class_named(positive, data)  # This raises if y does not hold the label.
+        class_code(positive, data)  # This call raises if y does not hold the label.
     data = data.for_fits(params, family.takes_y_as_given)
-    as_asked = as_loss(loss, data, positive)
-    first = _name_of(loss, as_asked, data)
-    each: dict[str, Score] = {}
-    for score in further:
+    checked_loss = as_loss(loss, data, positive)
+    loss_name = _score_name(loss, checked_loss, data)
+    scores_by_name: dict[str, Score] = {}
+    for score in further_scores:
         further_loss = as_loss(score, data, positive)
-        name = score.name or _name_of(score, further_loss, data)
-        if name in (*each, first):
+        score_name = score.name or _score_name(score, further_loss, data)
+        if score_name in (*scores_by_name, loss_name):
             raise BadArgument(
-                f"{mention('scoring', scoring)} names {name!r} twice: name each once."
+                f"{mention('scoring', scoring)} names {score_name!r} twice: name each once."
             )
-        each[name] = Score(further_loss)
+        scores_by_name[score_name] = Score(further_loss)
     problem = Problem(
         family=family,
         data=data,
-        loss=as_asked,
+        loss=checked_loss,
         rule=as_rule(rule, family.candidates),
         confidence_level=confidence_level,
         engine=engine,
@@ -216,9 +224,9 @@ def problem_on(
         seed=as_seed(random_state),
         requested_loss=loss is not None,
         interval=None if interval is None else as_form(interval).name,
-        scores=each,
+        scores=scores_by_name,
         positive=positive,
-        name=first,
+        name=loss_name,
     )
     horizons = set[float]().union(*map(attrgetter("horizons"), problem.losses))
     if not horizons:
@@ -226,7 +234,7 @@ def problem_on(
     return replace(problem, data=replace(data, horizons=tuple(sorted(horizons))))
 
 
-def params_branch() -> ModuleType:
+def fit_params_module() -> ModuleType:
     """Import the module that routes weights, groups and other fit parameters to fits."""
     check_present("truerisk.estimation.fit_params")
     from truerisk.estimation import fit_params as branch
@@ -234,98 +242,113 @@ def params_branch() -> ModuleType:
     return branch
 
 
-def _name_of(scoring: Any, loss: Loss, data: Data) -> str:
-    """Return the name of a score, with the class that an object or scorer refers to."""
+def _score_name(scoring: Any, loss: Loss, data: Data) -> str:
+    """Return the name of a score, with its positive class if the score is an object or scorer."""
     score = scoring.score if isinstance(scoring, Scoring) else None
     if score is None or isinstance(score, str) or scoring.name:
         return loss.name
-    return of_class(loss.name, score.positive if isinstance(score, Loss) else loss.label(data))
+    return score_of_class(
+        loss.name, score.positive if isinstance(score, Loss) else loss.label(data)
+    )
 
 
 def refuse_unrated_class(problem: Problem) -> Problem:
-    """Refuse `positive` if none of the requested scores refers to a class."""
+    """Return the problem; raise Refusal if no score refers to the class given as `positive`."""
     data, positive = problem.data, problem.positive
     if positive is not None:
-        code = class_named(positive, data)
+        code = class_code(positive, data)
         if all(loss.rated(data) != code for loss in problem.losses):
-            words = ", ".join(loss.name for loss in problem.losses)
+            loss_names = ", ".join(loss.name for loss in problem.losses)
             raise Refusal(
                 f"{mention('positive', positive)} names a class, and no loss or score here is of "
-                f"one class, or it names its own ({words}): leave it out, or ask for "
+                f"one class, or it names its own ({loss_names}): leave it out, or ask for "
                 f"{mention('scoring', 'f1')}."
             )
     return problem
 
 
 def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
-    """Return the problem with the loss of the method, and the method that its interval requires."""
-    chosen = as_method(method)
+    """Return the problem with the method's loss, and the method that the interval requires.
+
+    Raise an error if the method cannot estimate this loss on these data.
+    """
+    checked = as_method(method)
     if problem.interval is not None:
-        chosen = with_interval(chosen, problem.interval)
-    loss = chosen.loss_of(problem.data, problem.loss, requested=problem.requested_loss)
-    chosen.check(problem.data, loss)
-    return replace(problem, loss=loss), chosen
+        checked = with_interval(checked, problem.interval)
+    loss = checked.loss_of(problem.data, problem.loss, requested=problem.requested_loss)
+    checked.check(problem.data, loss)
+    return replace(problem, loss=loss), checked
 
 
 def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
-    """Return the checked problem, its method, and the plan of the method."""
-    problem, chosen = checked_method(problem, method)
-    return problem, chosen, chosen.plan(problem.data, Streams(problem.seed))
+    """Check a method and draw its plan; return the checked problem, the method and the plan."""
+    problem, checked = checked_method(problem, method)
+    return problem, checked, checked.plan(problem.data, Streams(problem.seed))
 
 
 def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
-    """Return the problem with its intervals chosen from what the drawn plan provides.
+    """Return the problem with the name of the interval of its loss and of each further score.
 
-    The user chooses the interval of the loss. Further scores get the calibrated interval, if there
-    is one.
+    The plan determines which intervals are possible. The user's interval is used for the loss.
+    Further scores get the calibrated interval, if there is one.
     """
     data, calibrated, scores = problem.data, problem.calibrated, {}
     for name, score in problem.scores.items():
-        label = choose(score.interval, score.loss, data, method, plan, calibrated=calibrated)
-        scores[name] = replace(score, interval=label)
-    label = choose(problem.interval, problem.loss, data, method, plan, calibrated=calibrated)
-    return replace(problem, interval=label, scores=scores, calibrated=False)
+        interval_name = choose(
+            score.interval, score.loss, data, method, plan, calibrated=calibrated
+        )
+        scores[name] = replace(score, interval=interval_name)
+    interval_name = choose(
+        problem.interval, problem.loss, data, method, plan, calibrated=calibrated
+    )
+    return replace(problem, interval=interval_name, scores=scores, calibrated=False)
 
 
 @frozen(eq=False)
 class Score:
-    """A further loss evaluated on the same fits, with the name of its interval or None."""
+    """A further loss that is evaluated on the same fits, with the name of its interval or None."""
 
     loss: Loss
     interval: str | None = None
 
 
 def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:
-    """Refuse scores that a method cannot estimate from the kind of answers or numbers it has."""
+    """Raise Refusal if a method cannot estimate one of these further scores."""
     for name, score in scores.items():
-        reason = _why_not(method.tells_scores, score, data)
+        reason = _why_unavailable(method.tells_scores, score, data)
         if reason is not None:
             raise Refusal(f"score '{name}' is not available from '{method.name}': {reason}")
 
 
 def scores_reported_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
-    """Return the scores that a method can estimate; a criterion estimates no score but its own."""
-    telling = method.tells_scores
-    return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
+    """Return the further scores that a method can estimate; a criterion estimates only its own."""
+    reporting_method = method.tells_scores
+    return {
+        n: score
+        for n, score in scores.items()
+        if _why_unavailable(reporting_method, score, data) is None
+    }
 
 
-def _why_not(method: Method, score: Score, data: Data) -> str | None:
+def _why_unavailable(method: Method, score: Score, data: Data) -> str | None:
     try:
-        own = method.loss_of(data, score.loss, requested=True)
+        reported_loss = method.loss_of(data, score.loss, requested=True)
         method.check(data, score.loss)
     except Refusal as refusal:
         return str(refusal)
-    if own is score.loss:
+    if reported_loss is score.loss:
         return None
-    return f"it estimates '{own.name}' alone. Use a method that splits, such as '10-fold'."
+    return (
+        f"it estimates '{reported_loss.name}' alone. Use a method that splits, such as '10-fold'."
+    )
 
 
-# scikit-learn and SciPy draw settings with generators whose seeds are below this number
+# scikit-learn and SciPy draw settings with generators whose seeds are below this number.
 MOST_SEED = 2**32
 
 
 def as_seed(random_state: Any) -> int:
-    """Return the integer that seeds all random streams; None draws one, which results report."""
+    """Return the integer that seeds all random streams; draw one if `random_state` is None."""
     if random_state is None:
         return int(np.random.default_rng().integers(2**31))
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
@@ -345,10 +368,10 @@ def as_seed(random_state: Any) -> int:
 
 
 def settings_seed(seed: int, *, plain: bool = False) -> int:
-    """Return the seed from which settings are drawn.
+    """Return the seed from which a randomized search draws hyperparameter settings.
 
-    It comes from a random stream of its own, or, if `plain`, it is the seed that RandomizedSearchCV
-    would use.
+    It comes from a random stream of its own. If `plain` is true, it is the seed that
+    RandomizedSearchCV would use.
     """
     if plain and seed < MOST_SEED:
         return seed
@@ -366,17 +389,17 @@ def versions() -> Mapping[str, str]:
     return releases
 
 
-def with_checks(problem: Problem, checks: bool, *, forward: bool) -> Problem:
-    """Check the rows of a problem, unless `checks` is off or this is a fit inside another call.
+def with_checks(problem: Problem, checks: bool, *, goes_forward: bool) -> Problem:
+    """Return the problem with the findings of the checks of its rows, which results list as notes.
 
-    The findings are stored in the problem, and results list them in their notes. If all splits of
-    the call go `forward` in time, an order of the rows does no harm, and the finding
+    The rows are not checked if `checks` is False or if this is a fit inside another call. If all
+    splits of the call go `goes_forward` in time, an order of the rows does no harm, and the finding
     `rows-in-order` is left out.
     """
     check_flag("checks", checks)
     if not checks or not are_checks_on():
         return problem
     findings = structure_findings(problem.data, problem.seed)
-    if forward:
+    if goes_forward:
         findings = [finding for finding in findings if finding.code != "rows-in-order"]
     return replace(problem, findings=(*findings, *event_findings(problem.data, problem.losses)))

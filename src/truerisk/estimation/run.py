@@ -1,4 +1,4 @@
-"""The computation: family, data and method → plan → engine → answers → evaluation → results."""
+"""Run an estimation: draw the plan, let an engine predict, and reduce predictions to risks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of, refuse_known_rows
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
-from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, to_estimate
+from truerisk.results.results import LazyEstimates, RiskCurve, RiskEstimate, to_estimate
 
 if TYPE_CHECKING:
     from truerisk.results.evaluation import PairedLosses
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, kw_only=True)
 class Computed(Evaluation):
-    """An evaluation and how it was computed.
+    """An evaluation, with the problem, method and engine that produced it.
 
-    `n_made` counts the fits that were made; the answers of the other fits were known before.
+    `n_made` counts the fits that were made; the predictions of the other fits were known before.
     """
 
     problem: Problem
@@ -56,13 +56,13 @@ class Computed(Evaluation):
 
     @property
     def all_answers(self) -> Answers:
-        """The answers that were reduced; only a method with a single pass has all of them."""
+        """Predictions of all candidates; only methods with a single pass of fits have them."""
         assert self.answers is not None
         return self.answers
 
     @property
     def by_score(self) -> dict[str, Computed]:
-        """The same computation for each of its further scores."""
+        """Dictionary from the name of each further score to this computation in that score."""
         by_name = {}
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
@@ -72,7 +72,7 @@ class Computed(Evaluation):
 
 
 def _fields_of(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the fields that every Evaluation has, without those of a subclass."""
+    """Return the fields of the class Evaluation as a dictionary, without a subclass's fields."""
     return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
 
 
@@ -85,27 +85,28 @@ def compute(
     fit_store: FitStore | None = None,
     known: Sequence[Answers | None] = (),
 ) -> Computed:
-    """Draw the plan (or use the given one), let an engine answer it and reduce the answers.
+    """Estimate the risks of a problem by a method: draw its plan, fit, predict and reduce.
 
-    Passes whose answers are `known` from an earlier computation are not fitted again. If `new_rows`
-    is true, a plan that tests rows its models have seen is refused; otherwise such a plan causes a
-    warning. If no engine can answer the method, another method may replace it.
+    A given `plan` is used instead of a drawn one. Passes whose predictions are `known` from an
+    earlier computation are not fitted again. If `new_rows` is true, a plan that tests rows its
+    models have seen is refused; otherwise such a plan causes a warning. If no engine supports the
+    method, another method may replace it.
     """
     started = time.perf_counter()
-    requested, method = checked_method(problem, method)
-    data = requested.data
-    check_scores(method, requested.scores, data)
+    requested_problem, method = checked_method(problem, method)
+    data = requested_problem.data
+    check_scores(method, requested_problem.scores, data)
     if plan is None:
-        plan = method.plan(data, Streams(requested.seed))
+        plan = method.plan(data, Streams(requested_problem.seed))
     if new_rows and method.has_given_splits:
         refuse_known_rows(method.name, plan)
-    problem = choose_intervals(requested, method, plan)
+    problem = choose_intervals(requested_problem, method, plan)
     warn_of_leaks(data, method, plan)
     warn_of_fitted_parts(problem.family, method)
     if data.time is not None:
         _warn_of_inner_splits(problem)
-    rule, settings = problem.rule, len(problem.family)
-    terms = Terms(problem.confidence_level, rule, settings, interval=problem.interval)
+    rule, n_candidates = problem.rule, len(problem.family)
+    terms = Terms(problem.confidence_level, rule, n_candidates, interval=problem.interval)
     scores: tuple[tuple[Loss, Terms], ...] = ()
     for score in problem.scores.values():
         scores += ((score.loss, replace(terms, interval=score.interval)),)
@@ -116,12 +117,12 @@ def compute(
                 asking, data, problem.loss, plan, replace(terms, scores=scores)
             )
     except NoEngine as error:
-        other = method.instead(error.reason)
-        if other is None:
+        other_method = method.instead(error.reason)
+        if other_method is None:
             raise
-        computed = compute(requested, other, fit_store=fit_store)
-        what = f"'{computed.method.name}' took the place of the method asked for: {error.reason}"
-        return with_note(computed, what)
+        computed = compute(requested_problem, other_method, fit_store=fit_store)
+        note = f"'{computed.method.name}' took the place of the method asked for: {error.reason}"
+        return with_note(computed, note)
     return Computed(
         **_fields_of(evaluation),
         problem=problem,
@@ -134,7 +135,7 @@ def compute(
 
 
 def _warn_of_inner_splits(problem: Problem) -> None:
-    """Warn if a search inside the learner splits rows that have times at random."""
+    """Warn if a search inside the learner splits rows at random although they have times."""
     check_present("truerisk.checks.inner_splits")
     from truerisk.checks.inner_splits import warn_of_inner_splits
 
@@ -142,21 +143,21 @@ def _warn_of_inner_splits(problem: Problem) -> None:
 
 
 def tuning_problem(problem: Problem) -> Problem:
-    """Return the problem of selecting a setting by the method `select_by`.
+    """Return the problem of comparing the settings on all rows by the method `select_by`.
 
-    The requested interval is dropped unless it accounts for the selection.
+    The requested interval is dropped unless it accounts for the choice of a setting.
     """
     assert problem.select_by is not None
-    counted = problem.interval is not None and as_form(problem.interval).counts_choice
+    counts_choice = problem.interval is not None and as_form(problem.interval).counts_choice
     return replace(
         problem,
-        interval=problem.interval if counted else None,
+        interval=problem.interval if counts_choice else None,
         scores=scores_reported_by(problem.select_by, problem.scores, problem.data),
     )
 
 
 def with_note(computed: Computed, note: str) -> Computed:
-    """Return the computation with this note at the head of the notes of every estimate."""
+    """Return the computation with this note as the first note of every estimate."""
     tested = tuple(replace(t, notes=(note, *t.notes)) for t in computed.tested)
     procedure = computed.procedure
     if procedure is not None:
@@ -166,7 +167,7 @@ def with_note(computed: Computed, note: str) -> Computed:
 
 @frozen(eq=False)
 class PairedAnswers:
-    """Answers of several candidates that a method reduces to risks, one row per candidate."""
+    """Predictions of all candidates for the same rows, from which they can be compared."""
 
     answers: Answers
     data: Data
@@ -174,7 +175,7 @@ class PairedAnswers:
     method: Method
 
     def losses(self) -> PairedLosses:
-        """Return the mean loss of every tested row, or a sentence that says why there are none."""
+        """Return each candidate's mean loss of every tested row; raise Refusal if there is none."""
         check_present("truerisk.methods.parts.paired_losses")
         from truerisk.methods.parts.paired_losses import paired_losses
 
@@ -182,35 +183,38 @@ class PairedAnswers:
 
 
 def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
-    """Return the risk curve of a computation; `best` is given if another loss chose."""
+    """Return the risk curve of a computation.
+
+    `best` is the chosen candidate if it was chosen by another loss; by default the rule chooses.
+    """
     problem, answers = computed.problem, computed.answers
-    best = _best(computed) if best is None else best
+    best = _chosen_candidate(computed) if best is None else best
     comparable = None
-    # Answers of the winners alone do not allow a comparison of all candidates.
+    # Predictions of the winners alone do not allow a comparison of all candidates.
     if answers is not None and answers.n_candidates == len(problem.family):
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
-    candidates, provenance = problem.family.candidates, _common(computed)
+    candidates, provenance = problem.family.candidates, _shared_fields(computed)
     scores = {}
     for name, scored in computed.by_score.items():
         scores[name] = curve_of(scored, best)
     return RiskCurve(
-        estimates=DressedRisks(candidates, computed.tested, provenance, scores),
+        estimates=LazyEstimates(candidates, computed.tested, provenance, scores),
         best=best,
         rule=problem.rule.name,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
-        # The record must not hold rows, models or executors.
+        # A plain Evaluation is stored, because the record must not hold rows, models or executors.
         evaluation=Evaluation(**_fields_of(computed)),
         scores=scores,
         comparable=comparable,
     )
 
 
-def _best(computed: Computed) -> int:
-    """Return the candidate that the rule chooses."""
+def _chosen_candidate(computed: Computed) -> int:
+    """Return the number of the candidate that the rule chooses."""
     tested = computed.tested
     if len(tested) == 1:
-        return 0  # A single candidate is not chosen, and it is shown even if it failed.
+        return 0  # A single candidate is reported even if its fits failed.
     rule, units = computed.problem.rule, computed.units
     if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
         # Averaged inner risks have no standard error, so take the setting that won most often.
@@ -219,9 +223,9 @@ def _best(computed: Computed) -> int:
 
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:
-    """Return the risk of the whole procedure "tune, then fit", or None if the method lacks it.
+    """Return the risk of the whole procedure "tune, then fit", or None if it was not estimated.
 
-    No selection rule is needed for it.
+    No selection rule is needed for this risk.
     """
     candidates = computed.problem.family.candidates
     if computed.procedure is None:
@@ -231,19 +235,22 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
         params = candidates[computed.units[0].candidate]
     scores = {}
     for name, scored in computed.by_score.items():
-        if (risk := procedure_of(scored)) is not None:
-            scores[name] = risk
-    return to_estimate(computed.procedure, replace(_common(computed), scores=scores), params)
+        if (score_risk := procedure_of(scored)) is not None:
+            scores[name] = score_risk
+    return to_estimate(computed.procedure, replace(_shared_fields(computed), scores=scores), params)
 
 
-def _common(computed: Computed) -> RiskEstimate:
-    """Return the provenance that all estimates of one computation share."""
+def _shared_fields(computed: Computed) -> RiskEstimate:
+    """Return an estimate without a value that holds the fields common to all estimates.
+
+    These are the method, the loss, the data, the seed, the engine and the notes.
+    """
     problem, answers, splits = computed.problem, computed.answers, None
     data, method, loss = problem.data, computed.method, problem.loss
     average_of = getattr(getattr(method, "outer_method", method), "average_of", None)
-    # A score that is usually a mean over folds may be computed from all answers at once.
-    is_mean = not loss.per_row and loss.usual_average == "fold"
-    # Fits on drawn (weighted) rows have no splits to list.
+    # A score that is usually a mean over folds may be computed from all predictions at once.
+    is_fold_mean = not loss.per_row and loss.usual_average == "fold"
+    # Plans with randomly drawn training sets have no fixed splits to list.
     if answers is not None and not answers.plan.has_drawn_fits:
         plan = answers.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
@@ -267,15 +274,15 @@ def _common(computed: Computed) -> RiskEstimate:
         answered=AnsweredRows.from_answers(answers, data),
         ordered=is_in_time(data, method, answers),
         placed=data.places is not None,
-        pooled=is_mean and average_of is not None and average_of(loss) == "pooled",
+        pooled=is_fold_mean and average_of is not None and average_of(loss) == "pooled",
     )
 
 
 def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
     """Return an estimate for these rows and this loss that has no value yet.
 
-    `others` are further fields of the estimate. Every estimate is created here, and `to_estimate`
-    sets its value.
+    `others` holds further fields of the estimate. Every estimate is created by this function, and
+    `to_estimate` sets its value.
     """
     return RiskEstimate(
         **{
@@ -295,7 +302,7 @@ def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
 
 
 def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
-    """Return True if rows were tested in order of time, by their times or by a forward plan."""
+    """Return True if rows have times, or if the splits go forward in time."""
     if data.time is not None or method.tells_scores.respects_time:
         return True
     return answers is not None and order_of(answers.plan) is not None

@@ -1,29 +1,29 @@
-"""The experiments of the documents, run again: our numbers beside theirs.
+"""Experiments of the publications, run again: our numbers are compared with the printed ones.
 
-experiment.py   `Experiment`: replicates that depend on (seed, number) alone; samples to learn and
-                to measure
+experiment.py   `Experiment`: replicates that depend on (seed, number) alone; samples of training
+                rows and of rows that measure the error
 reproducing.py  `reproduce`: replicates drawn in batches, here or on an executor, or kept in a store
 statements.py   sentences of a document judged by tests: holds, does not hold, undecided
 figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
 
-What the files of a document run is said below, where each experiment has its word and sentence.
+The registry below lists all experiments, each with its name and a sentence. Their files are:
 
 Daudin and Mary-Huard   kearns.py, kearns_figure_3.py, colon_table_1.py
 Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_genes.py
 Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py; their parts: bee_choosing.py,
-                        the choices of all methods by sizes, and who errs less than whom
+                        the choices of all methods by number of training rows, and their errors
 INSA lecture            insa.py, insa_optimism.py, insa_ozone.py
 Mehta                   mehta.py
 
-To add one: an `Experiment` in the file of its document, written with public names alone, and its
-word and sentence below.
+To add an experiment, write an `Experiment` in the file of its document, with public names alone,
+and add its name and a sentence to the registry.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import Registry, lazy, lines_of
+from truerisk.core.registry import Registry, entries_of_table, lazy_attributes
 
 if TYPE_CHECKING:
     from truerisk.experiments.reproducing import reproduce
@@ -33,7 +33,7 @@ __all__ = ["names", "registry", "reproduce"]
 
 registry = Registry(
     "experiment",
-    lines_of(
+    entries_of_table(
         "truerisk.experiments",
         """
     wallman-table-1  double_cv:wallman_table_1
@@ -95,11 +95,11 @@ registry = Registry(
     """,
     ),
 )
-"""Experiments by name, each with a sentence about it."""
+"""Registry: name of each experiment, the object that runs it, and a sentence about it."""
 
 
 def names() -> list[str]:
-    """Return the names of the experiments that `reproduce` runs.
+    """Return the names of the experiments that `reproduce` can run.
 
     Returns
     -------
@@ -119,4 +119,6 @@ def names() -> list[str]:
 
 
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    __getattr__, __dir__ = lazy(__name__, __all__, {"reproduce": f"{__name__}.reproducing"})
+    __getattr__, __dir__ = lazy_attributes(
+        __name__, __all__, {"reproduce": f"{__name__}.reproducing"}
+    )

@@ -1,13 +1,16 @@
-"""Parts of document 002's experiments: the choices of each method, and reports on them.
+"""Shared code of the experiments of Huttunen and Tohka (2015), which is called document 002.
+
+The functions compute the choices of each method, and report on them.
 
 The synthetic data follow Tables 2 and 3 of the document, which does not publish its generator: two
 normal classes with a common covariance that is not diagonal, 14 informative features, and a Bayes
 error of .023 = Φ(−2). Ours are those of `make_sparse_gaussian`.
 
-A family of linear rules is fitted once at all its penalties, and each rule has a true or a test
-error. Each method chooses one of them. The stored results are the error of its choice, the smallest
-error, the estimate by which it was chosen, and its number of features. Reports show these by size,
-the number of training rows: a quantity of the draws has the shape `(replicate, size)`.
+A family of linear rules is fitted once at all its penalties, and for each rule its true error or
+its error on test rows is computed. Each method chooses one rule. The stored results are the error
+of the chosen rule, the smallest error of all rules, the estimate by which the rule was chosen, and
+its number of features. Reports show these by size (the number of training rows): each quantity has
+the shape `(replicate, size)`.
 """
 
 from __future__ import annotations
@@ -28,8 +31,22 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from truerisk.datasets import GaussianProblem, sparse_gaussian
-from truerisk.experiments.experiment import SMALLEST, Draws, answered, evaluated, stream, terms_of
-from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Series, mean_lines, printed
+from truerisk.experiments.experiment import (
+    MINIMUM_RULE,
+    Draws,
+    evaluate_method,
+    predict_plan,
+    stream,
+    terms_of,
+)
+from truerisk.experiments.figures import (
+    MeansGrid,
+    Panel,
+    PaperTable,
+    Series,
+    mean_lines,
+    std_error_of_printed_mean,
+)
 from truerisk.experiments.statements import BELOW, Quantity, Statement
 from truerisk.extend import (
     Answers,
@@ -49,56 +66,60 @@ from truerisk.models import LogisticPath
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
-SIZES = (28, 50, 100, 200)  # sizes of the synthetic training sets
-BAYES = 0.023
-OF_ANOTHER_GENERATOR = (
+# These are the numbers of training rows in the synthetic experiments.
+SIZES = (28, 50, 100, 200)
+BAYES_ERROR = 0.023
+GENERATOR_NOTE = (
     "the generator of the document is not published; this one has its dimensions and its Bayes "
-    f"error, {BAYES}. Levels are not comparable; the signs of the differences are."
+    f"error, {BAYES_ERROR}. Levels are not comparable; the signs of the differences are."
 )
-NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
-OF_MACHINES = ("CV-5", "BEEp", "BEEi")
+METHOD_NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
+SVM_METHOD_NAMES = ("CV-5", "BEEp", "BEEi")
 ORACLE = "oracle"
-TIE = 1e-10  # Scores of LogisticPath that differ by less are considered equal.
-SHORT = "stopped short"
+# Scores of LogisticPath that differ by less than this are considered equal.
+TIE = 1e-10
+STOPPED_EARLY = "stopped short"
 
-# These are a training set, and a function that returns the errors of a family's rules on it.
-Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
+# A training set (X and y), and a function that returns the errors of a family's rules on it.
+TrainingSet = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
 Learners = Mapping[str, tuple[Family, Mapping[str, Method]]]
 
 
 @lru_cache
 def _classes(n_noise: int) -> tuple[GaussianProblem, list[tuple[np.ndarray, np.ndarray]]]:
-    """Return the problem, and the mean and the Cholesky factor of the covariance of each class."""
+    """Return the problem, and for each class the mean and the Cholesky factor of the covariance."""
     problem = sparse_gaussian(n_noise)
-    laws = zip(np.array(problem.means), np.array(problem.covariances), strict=True)
-    return problem, [(mean, np.linalg.cholesky(covariance)) for mean, covariance in laws]
+    means_and_covariances = zip(np.array(problem.means), np.array(problem.covariances), strict=True)
+    return problem, [
+        (mean, np.linalg.cholesky(covariance)) for mean, covariance in means_and_covariances
+    ]
 
 
-def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
-    """Draw half of the rows from each class, with 14 informative and `n_noise` other features."""
-    problem, laws = _classes(n_noise)
+def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> TrainingSet:
+    """Draw a training set with equal classes, 14 informative and `n_noise` other features."""
+    problem, class_parameters = _classes(n_noise)
     X = rng.standard_normal((n_rows, problem.n_features))
-    for label, (mean, root) in enumerate(laws):
-        X[label::2] = mean + X[label::2] @ root.T
+    for label, (mean, cholesky_factor) in enumerate(class_parameters):
+        X[label::2] = mean + X[label::2] @ cholesky_factor.T
     y = np.arange(n_rows) % 2
     return X, y, lambda _, rules: problem.true_risks_linear(*rules.between(0, 1))
 
 
-def synthetic(seed: int, number: int, n_rows: int, n_noise: int = 6) -> Drawn:
-    """Draw a training set of Table 2; those of Table 3 and of the priors are among them."""
+def draw_synthetic(seed: int, replicate: int, n_rows: int, n_noise: int = 6) -> TrainingSet:
+    """Draw a training set of Table 2; Table 3 and the experiment on priors use the same sets."""
     name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
-    return draw(stream(name, seed, number), n_rows, n_noise)
+    return draw(stream(name, seed, replicate), n_rows, n_noise)
 
 
-def logistic() -> Family:
-    """Return L1 logistic regression at the document's 36 penalties, in standard units."""
+def l1_logistic() -> Family:
+    """Return L1 logistic regression with the document's 36 penalties, on standardised columns."""
     return Family.from_grid(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
 
 
-def machines(*, scaled: bool = False) -> Family:
-    """Return linear support vector machines at 13 costs, on scaled or unscaled features.
+def linear_svms(*, scaled: bool = False) -> Family:
+    """Return linear support vector machines at 13 costs C, on scaled or unscaled features.
 
-    Features are scaled in each training set. The document does not report the costs that it tries.
+    Scaling is part of each fit. The document does not report the costs that it tries.
     """
     machine = SVC(kernel="linear")
     if not scaled:
@@ -107,8 +128,8 @@ def machines(*, scaled: bool = False) -> Family:
 
 
 def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
-    """Return methods by their names: "CV-5", "100×CV-5", "LOO", "EBIC", "BEEp", "BEEi"."""
-    every: dict[str, Method] = {
+    """Return methods by name: "CV-5", "100×CV-5" (repeated), "LOO", "EBIC", "BEEp" or "BEEi"."""
+    fixed_methods: dict[str, Method] = {
         "BEEp": BayesianError("proper", standardize=standardize),
         "BEEi": BayesianError("improper", standardize=standardize),
         "EBIC": EBIC(),
@@ -116,114 +137,123 @@ def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[st
     }
 
     def folds(name: str) -> Method:
-        repeats, _, label = name.rpartition("×")
-        return KFold(int(label.removeprefix("CV-")), repeats=int(repeats or 1))
+        repeats, _, fold_label = name.rpartition("×")
+        return KFold(int(fold_label.removeprefix("CV-")), repeats=int(repeats or 1))
 
-    return {name: every.get(name) or folds(name) for name in names}
+    return {name: fixed_methods.get(name) or folds(name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """A family fitted to all rows of a training set, with the error of every candidate's rule."""
+class TrainedFamily:
+    """Family of candidates fitted to one training set, with the error of every candidate."""
 
     family: Family
     data: Data
     answers: Answers
     errors: np.ndarray
-    n_features: np.ndarray  # number of features with a nonzero coefficient
+    # This array holds the number of features with a nonzero coefficient.
+    n_features: np.ndarray
 
     @classmethod
-    def from_family(cls, family: Family, drawn: Drawn) -> Trained:
-        """Fit all rules at once and compute their errors."""
-        X, y, errors_of = drawn
+    def from_family(cls, family: Family, drawn: TrainingSet) -> TrainedFamily:
+        """Fit all candidates to the training set at once and compute their errors."""
+        X, y, error_function = drawn
         data = Data.check(X, y, task="classification")
-        # The plan has one fit, whose rules are requested.
+        # This plan has one fit on all rows, and requests the linear rules of the candidates.
         plan = BayesianError().plan(data, Streams(0))
-        answers = answered(family, data, ZeroOne(), plan)
+        answers = predict_plan(family, data, ZeroOne(), plan)
         errors, n_features = np.full((2, len(family)), np.nan)
         for rules in getattr(answers.extra, "rules", None) or ():
-            errors[rules.candidates] = errors_of(family, rules)
+            errors[rules.candidates] = error_function(family, rules)
             n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
         return cls(family, data, answers, errors, n_features)
 
-    def tested(self, method: Method, seed: int = 0, rule: Rule = SMALLEST) -> Sequence[Tested]:
-        """Return a method's estimates of all rules; Bayesian ones need no further fit."""
+    def estimate_all(
+        self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
+    ) -> Sequence[Tested]:
+        """Return a method's risk estimates of all candidates; Bayesian ones need no further fit."""
         loss = method.loss_of(self.data, ZeroOne(), requested=False)
         if isinstance(method, BayesianError):
             return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
-        return evaluated(method, self.family, self.data, loss, seed, rule=rule).tested
+        return evaluate_method(method, self.family, self.data, loss, seed, rule=rule).tested
 
     def choice(
-        self, method: Method, seed: int = 0, rule: Rule = SMALLEST
+        self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
     ) -> tuple[float, float, float]:
-        """Return a method's estimate of its choice, the true error, and its number of features."""
-        tested = self.tested(method, seed, rule)
-        chosen = chosen_candidate(tested, terms_of(self.family, rule))
-        return tested[chosen].value, float(self.errors[chosen]), float(self.n_features[chosen])
+        """Return the estimate, true error and number of features of a method's chosen rule."""
+        estimates = self.estimate_all(method, seed, rule)
+        chosen_index = chosen_candidate(estimates, terms_of(self.family, rule))
+        return (
+            estimates[chosen_index].value,
+            float(self.errors[chosen_index]),
+            float(self.n_features[chosen_index]),
+        )
 
 
 def choices_by_size(
     sizes: Sequence[int],
     learners: Learners,
-    training_set: Callable[[int], Drawn],
-    number: int,
-    rule: Rule = SMALLEST,
+    training_set: Callable[[int], TrainingSet],
+    replicate: int,
+    rule: Rule = MINIMUM_RULE,
 ) -> dict[str, np.ndarray]:
-    """Return the error of each method's choice at every size, with the learner's name in front.
+    """Return the errors of all chosen rules by size, under names of learner and method.
 
-    The result also holds its estimate and number of features, the smallest error of all rules, and
-    whether a path stopped early.
+    The result also holds the estimates and the numbers of features of the chosen rules, the
+    smallest error of all rules, and an indicator of paths that did not converge.
     """
     values: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
-        drawn = training_set(size)
+        drawn_set = training_set(size)
         for label, (family, methods) in learners.items():
-            with unconverged() as short:
-                trained = Trained.from_family(family, drawn)
+            with record_non_convergence() as stopped_early:
+                trained = TrainedFamily.from_family(family, drawn_set)
                 for name, method in methods.items():
-                    found = trained.choice(method, number, rule)
-                    for what, value in zip(("estimate", "", "features"), found, strict=True):
-                        values[f"{label} {name} {what}".strip()].append(value)
+                    choice = trained.choice(method, replicate, rule)
+                    for quantity, value in zip(("estimate", "", "features"), choice, strict=True):
+                        values[f"{label} {name} {quantity}".strip()].append(value)
             values[f"{label} {ORACLE}"].append(float(trained.errors.min()))
-            values[f"{label} {SHORT}"].append(float(short))
-    return {name: np.array(of) for name, of in values.items()}
+            values[f"{label} {STOPPED_EARLY}"].append(float(stopped_early))
+    return {name: np.array(size_values) for name, size_values in values.items()}
 
 
-def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
-    """Return the share of wrong labels among given rows, for every rule.
+def error_rates(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
+    """Return the share of misclassified rows, for every linear rule.
 
-    The label is the class with the largest score, or with the most pairs, and the first one of
-    ties.
+    The predicted label is the class with the largest score, or the class that wins most comparisons
+    of pairs of classes. The first class wins ties.
     """
     columns = rules.used
     rules, X = rules.cut(columns), X[:, columns]
     votes = np.zeros((len(rules.candidates), len(X), len(rules.codes)), dtype=np.int8)
-    for first, second in combinations(range(len(rules.codes)), 2):
-        slopes, starts = rules.between(rules.codes[first], rules.codes[second])
-        of_second = slopes @ X.T + starts[:, None] > (0.0 if rules.pairs else TIE)
-        votes[..., second] += of_second
-        votes[..., first] += ~of_second
+    for class_a, class_b in combinations(range(len(rules.codes)), 2):
+        coefficients, intercepts = rules.between(rules.codes[class_a], rules.codes[class_b])
+        prefers_b = coefficients @ X.T + intercepts[:, None] > (0.0 if rules.pairs else TIE)
+        votes[..., class_b] += prefers_b
+        votes[..., class_a] += ~prefers_b
     return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != codes).mean(axis=1))
 
 
 @contextmanager
-def unconverged() -> Iterator[np.ndarray]:
-    """Record whether fits warn of non-convergence (1 or 0), without warnings of rare classes.
+def record_non_convergence() -> Iterator[np.ndarray]:
+    """Record if any fit in the block warns of non-convergence: yield an array of 1.0 or 0.0.
 
-    An experiment counts them in its findings, because a worker process would hide them. In threads
-    other than the main one warnings are not intercepted, and the result is NaN: unknown.
+    Warnings of rare classes in folds are suppressed.
+
+    An experiment counts the warnings in its findings, because a worker process would hide them. In
+    threads other than the main one warnings are not intercepted, and the result is NaN: unknown.
     """
-    # Only the filters of the main thread are restored.
+    # The filters of warnings can be changed and restored in the main thread only.
     if threading.current_thread() is not threading.main_thread():
         yield np.array(np.nan)
         return
-    short = np.array(0.0)
-    with warnings.catch_warnings(record=True) as caught:
+    stopped_early = np.array(0.0)
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        yield short
-    for caught_warning in caught:
+        yield stopped_early
+    for caught_warning in caught_warnings:
         if issubclass(caught_warning.category, ConvergenceWarning):
-            short[...] = 1
+            stopped_early[...] = 1
         elif not (
             issubclass(caught_warning.category, TrueRiskWarning)
             and "folds" in str(caught_warning.message)
@@ -236,7 +266,7 @@ def unconverged() -> Iterator[np.ndarray]:
             )
 
 
-# ---------------------------------------------------------------- reports
+# ---------------------------------------------------------------- reports of the choices
 
 PERMUTATIONS = 10_000
 SPLIT_UNIT = "training sets of each size"
@@ -247,7 +277,8 @@ STYLES = {
     "BEEi": "r-",
     "EBIC": "m:",
     "oracle": "g-",
-}  # styles of the document, if it has them
+    # The line styles are those of the document, if it has the method.
+}
 
 
 def size_tables(
@@ -257,11 +288,12 @@ def size_tables(
     n_known: int,
     foot: str = "",
 ) -> Iterator[PaperTable]:
-    """Yield a table per size that compares with an earlier run of `n_known` training sets."""
-    for place, n in enumerate(sizes):
-        values = {name: of[:, place] for name, of in draws.items()}
+    """Yield a table per size: our means beside an earlier run of `n_known` training sets."""
+    for size_index, n in enumerate(sizes):
+        values = {name: quantity_values[:, size_index] for name, quantity_values in draws.items()}
         reference = {
-            name: (of[place], printed(values[name], n_known, 3)) for name, of in known.items()
+            name: (quantity_values[size_index], std_error_of_printed_mean(values[name], n_known, 3))
+            for name, quantity_values in known.items()
         }
         title = f"n = {n}{foot}"
         yield PaperTable.from_values(title, f"{n_known} sets of this recipe", values, reference)
@@ -270,119 +302,124 @@ def size_tables(
 def table_with_paper(
     draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]
 ) -> PaperTable:
-    """Return a table that states the document's numbers in its names only.
+    """Return a table of our means whose row names quote the document's numbers.
 
-    They come from another generator, so they cannot be compared with these values.
+    The document's numbers come from another generator, so the table does not compare them.
     """
     values = {
         f"{name}, n = {n} (document: {number})": draws[name][:, j]
-        for name, every in paper.items()
-        for j, (n, number) in enumerate(zip(sizes, every, strict=True))
+        for name, printed_numbers in paper.items()
+        for j, (n, number) in enumerate(zip(sizes, printed_numbers, strict=True))
         if number
     }
     return PaperTable.from_values("beside the document", "not comparable", values)
 
 
-def under(draws: Draws, label: str, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return the errors of a learner's choices by method, without the learner's name."""
+def select_learner(draws: Draws, label: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Select the quantities of one learner, and drop the learner's name from theirs."""
     return {name: draws[f"{label} {name}"] for name in names}
 
 
 def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
-    """Return a table of means with a row per name and a column per size."""
-    rows = {name: of.T for name, of in values.items()}
+    """Return a table of means with a row per quantity and a column per training-set size."""
+    rows = {name: quantity_values.T for name, quantity_values in values.items()}
     return MeansGrid.from_values(title, (f"n = {n}" for n in sizes), rows)
 
 
-def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
-    """Split a quantity into one per size."""
-    return {f"{name}, n = {n}": of for n, of in zip(sizes, values.T, strict=True)}
+def split_by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
+    """Split an array (replicate, size) into one array per training-set size."""
+    return {f"{name}, n = {n}": size_values for n, size_values in zip(sizes, values.T, strict=True)}
 
 
-# The entries are a learner, the choice with the smaller error, the other one, and indices of sizes.
-Less = tuple[str, str, str, *tuple[int, ...]]
+# Learner, choice with the smaller error, choice with the larger error, and size indices.
+ErrorComparison = tuple[str, str, str, *tuple[int, ...]]
 
 
 def compare_choices(
-    draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = ""
+    draws: Draws, sizes: Sequence[int], *claims: ErrorComparison, foot: str = ""
 ) -> Iterator[Statement]:
-    """Yield statements that one choice has a smaller error than another at some sizes.
+    """Yield a statement per claim and size: one choice has a smaller error than another.
 
-    The choices are paired by training set. The one-sided p-value of a paired permutation test, as
-    in the document, is added.
+    The choices are paired by training set. Each statement adds the one-sided p-value of a paired
+    permutation test, which the document uses, too.
     """
-    for learner, lower, higher, *places in claims:
-        low, high = (draws[f"{learner} {name}".strip()] for name in (lower, higher))
-        head = f"{learner}: " if learner else ""
-        for place in places:
-            gaps = (high - low)[:, place]
+    for learner, lower_name, higher_name, *size_indices in claims:
+        lower_errors, higher_errors = (
+            draws[f"{learner} {name}".strip()] for name in (lower_name, higher_name)
+        )
+        prefix = f"{learner}: " if learner else ""
+        for size_index in size_indices:
+            differences = (higher_errors - lower_errors)[:, size_index]
             yield Statement.from_quantities(
-                f"{head}{lower} lies below {higher} at n = {sizes[place]}{foot}",
-                Quantity.mean(f"{higher} − {lower}", gaps),
-                remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
+                f"{prefix}{lower_name} lies below {higher_name} at n = {sizes[size_index]}{foot}",
+                Quantity.mean(f"{higher_name} − {lower_name}", differences),
+                remark=f"paired permutation test, one-sided: p = {permutation_p(differences):.4f}",
             )
 
 
 def spread_gaps(
     draws: Draws, sizes: Sequence[int], text: str, name: str, *others: str
 ) -> Iterator[Quantity]:
-    """Yield, by size, the standard deviation of a choice's errors minus the smallest of others'."""
+    """Yield by size: the standard deviation of a choice's errors minus the smallest other one."""
 
     def gap(every: np.ndarray) -> float:
-        first, *rest = every.std(axis=0, ddof=1)
-        return float(first - min(rest))
+        first_deviation, *other_deviations = every.std(axis=0, ddof=1)
+        return float(first_deviation - min(other_deviations))
 
-    every = np.stack([draws[one] for one in (name, *others)], axis=1)
+    errors_of_choices = np.stack([draws[choice] for choice in (name, *others)], axis=1)
     for j, n in enumerate(sizes):
-        yield Quantity.from_statistic(f"{text}, n = {n}", gap, every[:, :, j], BELOW)
+        yield Quantity.from_statistic(f"{text}, n = {n}", gap, errors_of_choices[:, :, j], BELOW)
 
 
-def permutation_p(gaps: np.ndarray) -> float:
-    """Return the one-sided p-value: how often random signs give at least this mean difference."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(gaps)))
-    at_least = (signs @ gaps >= gaps.sum() - 1e-12).sum()
-    return float((at_least + 1) / (PERMUTATIONS + 1))
+def permutation_p(differences: np.ndarray) -> float:
+    """Return the one-sided p-value of a mean difference from 10,000 random changes of signs."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(differences)))
+    n_at_least = (signs @ differences >= differences.sum() - 1e-12).sum()
+    return float((n_at_least + 1) / (PERMUTATIONS + 1))
 
 
-def along_rows(
+def panel_by_training_rows(
     title: str,
     label: str,
     sizes: Sequence[int],
     values: Draws,
     styles: Mapping[str, str] = STYLES,
 ) -> Panel:
-    """Draw means over the number of training rows."""
+    """Return a panel with mean values over the number of training rows."""
     lines = mean_lines(np.array(sizes), values, (styles.get(name, "k-") for name in values))
     return Panel(title, "training rows", label, lines)
 
 
-def shaded(
+def heat_maps(
     ours: Draws, paper: Mapping[str, Sequence[str]], sizes: Sequence[int], title: str
 ) -> Iterator[Panel]:
-    """Yield heat maps of our mean errors and of the printed ones.
+    """Yield two heat maps: our mean errors and the mean errors that the document prints.
 
-    There is a row per choice and a column per size. What is not legible in the document is NaN.
+    There is a row per choice and a column per size. Numbers that are not legible in the document
+    are NaN.
     """
     means = {name: ours[name].mean(axis=0) for name in paper}
-    theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
-    places, columns = np.arange(len(sizes)), tuple(f"n = {n}" for n in sizes)
-    for text, values in ((title, means), (f"{title}, the document's", theirs)):
-        rows = tuple(Series(name, places, np.array(of)) for name, of in values.items())
+    printed_means = {
+        n: [float(cell.split()[0] if cell else "nan") for cell in row] for n, row in paper.items()
+    }
+    positions, columns = np.arange(len(sizes)), tuple(f"n = {n}" for n in sizes)
+    for text, mean_errors in ((title, means), (f"{title}, the document's", printed_means)):
+        rows = tuple(Series(name, positions, np.array(cell)) for name, cell in mean_errors.items())
         yield Panel(text, "", "mean error", rows, "shades", columns)
 
 
-def convergence_note(short: np.ndarray) -> str:
-    """Return a note on the number of runs in which a path stopped early at some penalty."""
-    unknown, n_short = np.count_nonzero(np.isnan(short)), np.nansum(short)
-    if unknown:
+def convergence_note(stops: np.ndarray) -> str:
+    """Return a note on the number of runs in which a path did not converge at some penalty."""
+    n_nan, n_stopped = np.count_nonzero(np.isnan(stops)), np.nansum(stops)
+    if n_nan:
         return (
-            f"NOT KNOWN of {unknown} of {short.size} runs whether a path stopped short: they were "
-            f"drawn in threads, where warnings are not heard. Of the others {n_short:g} have one "
+            f"NOT KNOWN of {n_nan} of {stops.size} runs whether a path stopped short: they were "
+            f"drawn in threads, where warnings are not heard. Of the others {n_stopped:g} have one "
             "that did."
         )
-    if not n_short:
-        return f"every path converged at every penalty, in all folds of {short.size} runs."
+    if not n_stopped:
+        return f"every path converged at every penalty, in all folds of {stops.size} runs."
     return (
-        f"NOT CONVERGED: in {n_short:g} of {short.size} runs a path stopped short at "
+        f"NOT CONVERGED: in {n_stopped:g} of {stops.size} runs a path stopped short at "
         "some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )

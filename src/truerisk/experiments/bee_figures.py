@@ -1,4 +1,8 @@
-"""002, Figures 1 and 4, §3.1.2: error curves of CV-5 and BEE, BEE's prior, and run times."""
+"""Experiments for Figures 1 and 4 and §3.1.2 of Huttunen and Tohka (2015).
+
+These are error curves of five-fold cross-validation (CV-5) and of the Bayesian error estimate
+(BEE), the prior of BEE, and run times.
+"""
 
 from __future__ import annotations
 
@@ -10,72 +14,84 @@ import numpy as np
 
 from truerisk.datasets import make_four_class
 from truerisk.experiments.bee_choosing import (
+    GENERATOR_NOTE,  # noqa: F401 - used in docstrings
     LAMBDAS,
-    OF_ANOTHER_GENERATOR,  # noqa: F401 - used in docstrings
     ORACLE,
-    SHORT,
     SIZES,
     SPLIT_UNIT,
-    Trained,
-    along_rows,
-    by_size,
+    STOPPED_EARLY,
+    TrainedFamily,
     convergence_note,
     draw,
-    logistic,
-    machines,
+    draw_synthetic,
+    l1_logistic,
+    linear_svms,
     mean_grid,
     methods_named,
-    synthetic,
-    unconverged,
+    panel_by_training_rows,
+    record_non_convergence,
+    split_by_size,
 )
 from truerisk.experiments.experiment import (
     Draws,
-    answered,
-    evaluated,
+    evaluate_method,
     experiment,
-    first_least,
+    index_of_first_minimum,
+    predict_plan,
     stream,
     values_of,
 )
-from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_line
+from truerisk.experiments.figures import (
+    FindingParts,
+    MeansGrid,
+    Panel,
+    PaperTable,
+    Series,
+    mean_line,
+)
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.extend import Data, Streams
 from truerisk.losses import ZeroOne
 from truerisk.methods import BayesianError, KFold
 
-# ---------------------------------------------------------------- Figure 1
+# ---------------------------------------------------------------- Figure 1: error curves
 
 ROWS = 500
-SHOWN = 10  # number of curves in the figure
+# This is the number of curves in the figure.
+N_SHOWN_CURVES = 10
 LOGS = np.log10(LAMBDAS)
-DRAWN = -0.5  # The document draws curves from here downwards.
-ISOLATED = 5  # percentage of curves below which cases count as isolated
-STEP = 0.15  # one and a half steps of the grid of penalties, in log10(λ)
-FAR = 0.6  # a factor of four of the penalty, in log10(λ)
+# The document draws the curves from this value of log10(λ) downwards.
+LARGEST_DRAWN_LOG = -0.5
+# If at most this percentage of curves has a distant minimum, these cases count as isolated.
+ISOLATED = 5
+# This is one and a half steps of the grid of penalties, in log10(λ).
+STEP = 0.15
+# This is a factor of four of the penalty, in log10(λ).
+FAR_IN_LOG_LAMBDA = 0.6
 AXIS = "log10(λ)"
 SPREAD = partial(np.std, ddof=1)
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
-    """Return the curves of one data set, fixed by the seed, with other folds per replicate."""
-    trained, curves = _fixed(seed)
+    """Return error curves over the penalties for one data set, with new folds in each replicate."""
+    trained, curves = _path_and_bayesian_curves(seed)
     folds = stream("bee-figure-1 folds", seed, number).integers(2**63)
-    with unconverged() as short:
-        of_folds = values_of(trained.tested(KFold(5), int(folds)))
-    return {**curves, "CV-5": of_folds, SHORT: short}
+    with record_non_convergence() as stopped_early:
+        fold_curve = values_of(trained.estimate_all(KFold(5), int(folds)))
+    return {**curves, "CV-5": fold_curve, STOPPED_EARLY: stopped_early}
 
 
 @lru_cache(maxsize=1)
-def _fixed(seed: int) -> tuple[Trained, dict[str, np.ndarray]]:
-    """Return the path on all rows of the data set, and the curves that do not depend on folds."""
-    trained = Trained.from_family(logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
+def _path_and_bayesian_curves(seed: int) -> tuple[TrainedFamily, dict[str, np.ndarray]]:
+    """Return the fitted path on the data set of this seed, and the curves that need no folds."""
+    trained = TrainedFamily.from_family(l1_logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
     methods = methods_named(("BEEp", "BEEi"))
-    bayesian = {name: values_of(trained.tested(method)) for name, method in methods.items()}
+    bayesian = {name: values_of(trained.estimate_all(method)) for name, method in methods.items()}
     return trained, {"true": trained.errors, **bayesian}
 
 
 @experiment(_replicate_1, replicates=500, quick=20, unit="draws of the folds")
-def bee_figure_1(draws: Draws) -> Parts:
+def bee_figure_1(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Figure 1: where the least error is found.
 
     {ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; 5-fold
@@ -89,196 +105,251 @@ def bee_figure_1(draws: Draws) -> Parts:
     equal errors go to the largest penalty. The document says neither how it breaks such ties nor
     whether its folds are stratified; here they are.
     """
-    yield convergence_note(draws[SHORT])
-    curves, true = draws["CV-5"], draws["true"][0]
-    single = {name: draws[name][0] for name in ("BEEp", "BEEi")}
-    chosen, mean = np.array([first_least(curve) for curve in curves]), "mean of all CV-5 curves"
-    places = {mean: first_least(curves.mean(axis=0))}
-    places |= {name: first_least(curve) for name, curve in single.items()}
-    places["oracle"] = int(true.argmin())
-    errors = {"CV-5, mean over folds": true[chosen], "CV-5, worst of all folds": true[chosen].max()}
-    errors |= {name: true[at] for name, at in places.items()}
+    yield convergence_note(draws[STOPPED_EARLY])
+    curves, true_errors = draws["CV-5"], draws["true"][0]
+    bayesian_curves = {name: draws[name][0] for name in ("BEEp", "BEEi")}
+    chosen_indices, mean_name = (
+        np.array([index_of_first_minimum(curve) for curve in curves]),
+        "mean of all CV-5 curves",
+    )
+    minimum_of = {mean_name: index_of_first_minimum(curves.mean(axis=0))}
+    minimum_of |= {name: index_of_first_minimum(curve) for name, curve in bayesian_curves.items()}
+    minimum_of["oracle"] = int(true_errors.argmin())
+    errors = {
+        "CV-5, mean over folds": true_errors[chosen_indices],
+        "CV-5, worst of all folds": true_errors[chosen_indices].max(),
+    }
+    errors |= {name: true_errors[index] for name, index in minimum_of.items()}
     yield PaperTable.from_values("true error of the chosen rule", "document", errors)
-    logs = {"CV-5, mean over folds": [LOGS[chosen]]}
-    logs |= {name: [LOGS[at]] for name, at in places.items()}
-    yield MeansGrid.from_values("where the minimum lies", (AXIS,), logs, digits=2)
+    log_lambdas = {"CV-5, mean over folds": [LOGS[chosen_indices]]}
+    log_lambdas |= {name: [LOGS[index]] for name, index in minimum_of.items()}
+    yield MeansGrid.from_values("where the minimum lies", (AXIS,), log_lambdas, digits=2)
 
-    different, commonest = len(np.unique(chosen)), np.bincount(chosen).max() / len(chosen)
-    where = "standard deviation of the curves where their mean is least"
+    n_different, largest_share = (
+        len(np.unique(chosen_indices)),
+        np.bincount(chosen_indices).max() / len(chosen_indices),
+    )
+    label = "standard deviation of the curves where their mean is least"
     yield Statement.from_quantities(
         "curves of CV-5 vary, and so does the place of their minimum",
-        Quantity.from_statistic(where, SPREAD, curves[:, places[mean]]),
-        Quantity.from_statistic("standard deviation of log10(λ)", SPREAD, LOGS[chosen], digits=2),
-        remark=f"{different} different minima, the commonest in {100 * commonest:.0f} %",
+        Quantity.from_statistic(label, SPREAD, curves[:, minimum_of[mean_name]]),
+        Quantity.from_statistic(
+            "standard deviation of log10(λ)", SPREAD, LOGS[chosen_indices], digits=2
+        ),
+        remark=f"{n_different} different minima, the commonest in {100 * largest_share:.0f} %",
     )
-    gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
-    far, isolated = gaps > FAR, Claim("near", ISOLATED / 2, ISOLATED / 2)
+    gaps = np.abs(LOGS[chosen_indices] - np.median(LOGS[chosen_indices]))
+    is_far, isolated_claim = gaps > FAR_IN_LOG_LAMBDA, Claim("near", ISOLATED / 2, ISOLATED / 2)
     yield Statement.from_quantities(
         "in isolated cases the minimum lies far from the majority: in some, but no more than "
-        f"{ISOLATED} % farther than {FAR} in log10(λ) from the median",
-        Quantity.share("per cent of curves", far, isolated),
-        remark=f"{int(far.sum())} of {len(chosen)}; the farthest {gaps.max():.1f}",
+        f"{ISOLATED} % farther than {FAR_IN_LOG_LAMBDA} in log10(λ) from the median",
+        Quantity.share("per cent of curves", is_far, isolated_claim),
+        remark=f"{int(is_far.sum())} of {len(chosen_indices)}; the farthest {gaps.max():.1f}",
     )
-    bayes = float(LOGS[places["BEEp"]])
+    bayesian_minimum = float(LOGS[minimum_of["BEEp"]])
 
     def gap(some: np.ndarray) -> float:
-        return float(LOGS[first_least(some.mean(axis=0))] - bayes)
+        return float(LOGS[index_of_first_minimum(some.mean(axis=0))] - bayesian_minimum)
 
-    near = Claim("near", 0.0, STEP)
+    near_claim = Claim("near", 0.0, STEP)
     yield Statement.from_quantities(
         "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
         "at most one penalty away",
-        Quantity.from_statistic("log10(λ) of the mean − of BEEp", gap, curves, near, digits=2),
-        remark=f"BEEp has it at log10(λ) = {bayes:.1f}",
+        Quantity.from_statistic(
+            "log10(λ) of the mean − of BEEp", gap, curves, near_claim, digits=2
+        ),
+        remark=f"BEEp has it at log10(λ) = {bayesian_minimum:.1f}",
     )
 
-    seen, at = LOGS <= DRAWN + 1e-9, [places["BEEp"]]
-    shown = tuple(Series("", LOGS[seen], curve[seen], "-", 0.8) for curve in curves[:SHOWN])
-    bold = Series(f"mean of {len(curves)}", LOGS[seen], curves.mean(axis=0)[seen], "k-", 2.4)
-    # Beyond this limit all curves increase.
-    title, heights = f"{len(shown)} curves of CV-5, one data set", (0.0, 0.12)
-    yield Panel(title, AXIS, "error", (*shown, bold), limits=heights)
+    is_drawn, index = LOGS <= LARGEST_DRAWN_LOG + 1e-9, [minimum_of["BEEp"]]
+    drawn_lines = tuple(
+        Series("", LOGS[is_drawn], curve[is_drawn], "-", 0.8) for curve in curves[:N_SHOWN_CURVES]
+    )
+    mean_curve = Series(
+        f"mean of {len(curves)}", LOGS[is_drawn], curves.mean(axis=0)[is_drawn], "k-", 2.4
+    )
+    # Above this limit of the vertical axis all curves increase.
+    title, y_limits = f"{len(drawn_lines)} curves of CV-5, one data set", (0.0, 0.12)
+    yield Panel(title, AXIS, "error", (*drawn_lines, mean_curve), limits=y_limits)
     styles = {"BEEp": "r--", "BEEi": "r-", "true": "g-"}
-    lines = (Series(name, LOGS[seen], draws[name][0, seen], look) for name, look in styles.items())
-    dot = Series("minimum of BEEp", LOGS[at], single["BEEp"][at], "bo")
-    yield Panel("Bayesian error and true error", AXIS, "error", (*lines, dot), limits=heights)
-    counts = Series("", LOGS, np.bincount(chosen, minlength=len(LOGS)).astype(float))
-    yield Panel(f"minima of {len(chosen)} curves", AXIS, "curves", (counts,), kind="bars")
+    lines = (
+        Series(name, LOGS[is_drawn], draws[name][0, is_drawn], look)
+        for name, look in styles.items()
+    )
+    minimum_point = Series("minimum of BEEp", LOGS[index], bayesian_curves["BEEp"][index], "bo")
+    yield Panel(
+        "Bayesian error and true error", AXIS, "error", (*lines, minimum_point), limits=y_limits
+    )
+    counts = Series("", LOGS, np.bincount(chosen_indices, minlength=len(LOGS)).astype(float))
+    yield Panel(f"minima of {len(chosen_indices)} curves", AXIS, "curves", (counts,), kind="bars")
 
 
-# ---------------------------------------------------------------- §3.1.2, the prior as a knob
+# ---------------------------------------------------------------- §3.1.2, the prior weight κ
 
 P = 20
 FLAT, JEFFREYS, PROPER = -(P + 2), 0, P + 2
 LARGEST = 8 * P
-METHODS = {  # The first two have S = 0, the others S = I.
+# The first two priors have no scale matrix (S = 0), the others have S = I.
+METHODS = {
     FLAT: BayesianError("flat", standardize=False),
     JEFFREYS: BayesianError("jeffreys", standardize=False),
 } | {k: BayesianError(kappa=k, standardize=False) for k in (P, PROPER, 2 * P, 4 * P, LARGEST)}
 KAPPAS = tuple(METHODS)
-# Minimum number of rows of each class: without S there is no other information.
-NEEDED = {FLAT: 2 * P + 2, JEFFREYS: P + 1}
+# Minimum number of rows of each class: without S, the rows are the only information on covariances.
+MIN_CLASS_ROWS = {FLAT: 2 * P + 2, JEFFREYS: P + 1}
 
 
-def _replicate_priors(seed: int, number: int) -> Draws:
-    """Return the smallest estimate and its rule's error by size and κ, for sets of Table 2."""
-    found = np.full((2, len(SIZES), len(KAPPAS)), np.nan)
-    best = np.empty(len(SIZES))
+def _replicate_priors(seed: int, replicate: int) -> Draws:
+    """Return the smallest estimate and the true error of its rule, by size and prior weight κ.
+
+    The training sets are those of Table 2.
+    """
+    choices = np.full((2, len(SIZES), len(KAPPAS)), np.nan)
+    smallest_errors = np.empty(len(SIZES))
     for j, n_rows in enumerate(SIZES):
-        with unconverged():
-            trained = Trained.from_family(logistic(), synthetic(seed, number, n_rows))
-        best[j] = trained.errors.min()
+        with record_non_convergence():
+            trained = TrainedFamily.from_family(
+                l1_logistic(), draw_synthetic(seed, replicate, n_rows)
+            )
+        smallest_errors[j] = trained.errors.min()
         for i, (kappa, method) in enumerate(METHODS.items()):
-            if n_rows // 2 >= NEEDED.get(kappa, 0):
-                found[:, j, i] = trained.choice(method)[:2]
-    return {"estimate": found[0], "error": found[1], ORACLE: best}
+            if n_rows // 2 >= MIN_CLASS_ROWS.get(kappa, 0):
+                choices[:, j, i] = trained.choice(method)[:2]
+    return {"estimate": choices[0], "error": choices[1], ORACLE: smallest_errors}
 
 
 @experiment(_replicate_priors, replicates=200, quick=20, unit=SPLIT_UNIT)
-def bee_priors(draws: Draws) -> Parts:
+def bee_priors(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), §3.1.2: the prior as a knob.
 
     L1 logistic regression, 36 penalties, {P} features; κ from {FLAT} to {LARGEST}
 
-    {OF_ANOTHER_GENERATOR}
+    {GENERATOR_NOTE}
 
     κ = −(P + 2) and κ = 0 have no S and no ν; the others have S = I and ν = ½, as printed with
     κ = P + 2 = {PROPER}; such an S needs κ above P − 1. Where a class has too few rows there is no
     posterior, and a dash.
     """
-    estimates, errors, best = (draws[name] for name in ("estimate", "error", ORACLE))
-    names = [f"κ = {k}" + (f", {of.prior}" if k in NEEDED else "") for k, of in METHODS.items()]
+    estimates, errors, smallest_errors = (draws[name] for name in ("estimate", "error", ORACLE))
+    names = [
+        f"κ = {k}" + (f", {method.prior}" if k in MIN_CLASS_ROWS else "")
+        for k, method in METHODS.items()
+    ]
     titles = {"estimate": "least estimate", "error": "true error of the rule that has it"}
     for name, title in titles.items():
         by_kappa = dict(zip(names, np.moveaxis(draws[name], 2, 0), strict=True))
         yield mean_grid(by_kappa, SIZES, title)
-    yield mean_grid({ORACLE: best}, SIZES, "least true error of all rules")
+    yield mean_grid({ORACLE: smallest_errors}, SIZES, "least true error of all rules")
 
-    strong = errors[:, :, KAPPAS.index(PROPER)]
+    errors_with_proper_prior = errors[:, :, KAPPAS.index(PROPER)]
     for kappa in (JEFFREYS, FLAT):
-        shown = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
-        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, shown]
+        size_indices = [j for j, n in enumerate(SIZES) if n // 2 >= MIN_CLASS_ROWS[kappa]]
+        differences = (errors[:, :, KAPPAS.index(kappa)] - errors_with_proper_prior)[
+            :, size_indices
+        ]
         yield Statement.from_quantities(
             f"a strong prior, κ = P + 2, is beneficial for the choice: beside κ = {kappa}",
-            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in shown]),
+            split_by_size(
+                f"error with κ = {kappa} − with {PROPER}",
+                differences,
+                [SIZES[j] for j in size_indices],
+            ),
             digits=5,
         )
-    lacking = (
-        Quantity.exact(f"rows of each class it needs − there are, n = {n}", NEEDED[FLAT] - n // 2)
+    missing_rows = (
+        Quantity.exact(
+            f"rows of each class it needs − there are, n = {n}", MIN_CLASS_ROWS[FLAT] - n // 2
+        )
         for n in SIZES[:2]
     )
     yield Statement.from_quantities(
-        "the flat prior easily becomes underdetermined with few samples", *lacking
+        "the flat prior easily becomes underdetermined with few samples", *missing_rows
     )
 
     for j, n_rows in enumerate(SIZES):
-        shown = np.isfinite(errors[0, j])
-        places = np.array(KAPPAS)[shown]
+        size_indices = np.isfinite(errors[0, j])
+        kappas = np.array(KAPPAS)[size_indices]
         lines = (
-            mean_line("least estimate", places, estimates[:, j, shown], "C0o-"),
-            mean_line("true error of its rule", places, errors[:, j, shown], "C1s-"),
-            mean_line("least true error", places, np.repeat(best[:, [j]], len(places), 1), "k:"),
+            mean_line("least estimate", kappas, estimates[:, j, size_indices], "C0o-"),
+            mean_line("true error of its rule", kappas, errors[:, j, size_indices], "C1s-"),
+            mean_line(
+                "least true error", kappas, np.repeat(smallest_errors[:, [j]], len(kappas), 1), "k:"
+            ),
         )
         yield Panel(f"n = {n_rows}", "κ", "error", lines)
 
 
-# ---------------------------------------------------------------- Figure 4
+# ---------------------------------------------------------------- Figure 4: run times
 
-ROWS_4 = (73, 182, 364, 727)  # These are 10, 25, 50 and 100 % of the document's training rows.
+# These numbers are 10, 25, 50 and 100 % of the document's training rows.
+ROWS_4 = (73, 182, 364, 727)
 FEATURES = 408
 PROBLEM = make_four_class.with_noise_features(FEATURES - (make_four_class.n_features - 6))
-FIVE = "SVM CV-5, engine svm"
+SVM_FOLDS_ENGINE = "SVM CV-5, engine svm"
 FOLDS = "LR, five folds alone"
-LINES = {"LR CV-5": "b-", "LR BEEp": "r-", "SVM CV-5": "b--", "SVM BEEp": "r--", FIVE: "g--"}
-CLAIMED = (3, 3.5)  # ratio of the times in the document
-REPEATED = 100  # number of repetitions of the five folds
-PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
+LINES = {
+    "LR CV-5": "b-",
+    "LR BEEp": "r-",
+    "SVM CV-5": "b--",
+    "SVM BEEp": "r--",
+    SVM_FOLDS_ENGINE: "g--",
+}
+# The document says that the ratio of the times lies in this range.
+CLAIMED = (3, 3.5)
+# This is the number of repetitions of five-fold cross-validation.
+N_REPEATS = 100
+PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (SVM_FOLDS_ENGINE, "SVM BEEp"))
 
 
 def _replicate_4(seed: int, number: int) -> Draws:
-    """Time all choices for four classes and 408 features, as many as the MEG data have."""
-    _warmed_up()
-    every = [_seconds(n, stream(f"bee-figure-4 {n}", seed, number), number) for n in ROWS_4]
-    return {name: np.array([one[name] for one in every]) for name in (*LINES, FOLDS)}
+    """Measure the time of all choices for four classes and 408 features.
+
+    The MEG data of the document have 408 features, too.
+    """
+    _warm_up()
+    times_by_size = [_seconds(n, stream(f"bee-figure-4 {n}", seed, number), number) for n in ROWS_4]
+    return {name: np.array([times[name] for times in times_by_size]) for name in (*LINES, FOLDS)}
 
 
 @lru_cache(maxsize=1)
-def _warmed_up() -> None:
-    """Run everything once, so that nothing is imported while it is timed."""
+def _warm_up() -> None:
+    """Run everything once, so that no module is imported while the time is measured."""
     _seconds(40, np.random.default_rng(0), 0)
 
 
 def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, float]:
-    """Return processor seconds of every choice on one training set.
+    """Return the processor seconds that every choice takes on one training set.
 
-    Other processes are not counted. Five folds are five fits of every candidate. One fit on all
-    rows is counted in addition, as in the document, and is all that BEE needs.
+    The time of other processes is not counted. Cross-validation with five folds fits every
+    candidate five times. One fit on all rows is counted in addition, as in the document. BEE needs
+    only this fit.
     """
     X, y = PROBLEM(n_rows, random_state=rng)
     data, loss = Data.check(X, y, task="classification"), ZeroOne()
     folds, bayesian = KFold(5), BayesianError(standardize=False)
-    whole = bayesian.plan(data, Streams(0))
+    plan_on_all_rows = bayesian.plan(data, Streams(0))
 
-    def seconds(task: Callable[..., object], *given: object) -> float:
-        started = time.process_time()
-        task(*given)
-        return time.process_time() - started
+    def seconds(task: Callable[..., object], *arguments: object) -> float:
+        start_time = time.process_time()
+        task(*arguments)
+        return time.process_time() - start_time
 
-    lr, svm = logistic(), machines()
-    of_folds = seconds(evaluated, folds, lr, data, loss, seed)
+    logistic_family, svm_family = l1_logistic(), linear_svms()
+    fold_seconds = seconds(evaluate_method, folds, logistic_family, data, loss, seed)
     return {
-        FOLDS: of_folds,
-        "LR CV-5": of_folds + seconds(answered, lr, data, loss, whole),
-        "LR BEEp": seconds(evaluated, bayesian, lr, data, loss, seed),
-        "SVM CV-5": seconds(evaluated, folds, svm, data, loss, seed, "generic")
-        + seconds(answered, svm, data, loss, whole),
-        "SVM BEEp": seconds(evaluated, bayesian, svm, data, loss, seed),
-        FIVE: seconds(evaluated, folds, svm, data, loss, seed, "svm"),
+        FOLDS: fold_seconds,
+        "LR CV-5": fold_seconds
+        + seconds(predict_plan, logistic_family, data, loss, plan_on_all_rows),
+        "LR BEEp": seconds(evaluate_method, bayesian, logistic_family, data, loss, seed),
+        "SVM CV-5": seconds(evaluate_method, folds, svm_family, data, loss, seed, "generic")
+        + seconds(predict_plan, svm_family, data, loss, plan_on_all_rows),
+        "SVM BEEp": seconds(evaluate_method, bayesian, svm_family, data, loss, seed),
+        SVM_FOLDS_ENGINE: seconds(evaluate_method, folds, svm_family, data, loss, seed, "svm"),
     }
 
 
 @experiment(_replicate_4, replicates=10, quick=2, unit=SPLIT_UNIT)
-def bee_figure_4(draws: Draws) -> Parts:
+def bee_figure_4(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Figure 4: running time of choosing one model.
 
     L1 logistic regression (LR, 36 penalties), linear machines (SVM, 13 costs), 408 features
@@ -294,24 +365,31 @@ def bee_figure_4(draws: Draws) -> Parts:
     inner products.
     """
     seconds = {name: draws[name] for name in LINES}
-    ratios = {f"{slow} / {fast}": draws[slow] / draws[fast] for slow, fast in PAIRS}
+    ratios = {
+        f"{slow_choice} / {fast_choice}": draws[slow_choice] / draws[fast_choice]
+        for slow_choice, fast_choice in PAIRS
+    }
     yield mean_grid(seconds, ROWS_4, "seconds of one choice")
     yield mean_grid(ratios, ROWS_4, "how many times as long")
-    low, high = CLAIMED
+    lowest, highest = CLAIMED
     for label in ("LR", "SVM"):
-        times = ratios[f"{label} CV-5 / {label} BEEp"].mean(axis=1)
+        mean_ratios = ratios[f"{label} CV-5 / {label} BEEp"].mean(axis=1)
         yield Statement.from_quantities(
-            f"{label}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
-            {"how many times, over all sizes": times},
-            claim=Claim("near", (low + high) / 2, (high - low) / 2),
+            f"{label}: CV-5 takes {lowest:g} to {highest:g} times as long as the Bayesian choice",
+            {"how many times, over all sizes": mean_ratios},
+            claim=Claim("near", (lowest + highest) / 2, (highest - lowest) / 2),
             digits=2,
         )
-    many = (draws["LR CV-5"] + (REPEATED - 1) * draws[FOLDS]) / draws["LR BEEp"]
+    repeated_ratio = (draws["LR CV-5"] + (N_REPEATS - 1) * draws[FOLDS]) / draws["LR BEEp"]
     yield Statement.from_quantities(
-        f"{REPEATED} times CV-5 costs about 400 times as much: from 300 to 500 times",
-        {"LR, over all sizes": many.mean(axis=1)},
+        f"{N_REPEATS} times CV-5 costs about 400 times as much: from 300 to 500 times",
+        {"LR, over all sizes": repeated_ratio.mean(axis=1)},
         claim=Claim("near", 400, 100),
     )
-    yield along_rows("one choice of the penalty", "seconds", ROWS_4, seconds, LINES)
-    of_slow = {ratio: LINES[slow] for ratio, (slow, _) in zip(ratios, PAIRS, strict=True)}
-    yield along_rows("how many times as long", "ratio of seconds", ROWS_4, ratios, of_slow)
+    yield panel_by_training_rows("one choice of the penalty", "seconds", ROWS_4, seconds, LINES)
+    styles = {
+        ratio: LINES[slow_choice] for ratio, (slow_choice, _) in zip(ratios, PAIRS, strict=True)
+    }
+    yield panel_by_training_rows(
+        "how many times as long", "ratio of seconds", ROWS_4, ratios, styles
+    )

@@ -1,4 +1,4 @@
-"""002, Figures 2 and 3: real data, training sets of several sizes, test errors of all choices."""
+"""Experiments for Figures 2 and 3 of Huttunen and Tohka (2015): test errors on real data."""
 
 from __future__ import annotations
 
@@ -11,159 +11,189 @@ from sklearn.base import clone
 
 from truerisk.datasets import load
 from truerisk.experiments.bee_choosing import (
-    NAMES,
-    OF_MACHINES,
+    METHOD_NAMES,
     ORACLE,
-    SHORT,
     SPLIT_UNIT,
-    Drawn,
+    STOPPED_EARLY,
+    SVM_METHOD_NAMES,
+    ErrorComparison,
     Learners,
-    Less,
-    along_rows,
+    TrainingSet,
     choices_by_size,
     compare_choices,
     convergence_note,
-    errors_on,
-    logistic,
-    machines,
+    error_rates,
+    l1_logistic,
+    linear_svms,
     mean_grid,
     methods_named,
-    under,
+    panel_by_training_rows,
+    select_learner,
 )
 from truerisk.experiments.experiment import Draws, Experiment, paragraphs, stream
-from truerisk.experiments.figures import Findings, Parts
+from truerisk.experiments.figures import FindingParts, Findings
 from truerisk.experiments.statements import Statement
 from truerisk.extend import Family, LinearRules
 
-FEWEST, MOST = 0, -1  # indices of the smallest and of the largest training sets
-LEAST = 2  # Minimum number of rows of each class: with one, BEEi has no posterior.
+# These are the indices of the smallest and of the largest training-set size.
+FEWEST, MOST = 0, -1
+# Each class needs this number of rows, because BEEi has no posterior with one row.
+LEAST = 2
 
 
 @dataclass(frozen=True)
 class RealSet:
-    """A data set by name, with the sizes of training sets and the pool they are drawn from.
+    """Real data set by name, with training-set sizes and the rows to draw training sets from.
 
     Training rows are drawn from the first `pool` rows. If the split is `fixed`, the rows after the
-    pool are tested, otherwise those that were not drawn. `names` are the methods along the path. In
-    a `parting` set the document says that choices diverge from the best rule.
+    pool are the test rows, otherwise all rows that were not drawn. `names` are the methods that
+    choose a penalty of the logistic path. If `choices_diverge` is True, the document says that on
+    this set the choices diverge from the best rule as the number of training rows grows.
     """
 
     name: str
     sizes: tuple[int, ...]
     pool: int
     fixed: bool = False
-    names: tuple[str, ...] = NAMES
+    names: tuple[str, ...] = METHOD_NAMES
     scaled: bool = True
-    parting: bool = False
+    choices_diverge: bool = False
 
     @property
     def learners(self) -> Learners:
-        """The path of penalties, and machines on features scaled in each training set."""
-        path, costs = (methods_named(of, standardize=True) for of in (self.names, OF_MACHINES))
+        """Families with their methods: logistic regression by penalty, and SVMs by cost."""
+        path_methods, cost_methods = (
+            methods_named(method_names, standardize=True)
+            for method_names in (self.names, SVM_METHOD_NAMES)
+        )
         return {
-            f"{self.name} LR": (logistic(), path),
-            f"{self.name} SVM": (machines(scaled=self.scaled), costs),
+            f"{self.name} LR": (l1_logistic(), path_methods),
+            f"{self.name} SVM": (linear_svms(scaled=self.scaled), cost_methods),
         }
 
     def replicate(self, seed: int, number: int) -> Draws:
-        """Draw a training set of every size, and fit both learners to each."""
+        """Draw a training set of every size, and compute the choices of both learners on each."""
         X, y = _rows(self.name)
 
-        def training_set(size: int) -> Drawn:
+        def training_set(size: int) -> TrainingSet:
             train, test = self.split(stream(f"{self.name} {size}", seed, number), size)
 
             def on_test_rows(family: Family, rules: LinearRules) -> np.ndarray:
-                rows = X[test]  # Test rows are transformed like the training rows.
+                # Test rows are scaled with the means and deviations of the training rows.
+                rows = X[test]
                 if family.is_piped:
                     rows = clone(family.estimator[:-1]).fit(X[train]).transform(rows)
-                return errors_on(rows, y[test], rules)
+                return error_rates(rows, y[test], rules)
 
             return X[train], y[train], on_test_rows
 
         return choices_by_size(self.sizes, self.learners, training_set, number)
 
     def split(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw training rows, with at least two of each class; return them and the test rows."""
+        """Draw training rows (at least two of each class), and return training and test rows."""
         _, y = _rows(self.name)
         order = rng.permutation(self.pool)
-        least = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
-        others = order[~np.isin(order, least)]
-        train = np.sort(np.concatenate([least, others])[: max(size, len(least))])
+        rows_of_each_class = np.concatenate(
+            [order[y[order] == code][:LEAST] for code in np.unique(y)]
+        )
+        other_rows = order[~np.isin(order, rows_of_each_class)]
+        train = np.sort(
+            np.concatenate([rows_of_each_class, other_rows])[: max(size, len(rows_of_each_class))]
+        )
         return train, np.setdiff1d(np.arange(self.pool if self.fixed else 0, len(y)), train)
 
-    def contents(self, draws: Draws) -> Parts:
-        """Yield mean test errors by size for both learners, with their panels."""
+    def tables_and_panels(self, draws: Draws) -> FindingParts:
+        """Yield tables and panels of the mean test errors by size, for both learners."""
         for label, (_, methods) in self.learners.items():
-            errors, title = under(draws, label, (*methods, ORACLE)), ", ".join(label.split())
+            errors, title = (
+                select_learner(draws, label, (*methods, ORACLE)),
+                ", ".join(label.split()),
+            )
             yield mean_grid(errors, self.sizes, f"{title}: mean test error of the chosen rule")
             if len(self.sizes) > 1:
-                yield along_rows(title, "error", self.sizes, errors)
-                # Differences are within training sets, so that the bands exclude the variance
-                # between sets.
-                beyond = {name: errors[name] - errors[ORACLE] for name in methods}
-                yield along_rows(f"{title}: beyond the oracle", "difference", self.sizes, beyond)
-        yield f"{self.name}: {convergence_note(draws[f'{self.name} LR {SHORT}'])}"
+                yield panel_by_training_rows(title, "error", self.sizes, errors)
+                # Differences are taken within training sets.
+                # The bands therefore exclude the variance between sets.
+                excess_errors = {name: errors[name] - errors[ORACLE] for name in methods}
+                yield panel_by_training_rows(
+                    f"{title}: beyond the oracle", "difference", self.sizes, excess_errors
+                )
+        yield f"{self.name}: {convergence_note(draws[f'{self.name} LR {STOPPED_EARLY}'])}"
 
-    def parted(self, draws: Draws, label: str) -> Statement:
-        """Test whether both choices diverge from the best rule with more training rows."""
+    def divergence_statement(self, draws: Draws, label: str) -> Statement:
+        """Return a statement: with more training rows, the choices diverge from the best rule."""
         last = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
-        errors = under(draws, label, ("BEEp", "CV-5", ORACLE))
-        away = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
+        errors = select_learner(draws, label, ("BEEp", "CV-5", ORACLE))
+        excess_errors = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
         return Statement.from_quantities(
             f"{label}: the difference between the optimal model and the selected one "
             "increases with the training rows",
-            {f"{name}: {last}": gap[:, MOST] - gap[:, FEWEST] for name, gap in away.items()},
+            {
+                f"{name}: {last}": excess[:, MOST] - excess[:, FEWEST]
+                for name, excess in excess_errors.items()
+            },
         )
 
 
 @dataclass(frozen=True)
 class RealSetsFigure:
-    """A figure of document 002: several sets, both learners, a curve per method.
+    """Figure of document 002: test errors of all methods on several real data sets.
 
-    `claims` are the document's statements, and `notes` paragraphs.
+    `claims` are the document's statements as comparisons of errors, and `notes` are paragraphs of
+    the report.
     """
 
     name: str
     title: str
     sets: tuple[RealSet, ...]
-    claims: tuple[Less, ...]
+    claims: tuple[ErrorComparison, ...]
     notes: str
     replicates: int
     unit: str = SPLIT_UNIT
 
     def check(self) -> None:
-        """Raise if the files are missing."""
-        for real in self.sets:
-            _rows(real.name)
+        """Load all data sets; raise BadData if the files of one are missing."""
+        for real_set in self.sets:
+            _rows(real_set.name)
 
     def replicate(self, seed: int, number: int) -> Draws:
-        """Draw training sets of every set and size, and compute all choices on each."""
-        every = (real.replicate(seed, number) for real in self.sets)
-        return {name: errors for draws in every for name, errors in draws.items()}
+        """Draw training sets of every data set and size, and return the errors of all choices."""
+        draws_of_sets = (real_set.replicate(seed, number) for real_set in self.sets)
+        return {name: errors for draws in draws_of_sets for name, errors in draws.items()}
 
     def findings(self, draws: Draws) -> Findings:
         """Return tables and panels for each set and learner, the claims, and convergence notes."""
         sizes = {real.name: real.sizes for real in self.sets}
         parts = chain(
-            *(real.contents(draws) for real in self.sets),
-            *(compare_choices(draws, sizes[one[0].split()[0]], one) for one in self.claims),
-            (real.parted(draws, of) for real in self.sets if real.parting for of in real.learners),
+            *(real.tables_and_panels(draws) for real in self.sets),
+            *(compare_choices(draws, sizes[claim[0].split()[0]], claim) for claim in self.claims),
+            (
+                real.divergence_statement(draws, learner)
+                for real in self.sets
+                if real.choices_diverge
+                for learner in real.learners
+            ),
         )
         return Findings.from_parts(self.name, paragraphs(self.notes.strip()), parts)
 
     @property
     def with_all_sizes(self) -> RealSetsFigure:
-        """The same figure with the document's nineteen sizes, from 10 % by steps of 5."""
-        # Some rows have to be left for testing.
-        shares = {True: range(10, 101, 5), False: range(10, 100, 5)}
+        """The same figure with all nineteen training-set sizes of the document: 10 %, 15 %, ..."""
+        # Without fixed test rows, some rows must be left for testing.
+        percentages = {True: range(10, 101, 5), False: range(10, 100, 5)}
         sets = (
-            replace(real, sizes=tuple(round(real.pool * of / 100) for of in shares[real.fixed]))
+            replace(
+                real,
+                sizes=tuple(
+                    round(real.pool * percentage / 100) for percentage in percentages[real.fixed]
+                ),
+            )
             for real in self.sets
         )
         return replace(self, name=f"{self.name}-full", sets=tuple(sets))
 
     def experiment(self, full: Experiment | None = None) -> Experiment:
-        """Return the experiment that is run by its name."""
+        """Return the experiment of this figure, which `reproduce` runs by its name."""
         return Experiment(
             name=self.name,
             title=f"Huttunen and Tohka (2015), {self.title}",
@@ -185,16 +215,22 @@ def _rows(name: str) -> tuple[np.ndarray, np.ndarray]:
     return bundle.X, bundle.y
 
 
-# ---------------------------------------------------------------- Figures 2 and 3
+# ------------------------------------------------------- Figures 2 and 3: the data sets and claims
 
-REPEATED = "100×CV-5"  # This method is used for ovarian cancer along the path, as in the document.
+# This method chooses the penalty for ovarian cancer, as in the document.
+REPEATED = "100×CV-5"
 NO_NUMBERS = "the document draws curves and prints no numbers."
 
 BEE_FIGURE_2 = RealSetsFigure(
     name="bee-figure-2",
     title="Figure 2: two classes, real data",
     sets=(
-        RealSet("ovarian", (22, 43, 86, 130), 216, names=(*NAMES[:2], REPEATED, *NAMES[2:])),
+        RealSet(
+            "ovarian",
+            (22, 43, 86, 130),
+            216,
+            names=(*METHOD_NAMES[:2], REPEATED, *METHOD_NAMES[2:]),
+        ),
         RealSet("a1a", (160, 400, 800, 1605), 1605, fixed=True, scaled=False),
     ),
     claims=(
@@ -228,7 +264,7 @@ BEE_FIGURE_3 = RealSetsFigure(
     name="bee-figure-3",
     title="Figure 3: several classes, real data",
     sets=(
-        RealSet("yeast", (148, 297, 594, 1113), 1484, parting=True),
+        RealSet("yeast", (148, 297, 594, 1113), 1484, choices_diverge=True),
         RealSet("satellite", (222, 443, 1109, 2218), 4435, fixed=True),
     ),
     claims=(
@@ -270,7 +306,7 @@ bee_figure_3 = BEE_FIGURE_3.experiment(full=BEE_FIGURE_3.with_all_sizes.experime
 BEE_FIGURE_3_END = RealSetsFigure(
     name="bee-figure-3-end",
     title="Figure 3: all training rows of Satellite",
-    sets=(RealSet("satellite", (4435,), 4435, fixed=True, names=OF_MACHINES),),
+    sets=(RealSet("satellite", (4435,), 4435, fixed=True, names=SVM_METHOD_NAMES),),
     claims=(
         ("satellite LR", "CV-5", "BEEp", MOST),
         ("satellite SVM", "CV-5", "BEEp", MOST),

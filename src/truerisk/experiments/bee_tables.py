@@ -1,4 +1,7 @@
-"""002, Tables 2 to 4: the penalty or cost chosen by the Bayesian error, CV and EBIC."""
+"""Experiments for Tables 2 to 4 of Huttunen and Tohka (2015): the chosen penalty or cost.
+
+It is chosen by the Bayesian error estimate, by cross-validation or by EBIC.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +12,33 @@ import numpy as np
 
 from truerisk.datasets import FourClassProblem
 from truerisk.experiments.bee_choosing import (
-    NAMES,
-    OF_ANOTHER_GENERATOR,  # noqa: F401 - used in docstrings
-    OF_MACHINES,
+    GENERATOR_NOTE,  # noqa: F401 - used in docstrings
+    METHOD_NAMES,
     ORACLE,
-    SHORT,
     SIZES,
     SPLIT_UNIT,
-    Drawn,
-    Less,
-    by_size,
+    STOPPED_EARLY,
+    SVM_METHOD_NAMES,
+    ErrorComparison,
+    TrainingSet,
     choices_by_size,
     compare_choices,
     convergence_note,
-    errors_on,
-    logistic,
-    machines,
+    draw_synthetic,
+    error_rates,
+    heat_maps,
+    l1_logistic,
+    linear_svms,
     mean_grid,
     methods_named,
-    shaded,
+    select_learner,
     size_tables,
+    split_by_size,
     spread_gaps,
-    synthetic,
     table_with_paper,
-    under,
 )
 from truerisk.experiments.experiment import Draws, experiment, stream
-from truerisk.experiments.figures import MeansGrid, Parts
+from truerisk.experiments.figures import FindingParts, MeansGrid
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.selection import OneStandardError
 
@@ -44,10 +47,10 @@ from truerisk.selection import OneStandardError
 NOISE = (6, 12, 18, 24, 30, 50, 100, 150, 250)
 COLUMNS = {f"{noise} noise features": noise for noise in NOISE}
 FEW, *_, MANY = COLUMNS
-# numbers of noise features in the figure
-DRAWN = (FEW, "30 noise features", "100 noise features", MANY)
-# The table is as printed, with a row per size and a column per number of noise features, from 100
-# training sets of another generator.
+# These numbers of noise features are shown in the figure.
+FIGURE_COLUMNS = (FEW, "30 noise features", "100 noise features", MANY)
+# The printed table: a row per size and a column per number of noise features.
+# The document used 100 training sets of another generator.
 ROWS = """
 CV-5   .146 .152 .156 .164 .163 .172 .183 .189 .208
 CV-5   .104 .110 .108 .116 .112 .123 .130 .123 .136
@@ -72,41 +75,45 @@ EBIC   .050 .053 .058 .057 .060 .060 .066 .066 .063
 """.strip().splitlines()
 PAPER = {
     column: {
-        name: [row.split()[1 + place] for row in ROWS if row.split()[0] == name] for name in NAMES
+        name: [row.split()[1 + place] for row in ROWS if row.split()[0] == name]
+        for name in METHOD_NAMES
     }
     for place, column in enumerate(COLUMNS)
 }
-# These numbers are for 6 noise features: 400 training sets of this generator with glmnet's path,
-# computed independently.
-SURROGATE = {
+# Results of an independent computation for 6 noise features, with glmnet's path.
+# They are means of 400 training sets of this generator.
+INDEPENDENT_ERRORS = {
     "CV-5": (0.138, 0.090, 0.058, 0.042),
     "BEEp": (0.111, 0.075, 0.051, 0.0375),
     "BEEi": (0.109, 0.079, 0.060, 0.055),
 }
-KNOWN = 400
+N_KNOWN_SETS = 400
 ONE_SE = "1-se"
 
 
 def _replicate_2(seed: int, number: int) -> Draws:
-    """Compute all choices at every λ of the document's list, with 14 informative features."""
+    """Return the errors of all choices of the penalty, by number of noise features and size.
+
+    14 features are informative.
+    """
     draws: dict[str, np.ndarray] = {}
-    drawn = partial(synthetic, seed, number)
+    draw_set = partial(draw_synthetic, seed, number)
     for column, noise in COLUMNS.items():
-        # The expensive leave-one-out is run for one column only.
-        methods = methods_named((*NAMES, "LOO") if column == FEW else NAMES)
-        learners = {column: (logistic(), methods)}
-        draws |= choices_by_size(SIZES, learners, partial(drawn, n_noise=noise), number)
-    learners = {ONE_SE: (logistic(), methods_named(["CV-5"]))}
-    return draws | choices_by_size(SIZES, learners, drawn, number, OneStandardError())
+        # Leave-one-out is slow, so it is run for one number of noise features only.
+        methods = methods_named((*METHOD_NAMES, "LOO") if column == FEW else METHOD_NAMES)
+        learners = {column: (l1_logistic(), methods)}
+        draws |= choices_by_size(SIZES, learners, partial(draw_set, n_noise=noise), number)
+    learners = {ONE_SE: (l1_logistic(), methods_named(["CV-5"]))}
+    return draws | choices_by_size(SIZES, learners, draw_set, number, OneStandardError())
 
 
 @experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
-def bee_table_2(draws: Draws) -> Parts:
+def bee_table_2(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Table 2: the error of the chosen penalty.
 
     L1 logistic regression, 36 penalties from 10^-0.5 to 10^-4; conditional error rates
 
-    {OF_ANOTHER_GENERATOR}
+    {GENERATOR_NOTE}
 
     the estimates take the features as they are, with variance 1 in each class. Standardised over
     both classes, BEEi chooses worse, .0667 and .0623 at n = 100 and 200 against .0602 and .0547
@@ -115,84 +122,104 @@ def bee_table_2(draws: Draws) -> Parts:
     the document draws 100 training sets of each size and tests differences with a paired
     permutation test at p < .01.
     """
-    yield convergence_note(np.array([draws[f"{column} {SHORT}"] for column in COLUMNS]))
-    names = (*NAMES, ORACLE)
-    columns = {column: under(draws, column, names) for column in COLUMNS}
-    few, many = columns[FEW], columns[MANY]
-    yield from size_tables(few, SIZES, SURROGATE, KNOWN, f", {FEW}")
+    yield convergence_note(np.array([draws[f"{column} {STOPPED_EARLY}"] for column in COLUMNS]))
+    names = (*METHOD_NAMES, ORACLE)
+    columns = {column: select_learner(draws, column, names) for column in COLUMNS}
+    few_errors, many_errors = columns[FEW], columns[MANY]
+    yield from size_tables(few_errors, SIZES, INDEPENDENT_ERRORS, N_KNOWN_SETS, f", {FEW}")
     for j, n in enumerate(SIZES):
         rows = {
-            f"{COLUMNS[column]} (document: {' '.join(of[j] for of in PAPER[column].values())})": [
-                of[:, j] for of in errors.values()
+            f"{COLUMNS[column]} (document: {' '.join(row[j] for row in PAPER[column].values())})": [
+                row[:, j] for row in errors.values()
             ]
             for column, errors in columns.items()
         }
         title = f"n = {n}, by noise features, beside the document (not comparable)"
         yield MeansGrid.from_values(title, names, rows)
-    for column in DRAWN:
-        yield from shaded(columns[column], PAPER[column], SIZES, column)
+    for column in FIGURE_COLUMNS:
+        yield from heat_maps(columns[column], PAPER[column], SIZES, column)
 
     for column in COLUMNS:
-        yield from _signs(draws, column)
+        yield from _statements_on_signs(draws, column)
     yield Statement.from_quantities(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
-        {f"error with {NOISE[-1]} − with {NOISE[0]}": (many["EBIC"] - few["EBIC"])[:, 0]},
+        {
+            f"error with {NOISE[-1]} − with {NOISE[0]}": (many_errors["EBIC"] - few_errors["EBIC"])[
+                :, 0
+            ]
+        },
     )
-    # The statements are those of §1 and §2.3, with 6 noise features.
-    far = {n: np.abs(draws[f"{FEW} {n} estimate"] - few[n]) for n in ("CV-5", "BEEp")}
-    yield mean_grid(far, SIZES, "how far the estimate lies from the error of the chosen rule")
+    # These statements are made in §1 and §2.3 of the document, for 6 noise features.
+    estimate_errors = {
+        n: np.abs(draws[f"{FEW} {n} estimate"] - few_errors[n]) for n in ("CV-5", "BEEp")
+    }
+    yield mean_grid(
+        estimate_errors, SIZES, "how far the estimate lies from the error of the chosen rule"
+    )
     yield Statement.from_quantities(
         "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples",
-        by_size("|CV-5 − its true error| − |BEEp − its|", far["CV-5"] - far["BEEp"], SIZES),
+        split_by_size(
+            "|CV-5 − its true error| − |BEEp − its|",
+            estimate_errors["CV-5"] - estimate_errors["BEEp"],
+            SIZES,
+        ),
     )
-    features, error = retained = "CV-5 features", "CV-5"
-    least, within = (under(draws, label, retained) for label in (FEW, ONE_SE))
-    by_rule = {"features, minimum": least[features], "features, 1-se": within[features]}
-    by_rule["error, 1-se"] = within[error]
+    features, error = quantities = "CV-5 features", "CV-5"
+    by_minimum, by_one_se = (select_learner(draws, label, quantities) for label in (FEW, ONE_SE))
+    by_rule = {"features, minimum": by_minimum[features], "features, 1-se": by_one_se[features]}
+    by_rule["error, 1-se"] = by_one_se[error]
     yield mean_grid(by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
     yield Statement.from_quantities(
         "the rule of one standard error favours sparser solutions than the minimum",
-        by_size("features by the minimum − by 1-se", least[features] - within[features], SIZES),
+        split_by_size(
+            "features by the minimum − by 1-se", by_minimum[features] - by_one_se[features], SIZES
+        ),
     )
     yield Statement.from_quantities(
         "choosing the minimum results in more accurate prediction",
-        by_size("error by 1-se − by the minimum", within[error] - least[error], SIZES),
+        split_by_size(
+            "error by 1-se − by the minimum", by_one_se[error] - by_minimum[error], SIZES
+        ),
         remark="that the rule tends to decrease the generalization error is the opposite",
     )
-    # The statements are those of §4, with 6 noise features.
-    tens = "errors are very similar between CV-5 and CV-10: within 0.005"
-    every = "of leave-one-out from CV-5 there is no significant difference"
-    few |= under(draws, FEW, ["LOO"])
-    for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
-        gaps = by_size(f"{name} − CV-5", few[name] - few["CV-5"], SIZES)
-        yield Statement.from_quantities(text, gaps, claim=Claim("near", 0.0, tolerance))
-    # §4.1.1
-    others = "CV-5", "CV-10", "EBIC"
+    # These statements are made in §4 of the document, for 6 noise features.
+    fold_text = "errors are very similar between CV-5 and CV-10: within 0.005"
+    loo_text = "of leave-one-out from CV-5 there is no significant difference"
+    few_errors |= select_learner(draws, FEW, ["LOO"])
+    for name, text, tolerance in (("CV-10", fold_text, 0.005), ("LOO", loo_text, 0.0)):
+        differences = split_by_size(f"{name} − CV-5", few_errors[name] - few_errors["CV-5"], SIZES)
+        yield Statement.from_quantities(text, differences, claim=Claim("near", 0.0, tolerance))
+    # This statement is made in §4.1.1 of the document.
+    other_names = "CV-5", "CV-10", "EBIC"
     smallest = "the standard deviation of the error is smallest with BEEi in all cases"
-    yield Statement.from_quantities(smallest, *_spreads(columns, "BEEi", "BEEp", *others))
     yield Statement.from_quantities(
-        "and second smallest with BEEp", *_spreads(columns, "BEEp", *others)
+        smallest, *_deviation_gaps(columns, "BEEi", "BEEp", *other_names)
+    )
+    yield Statement.from_quantities(
+        "and second smallest with BEEp", *_deviation_gaps(columns, "BEEp", *other_names)
     )
 
 
-def _signs(draws: Draws, column: str) -> Iterator[Statement]:
-    """Yield statements on the signs of all printed differences between BEE and CV-5, except 0."""
+def _statements_on_signs(draws: Draws, column: str) -> Iterator[Statement]:
+    """Yield a statement for every nonzero printed difference between BEE and CV-5: its sign."""
     for name in ("BEEp", "BEEi"):
         pairs = zip(PAPER[column][name], PAPER[column]["CV-5"], strict=True)
-        for place, (ours, theirs) in enumerate(pairs):
-            if ours != theirs:
-                both = (name, "CV-5") if ours < theirs else ("CV-5", name)
-                foot = f" (printed {ours} for {name}, {theirs} for CV-5)"
-                yield from compare_choices(draws, SIZES, (column, *both, place), foot=foot)
+        for size_index, (bee_error, cv_error) in enumerate(pairs):
+            if bee_error != cv_error:
+                lower_and_higher = (name, "CV-5") if bee_error < cv_error else ("CV-5", name)
+                foot = f" (printed {bee_error} for {name}, {cv_error} for CV-5)"
+                yield from compare_choices(
+                    draws, SIZES, (column, *lower_and_higher, size_index), foot=foot
+                )
 
 
-def _spreads(columns: Mapping[str, Draws], name: str, *others: str) -> Iterator[Quantity]:
+def _deviation_gaps(columns: Mapping[str, Draws], name: str, *others: str) -> Iterator[Quantity]:
     for column, errors in columns.items():
         text = f"that of {name} − the least other, {column}"
         yield from spread_gaps(errors, SIZES, text, name, *others)
 
 
-# ---------------------------------------------------------------- Table 3: machines
+# --------------------------------------------------------- Table 3: linear support vector machines
 
 NAMES_3 = ("CV-5", "CV-10", "BEEp", "BEEi")
 PAPER_3 = {
@@ -200,10 +227,11 @@ PAPER_3 = {
     "BEEp": (".106 ± .027", ".081 ± .016", ".064 ± .008", ".048 ± .007"),
     "BEEi": (".083 ± .015", ".068 ± .009", ".059 ± .005", ".057 ± .004"),
 }
-# These are from 200 training sets of this generator, computed independently.
-SURROGATE_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
+# These errors are from 200 training sets of this generator, computed independently.
+INDEPENDENT_ERRORS_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
 KNOWN_3 = 200
-CLAIMS_3: tuple[Less, ...] = (  # statements of the document about the table
+# These are statements of the document about the table.
+CLAIMS_3: tuple[ErrorComparison, ...] = (
     ("", "BEEi", "CV-5", 0, 1, 2),
     ("", "CV-5", "BEEi", 3),
     ("", "BEEp", "CV-5", 3),
@@ -211,19 +239,19 @@ CLAIMS_3: tuple[Less, ...] = (  # statements of the document about the table
 )
 
 
-def _replicate_3(seed: int, number: int) -> Draws:
-    """Compute choices of linear machines at 13 costs, on the training sets of Table 2."""
-    learners = {"SVM": (machines(), methods_named(NAMES_3))}
-    return choices_by_size(SIZES, learners, partial(synthetic, seed, number), number)
+def _replicate_3(seed: int, replicate: int) -> Draws:
+    """Return the errors of linear SVMs chosen among 13 costs, on the training sets of Table 2."""
+    learners = {"SVM": (linear_svms(), methods_named(NAMES_3))}
+    return choices_by_size(SIZES, learners, partial(draw_synthetic, seed, replicate), replicate)
 
 
 @experiment(_replicate_3, replicates=200, quick=10, unit=SPLIT_UNIT)
-def bee_table_3(draws: Draws) -> Parts:
+def bee_table_3(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Table 3: the error of the chosen cost.
 
     linear support vector machines, 13 costs from 10^-4 to 10^2; conditional error rates
 
-    {OF_ANOTHER_GENERATOR}
+    {GENERATOR_NOTE}
 
     the document does not say which costs it tries, nor whether it scales features; here they are
     taken as they are, with variance 1 in each class.
@@ -233,32 +261,39 @@ def bee_table_3(draws: Draws) -> Parts:
 
     SVC stops at a tolerance and always converges; nothing was cut short.
     """
-    errors = under(draws, "SVM", (*NAMES_3, ORACLE))
-    yield from size_tables(errors, SIZES, SURROGATE_3, KNOWN_3)
+    errors = select_learner(draws, "SVM", (*NAMES_3, ORACLE))
+    yield from size_tables(errors, SIZES, INDEPENDENT_ERRORS_3, KNOWN_3)
     yield table_with_paper(errors, SIZES, PAPER_3)
     n = len(errors[ORACLE])
-    # The standard error of a normal sample's standard deviation is the latter divided by this.
-    few = np.sqrt(2 * (n - 1))
-    spreads = {name: errors[name].std(axis=0, ddof=1).tolist() for name in NAMES_3}
-    every = {name: [Quantity("", of, of / few, n) for of in row] for name, row in spreads.items()}
+    # A normal sample's standard deviation, divided by this number, is its own standard error.
+    error_factor = np.sqrt(2 * (n - 1))
+    deviations = {name: errors[name].std(axis=0, ddof=1).tolist() for name in NAMES_3}
+    quantities = {
+        name: [Quantity("", deviation, deviation / error_factor, n) for deviation in row]
+        for name, row in deviations.items()
+    }
     title = "standard deviations of the error over training sets"
-    yield MeansGrid.from_values(title, (f"n = {n}" for n in SIZES), every)
-    yield from shaded(errors, PAPER_3, SIZES, "linear machines")
+    yield MeansGrid.from_values(title, (f"n = {n}" for n in SIZES), quantities)
+    yield from heat_maps(errors, PAPER_3, SIZES, "linear machines")
     yield from compare_choices(errors, SIZES, *CLAIMS_3)
-    others = "BEEp", "CV-5", "CV-10"
-    gaps = spread_gaps(errors, SIZES, "that of BEEi − the least other", "BEEi", *others)
+    other_names = "BEEp", "CV-5", "CV-10"
+    deviation_gaps = spread_gaps(
+        errors, SIZES, "that of BEEi − the least other", "BEEi", *other_names
+    )
     yield Statement.from_quantities(
-        "the standard deviation of the error is always least with BEEi", *gaps
+        "the standard deviation of the error is always least with BEEi", *deviation_gaps
     )
 
 
 # ---------------------------------------------------------------- Table 4: four classes
 
-SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50 and 100 rows of each class
-# Some features are uninformative alone, and correlated with others, as in Table 2.
+# These are 15, 25, 50 and 100 rows of each class.
+SIZES_4 = (60, 100, 200, 400)
+# Some features are uninformative alone, but correlated with informative features, as in Table 2.
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
-TEST_ROWS = 40_000  # number of fresh rows per training set (the document: 5 million of each class)
-NAMES_4 = {"LR": NAMES, "SVM": OF_MACHINES}
+# This many fresh rows measure each training set's errors (the document: 5 million of each class).
+TEST_ROWS = 40_000
+NAMES_4 = {"LR": METHOD_NAMES, "SVM": SVM_METHOD_NAMES}
 PAPER_4 = {
     "LR CV-5": (".215 ± .029", ".164 ± .024", ".111 ± .012", ".083 ± .006"),
     "LR BEEi": (".210 ± .023", ".167 ± .014", ".142 ± .009", ".134 ± .006"),
@@ -267,7 +302,8 @@ PAPER_4 = {
     "SVM BEEi": (".180 ± .015", ".151 ± .008", ".133 ± .004", ".125 ± .005"),
     "SVM BEEp": (".215 ± .022", ".171 ± .016", ".136 ± .007", ".106 ± .006"),
 }
-CLAIMS_4: tuple[Less, ...] = (  # statements of the document about the table
+# These are statements of the document about the table.
+CLAIMS_4: tuple[ErrorComparison, ...] = (
     ("LR", "BEEp", "CV-5", 1, 2, 3),
     ("SVM", "BEEp", "CV-5", 3),
     ("SVM", "BEEi", "CV-5", 0, 1),
@@ -278,26 +314,26 @@ CLAIMS_4: tuple[Less, ...] = (  # statements of the document about the table
 
 
 def _replicate_4(seed: int, number: int) -> Draws:
-    """Compute choices for four classes at the vertices of a tetrahedron.
+    """Return the errors of all choices for four classes at the vertices of a tetrahedron.
 
     15 of the 21 features are informative.
     """
 
-    def drawn(n_rows: int) -> Drawn:
+    def drawn(n_rows: int) -> TrainingSet:
         rng = stream(f"bee-four-class {n_rows}", seed, number)
         X, y = FOUR_CLASSES(n_rows, random_state=rng)
-        fresh = FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng)
-        return X, y, lambda _, rules: errors_on(*fresh, rules)
+        test_rows = FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng)
+        return X, y, lambda _, rules: error_rates(*test_rows, rules)
 
     learners = {
-        "LR": (logistic(), methods_named(NAMES_4["LR"])),
-        "SVM": (machines(), methods_named(NAMES_4["SVM"])),
+        "LR": (l1_logistic(), methods_named(NAMES_4["LR"])),
+        "SVM": (linear_svms(), methods_named(NAMES_4["SVM"])),
     }
     return choices_by_size(SIZES_4, learners, drawn, number)
 
 
 @experiment(_replicate_4, replicates=100, quick=3, unit=SPLIT_UNIT)
-def bee_table_4(draws: Draws) -> Parts:
+def bee_table_4(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Table 4: four classes.
 
     L1 logistic regression (LR) and linear machines (SVM); conditional error rates
@@ -316,20 +352,24 @@ def bee_table_4(draws: Draws) -> Parts:
 
     the estimates take the features as they are, with variance 1 in each class.
     """
-    yield convergence_note(draws[f"LR {SHORT}"])
-    errors = {label: under(draws, label, (*of, ORACLE)) for label, of in NAMES_4.items()}
-    for label, every in errors.items():
-        yield mean_grid(every, SIZES_4, f"{label}: mean error of the chosen rule")
+    yield convergence_note(draws[f"LR {STOPPED_EARLY}"])
+    errors = {
+        label: select_learner(draws, label, (*method_names, ORACLE))
+        for label, method_names in NAMES_4.items()
+    }
+    for label, learner_errors in errors.items():
+        yield mean_grid(learner_errors, SIZES_4, f"{label}: mean error of the chosen rule")
         paper = {name: row for name, row in PAPER_4.items() if name.startswith(label)}
-        yield from shaded(draws, paper, SIZES_4, f"four classes, {label}")
+        yield from heat_maps(draws, paper, SIZES_4, f"four classes, {label}")
     yield table_with_paper(draws, SIZES_4, PAPER_4)
     yield from compare_choices(draws, SIZES_4, *CLAIMS_4)
-    gaps = (
+    deviation_gaps = (
         gap
-        for label, every in errors.items()
+        for label, learner_errors in errors.items()
         for name in ("BEEp", "BEEi")
-        for gap in spread_gaps(every, SIZES_4, f"{label}, {name} − CV-5", name, "CV-5")
+        for gap in spread_gaps(learner_errors, SIZES_4, f"{label}, {name} − CV-5", name, "CV-5")
     )
     yield Statement.from_quantities(
-        "the errors of choices by BEE have smaller standard deviations than those by CV-5", *gaps
+        "the errors of choices by BEE have smaller standard deviations than those by CV-5",
+        *deviation_gaps,
     )

@@ -1,4 +1,7 @@
-"""Table 1 of Daudin and Mary-Huard: the choice of k on the colon data by swapping and LOO."""
+"""Experiment for Table 1 of Daudin and Mary-Huard: k chosen by swapping and by leave-one-out.
+
+The learner is k nearest neighbours on the colon data.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,15 @@ from sklearn.feature_selection import f_classif
 from truerisk.datasets import load
 from truerisk.experiments.experiment import (
     Draws,
-    answered,
     experiment,
-    first_least,
-    neighbours,
+    index_of_first_minimum,
+    nearest_neighbour_family,
     plan_of,
+    predict_plan,
     stream,
     two_classes,
 )
-from truerisk.experiments.figures import PaperTable, Parts, printed
+from truerisk.experiments.figures import FindingParts, PaperTable, std_error_of_printed_mean
 from truerisk.experiments.statements import Claim, Statement
 from truerisk.extend import Plan
 from truerisk.losses import Brier
@@ -28,14 +31,17 @@ N_TRAIN, N_TEST = 42, 20
 GENES = (2000, 1000, 500, 100)
 RULES = ("oracle", "LOO", "S exact", "S as printed")
 ORACLE, LOO, EXACT, PRINTED = range(4)
-N0 = 10
+SWAPPING_CONSTANT = 10
 KS = range(1, N_TRAIN, 2)
-FAR = 2.0  # number of percentage points above the oracle
-RESAMPLINGS = 500  # number of resamplings in the document, and of the same recipe below
-Pairs = tuple[tuple[float | None, float | None], ...]  # pairs of numbers for each rule
+# A rule is far from the oracle if its test error is this many percentage points larger.
+FAR = 2.0
+# The document and the earlier run below have this number of resamplings.
+RESAMPLINGS = 500
+# One pair of numbers for each rule.
+Pairs = tuple[tuple[float | None, float | None], ...]
 
-# The pairs are the mean number of neighbours and the mean test error in percent; None if not
-# legible.
+# Each pair holds the mean number of neighbours and the mean test error in percent.
+# A number that is not legible in the document is None.
 PAPER = {
     2000: ((6.0, 19.0), (6.7, 28.8), (9.11, 28.6)),
     1000: ((7.6, 13.8), (11.2, 21.1), (12.8, 21.4)),
@@ -50,23 +56,23 @@ SAME_RECIPE = {
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """Split the tissues into 42 to train and choose and 20 to test.
+    """Split the 62 tissues at random into 42 training and 20 test rows; choose k by every rule.
 
-    Use odd k, Euclidean distance.
+    The candidates are odd numbers k of neighbours, with Euclidean distance.
     """
     X, y = _standardised()
     order = stream("colon-table-1", seed, number).permutation(N_TRAIN + N_TEST)
     X, y = X[order], y[order]
     # Genes are ranked by the ratio of the sums of squares between and within the classes.
     genes = np.argsort(-f_classif(X[:N_TRAIN], y[:N_TRAIN])[0], kind="stable")
-    chosen = [_choices(X[:, genes[:size]], y) for size in GENES]
-    ks, errors = zip(*chosen, strict=True)
+    choices = [_choices(X[:, genes[:size]], y) for size in GENES]
+    ks, errors = zip(*choices, strict=True)
     return {"neighbours": np.array(ks), "error": np.array(errors)}
 
 
 @lru_cache(maxsize=1)
 def _standardised() -> tuple[np.ndarray, np.ndarray]:
-    """Return logarithms, with each array and then each gene standardised."""
+    """Return the log intensities, standardised within each array and then within each gene."""
     data = load("colon")
     X = np.log10(data.X)
     for axis in (1, 0):
@@ -76,45 +82,49 @@ def _standardised() -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def _plan() -> Plan:
-    """Return a plan that tests all rows by the 42 tissues, and each of these by the 41 others."""
+    """Return a plan: 42 rows predict all rows, and each of the 42 is predicted by the others."""
     rows = np.arange(N_TRAIN)
     left_out = [(np.delete(rows, i), rows[[i]]) for i in rows]
     return plan_of(N_TRAIN + N_TEST, (rows, np.arange(N_TRAIN + N_TEST)), *left_out)
 
 
 def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the test error, the LOO error, and L_n + S exact and as printed, for every k.
+    """Return four curves over k: test error, leave-one-out error and two penalised training errors.
+
+    The penalties are the swapping penalty S, exact and as printed.
 
     Swapping has a closed form for odd k: the k neighbours of a row include the row itself, and its
     label decides if the other k − 1 are evenly split. The printed form omits the condition that the
     row must belong to the majority, and counts both narrow majorities.
     """
-    answers = answered(neighbours(KS), two_classes(X, y), Brier(), _plan())
-    ones, ks = answers.values[:, :, 1], np.array(KS)[:, None]
-    wrong = (ones > 0.5) != y[answers.plan.positions[0]]
-    parts = np.split(wrong, [N_TRAIN, N_TRAIN + N_TEST], axis=1)
-    apparent, test, loo = (part.mean(axis=1) for part in parts)
-    among, half = np.rint(ones[:, :N_TRAIN] * ks).astype(np.int64), ks // 2
-    exact = among - y[:N_TRAIN] == half
-    as_printed = (among == half) | (among == half + 1)
-    weight = (1 - 1 / (ks[:, 0] + N0) ** 2) / 2
-    penalised = (apparent + weight * swaps.mean(axis=1) for swaps in (exact, as_printed))
-    return np.stack([test, loo, *penalised])
+    predictions = predict_plan(nearest_neighbour_family(KS), two_classes(X, y), Brier(), _plan())
+    share_of_ones, ks = predictions.values[:, :, 1], np.array(KS)[:, None]
+    is_wrong = (share_of_ones > 0.5) != y[predictions.plan.positions[0]]
+    row_sets = np.split(is_wrong, [N_TRAIN, N_TRAIN + N_TEST], axis=1)
+    training_error, test_error, loo_error = (rows.mean(axis=1) for rows in row_sets)
+    n_ones, half_k = np.rint(share_of_ones[:, :N_TRAIN] * ks).astype(np.int64), ks // 2
+    flips_exactly = n_ones - y[:N_TRAIN] == half_k
+    flips_as_printed = (n_ones == half_k) | (n_ones == half_k + 1)
+    weight = (1 - 1 / (ks[:, 0] + SWAPPING_CONSTANT) ** 2) / 2
+    penalised = (
+        training_error + weight * flips.mean(axis=1) for flips in (flips_exactly, flips_as_printed)
+    )
+    return np.stack([test_error, loo_error, *penalised])
 
 
 def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the chosen k and its test error in percent by every rule.
+    """Return the k that each rule chooses, and the test errors in percent.
 
-    LOO resolves ties upwards.
+    If several k have the same leave-one-out error, the largest k is chosen.
     """
     curves = selection_curves(X, y)
-    places = [first_least(curve) for curve in curves]
-    places[LOO] = len(KS) - 1 - first_least(curves[LOO, ::-1])
-    return np.array(KS)[places], 100 * curves[ORACLE][places]
+    chosen_indices = [index_of_first_minimum(curve) for curve in curves]
+    chosen_indices[LOO] = len(KS) - 1 - index_of_first_minimum(curves[LOO, ::-1])
+    return np.array(KS)[chosen_indices], 100 * curves[ORACLE][chosen_indices]
 
 
 @experiment(_replicate, replicates=RESAMPLINGS, quick=50, unit="resamplings", check=_standardised)
-def colon_table_1(draws: Draws) -> Parts:
+def colon_table_1(draws: Draws) -> FindingParts:
     """Daudin and Mary-Huard, Table 1: choosing k on the colon data.
 
     mean number of neighbours (N) and mean test error in percent (R) by number of genes
@@ -129,25 +139,29 @@ def colon_table_1(draws: Draws) -> Parts:
 
     the paper's row of 500 genes survives in one number.
     """
-    paper = {size: (*pairs, pairs[-1]) for size, pairs in PAPER.items()}
-    yield _table("against the paper (its S is compared with both forms)", "paper", draws, paper)
+    printed_pairs = {size: (*pairs, pairs[-1]) for size, pairs in PAPER.items()}
+    yield _table(
+        "against the paper (its S is compared with both forms)", "paper", draws, printed_pairs
+    )
     title = f"against another {RESAMPLINGS} resamplings of this recipe"
     yield _table(title, "same recipe", draws, SAME_RECIPE)
-    for form in (EXACT, PRINTED):
+    for swapping_rule in (EXACT, PRINTED):
         for size in (2000, 500, 100):
             errors = draws["error"][:, GENES.index(size)]
             yield Statement.from_quantities(
-                f"{RULES[form]} outperforms LOO with {size} genes",
-                {"test error by LOO − by S, points": errors[:, LOO] - errors[:, form]},
+                f"{RULES[swapping_rule]} outperforms LOO with {size} genes",
+                {"test error by LOO − by S, points": errors[:, LOO] - errors[:, swapping_rule]},
                 digits=2,
             )
-    beyond = draws["error"] - draws["error"][..., [ORACLE]]
+    excess_errors = draws["error"] - draws["error"][..., [ORACLE]]
     yield Statement.from_quantities(
         f"both methods are far from the oracle, even with 100 genes: above {FAR:g} points",
         {
-            f"{RULES[rule]} − oracle, {size} genes": beyond[:, place, rule]
-            for rule in (LOO, EXACT, PRINTED)
-            for place, size in enumerate(GENES)
+            f"{RULES[compared_rule]} − oracle, {size} genes": excess_errors[
+                :, gene_index, compared_rule
+            ]
+            for compared_rule in (LOO, EXACT, PRINTED)
+            for gene_index, size in enumerate(GENES)
         },
         claim=Claim("above", FAR),
         digits=2,
@@ -155,13 +169,16 @@ def colon_table_1(draws: Draws) -> Parts:
 
 
 def _table(title: str, reference: str, draws: Draws, known: Mapping[int, Pairs]) -> PaperTable:
-    """Return N and R of every rule for which there is a reference."""
-    ours, theirs = {}, {}
+    """Return a table of the mean k (N) and test error (R) of every rule with a reference value."""
+    our_values, reference_values = {}, {}
     for size, pairs in known.items():
         for rule, pair in enumerate(pairs):
             for letter, key, value in zip("NR", ("neighbours", "error"), pair, strict=True):
                 if value is not None:
                     values = draws[key][:, GENES.index(size), rule]
                     name = f"{size} genes, {RULES[rule]}: {letter}"
-                    ours[name], theirs[name] = values, (value, printed(values, RESAMPLINGS, 1))
-    return PaperTable.from_values(title, reference, ours, theirs, 2)
+                    our_values[name], reference_values[name] = (
+                        values,
+                        (value, std_error_of_printed_mean(values, RESAMPLINGS, 1)),
+                    )
+    return PaperTable.from_values(title, reference, our_values, reference_values, 2)

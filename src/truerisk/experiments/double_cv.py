@@ -1,4 +1,4 @@
-"""Wallman's Table 1 and Figure 4: double cross-validation of k nearest neighbours."""
+"""Experiments for Table 1 and Figure 4 of Wallman (2005): double cross-validation of k-NN."""
 
 from __future__ import annotations
 
@@ -7,72 +7,93 @@ from functools import lru_cache
 import numpy as np
 
 from truerisk.datasets import make_simple
-from truerisk.experiments.experiment import Draws, Sample, evaluated, experiment, neighbours, stream
-from truerisk.experiments.figures import Panel, PaperTable, Parts, Series, printed
+from truerisk.experiments.experiment import (
+    Draws,
+    Sample,
+    evaluate_method,
+    experiment,
+    nearest_neighbour_family,
+    stream,
+)
+from truerisk.experiments.figures import (
+    FindingParts,
+    Panel,
+    PaperTable,
+    Series,
+    std_error_of_printed_mean,
+)
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.extend import Plan, Streams
 from truerisk.losses import ZeroOne
 from truerisk.methods import GivenSplits, Nested
 
-# Class sizes of the training rows, and of the rows that measure the error.
+# These are the class sizes of the training rows, and of the rows that measure the error.
 SIZES = (25, 25), (5000, 5000)
 METHOD = Nested(outer="10-fold", inner="loo")
-KS = range(1, 45)  # every k that 44 rows allow
+# A training set of the inner loop has 44 rows, so k can be at most 44.
+KS = range(1, 45)
 
 
 @lru_cache(maxsize=4)
 def folds_of(seed: int) -> Plan:
-    """Return the plan for every data set of a seed, with fresh rows as additional test rows.
+    """Return one plan for all data sets of a seed: the outer folds also predict fresh rows.
 
-    Labels are sorted and rows are independent within their class, so that folds drawn once are as
-    good as new folds. Building a plan of 460 fits takes as long as computing its predictions.
+    Labels are sorted and rows are independent within their class, so that the same folds serve all
+    data sets as well as new folds would. Building a plan of 460 fits takes as long as computing its
+    predictions.
     """
-    any_set = Sample.draw(make_simple, SIZES, np.random.default_rng(0))
-    own, fresh = np.split(np.arange(any_set.whole.n_rows), [any_set.n])
-    drawn = METHOD.plan(any_set.whole.subset(own), Streams(seed).child("double cv"))
-    folds = drawn.part_named("outer")
-    tests = tuple(
+    example = Sample.draw(make_simple, SIZES, np.random.default_rng(0))
+    training_rows, fresh_rows = np.split(np.arange(example.data.n_rows), [example.n])
+    training_plan = METHOD.plan(
+        example.data.subset(training_rows), Streams(seed).child("double cv")
+    )
+    folds = training_plan.part_named("outer")
+    test_splits = tuple(
         (folds.train_rows(fold)[0], rows)
         for fold in range(folds.n_fits)
-        for rows in (folds.test_rows(fold)[0], fresh)
+        for rows in (folds.test_rows(fold)[0], fresh_rows)
     )
-    return Nested(GivenSplits(tests), METHOD.inner).plan(any_set.whole, Streams(seed))
+    return Nested(GivenSplits(test_splits), METHOD.inner).plan(example.data, Streams(seed))
 
 
-def double_cv(seed: int, number: int) -> Draws:
-    """Return internal, external and true error of data set `number`, each as a mean of ten folds.
+def double_cv(seed: int, replicate: int) -> Draws:
+    """Return the internal, external and true error of one data set, each as a mean of ten folds.
 
-    In every outer fold the k with the smallest leave-one-out error wins, the lowest one if tied.
-    Tied votes go to class 0, as in scikit-learn. `k` is the mean of the ten winners.
+    In every outer fold the k with the smallest leave-one-out error is chosen, or the smallest such
+    k if several are tied. Tied votes of neighbours go to class 0, as in scikit-learn. `k` is the
+    mean of the ten chosen k.
     """
-    rng = stream("wallman double cv", seed, number)
-    data = Sample.draw(make_simple, SIZES, rng).whole
-    units = evaluated(METHOD, neighbours(KS), data, ZeroOne(), folds_of(seed)).units
-    inner, errors, sizes, chosen = np.array(
+    rng = stream("wallman double cv", seed, replicate)
+    data = Sample.draw(make_simple, SIZES, rng).data
+    units = evaluate_method(
+        METHOD, nearest_neighbour_family(KS), data, ZeroOne(), folds_of(seed)
+    ).units
+    inner_risks, errors, sizes, chosen_candidates = np.array(
         [(unit.inner_risk, unit.risk, unit.n_test, unit.candidate) for unit in units]
     ).T
     return {
-        "internal": inner[::2].mean(),
+        "internal": inner_risks[::2].mean(),
         "external": np.average(errors[::2], weights=sizes[::2]),
         "true": errors[1::2].mean(),
-        "k": (1 + chosen).mean(),
+        "k": (1 + chosen_candidates).mean(),
     }
 
 
-# ---------------------------------------------------------------- Table 1
+# ------------------------------------------------------ Table 1: errors of double cross-validation
 
-# The pairs are value and standard error as printed. The test set was the same for all data sets,
-# which adds a deviation of .0030 to the true error of the paper.
+# Each pair holds the value and the standard error as printed in the paper.
+# The paper used one test set for all data sets, which adds a deviation of .0030 to the true error.
 TRUE = 0.1853, float(np.hypot(0.0006, 0.0030))
 PAPER = {"internal": (0.1411, 0.0015), "external": (0.1802, 0.0020), "true": TRUE}
-# These are from 20,000 data sets with a fresh test set each, and tied votes to class 0.
+# These errors are from 20,000 data sets with a fresh test set each, and tied votes go to class 0.
 SAME_RECIPE = {"internal": 0.1382, "external": 0.1849, "true": 0.1832}
 N_SAME_RECIPE = 20_000
-ALMOST = 0.05  # share of the true error within which errors count as almost identical
+# Errors count as almost identical if they differ by less than this share of the true error.
+ALMOST_IDENTICAL_SHARE = 0.05
 
 
 @experiment(double_cv, replicates=1000, quick=20)
-def wallman_table_1(draws: Draws) -> Parts:
+def wallman_table_1(draws: Draws) -> FindingParts:
     """Wallman (2005), Table 1: the errors of double cross-validation.
 
     k nearest neighbours, every k from 1 to 44, 10 outer folds, inner leave-one-out
@@ -89,44 +110,49 @@ def wallman_table_1(draws: Draws) -> Parts:
     standard deviation of .0030 to its true error; the difference counts it.
     """
     errors = {name: draws[name] for name in PAPER}
-    internal, external, true = errors.values()
+    internal_errors, external_errors, true_errors = errors.values()
     yield PaperTable.from_values("against the paper", "paper", errors, PAPER)
-    recipe = {n: (v, printed(draws[n], N_SAME_RECIPE, 4)) for n, v in SAME_RECIPE.items()}
+    earlier_means = {
+        n: (error_rate, std_error_of_printed_mean(draws[n], N_SAME_RECIPE, 4))
+        for n, error_rate in SAME_RECIPE.items()
+    }
     yield PaperTable.from_values(
-        "against 20,000 data sets of this recipe", "20,000 sets", errors, recipe
+        "against 20,000 data sets of this recipe", "20,000 sets", errors, earlier_means
     )
     yield Statement.from_quantities(
         "the internal error is optimistic (001 says 'positive bias')",
-        {"true − internal": true - internal},
+        {"true − internal": true_errors - internal_errors},
         remark="the paper has .0442",
     )
     yield Statement.from_quantities(
         "the external error is almost identical to the true one: within a twentieth of it",
-        {"external − true": external - true},
-        claim=Claim("near", 0.0, ALMOST * float(true.mean())),
+        {"external − true": external_errors - true_errors},
+        claim=Claim("near", 0.0, ALMOST_IDENTICAL_SHARE * float(true_errors.mean())),
         remark="stratified folds test the class that the training rows have fewer of a little more "
         "often",
     )
-    pairs, half = np.column_stack([internal, external]), Claim("above", 0.5)
+    pairs, half_claim = np.column_stack([internal_errors, external_errors]), Claim("above", 0.5)
     yield Statement.from_quantities(
         "internal and external error have a strong positive correlation: above one half",
         Quantity.from_statistic(
-            "correlation", lambda of: float(np.corrcoef(of.T)[0, 1]), pairs, half, digits=2
+            "correlation", lambda of: float(np.corrcoef(of.T)[0, 1]), pairs, half_claim, digits=2
         ),
     )
 
 
-# ---------------------------------------------------------------- Figure 4
+# -------------------------------------------------------------- Figure 4: the same errors in pairs
 
-SPREAD = {"internal": 0.047, "external": 0.063, "true": 0.021}  # over 20,000 data sets
-VAST = 80  # per cent
-# These are 001's ranges of "the vast majority" of the true and of the external errors.
+# These are standard deviations of the errors over 20,000 data sets.
+SPREAD = {"internal": 0.047, "external": 0.063, "true": 0.021}
+# At least this percentage of data sets counts as a vast majority.
+VAST_MAJORITY_PERCENT = 80
+# Wallman gives these ranges for "the vast majority" of the true and of the external errors.
 MAJORITY = {"true": (0.16, 0.22), "external": (0.05, 0.30)}
 PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("internal", "true")}
 
 
 @experiment(double_cv, replicates=1000, quick=20)
-def wallman_figure_4(draws: Draws) -> Parts:
+def wallman_figure_4(draws: Draws) -> FindingParts:
     """Wallman (2005), Figure 4: the errors of double cross-validation in pairs.
 
     the data sets of Table 1 as points, how many in each cell; lines at the means
@@ -138,27 +164,27 @@ def wallman_figure_4(draws: Draws) -> Parts:
     title = "standard deviation over data sets"
     yield PaperTable.from_values(title, "20,000 sets", spreads, known)
     correlations = {}
-    for letter, (one, other) in PAIRS.items():
-        r = float(np.corrcoef(draws[one], draws[other])[0, 1])
-        error = (1 - r**2) / float(np.sqrt(len(draws[one])))
-        correlations[f"{one} and {other}"] = Quantity("", r, error, None)
-        points = (Series("", draws[one], draws[other]),)
-        title = f"({letter}) {one} and {other} error"
-        yield Panel(title, f"{one} error", f"{other} error", points, kind="counts")
+    for letter, (first_name, second_name) in PAIRS.items():
+        correlation = float(np.corrcoef(draws[first_name], draws[second_name])[0, 1])
+        std_error = (1 - correlation**2) / float(np.sqrt(len(draws[first_name])))
+        correlations[f"{first_name} and {second_name}"] = Quantity("", correlation, std_error, None)
+        points = (Series("", draws[first_name], draws[second_name]),)
+        title = f"({letter}) {first_name} and {second_name} error"
+        yield Panel(title, f"{first_name} error", f"{second_name} error", points, kind="counts")
     yield PaperTable.from_values("correlation", "document", correlations, digits=2)
     for name, (low, high) in MAJORITY.items():
-        inside = (draws[name] >= low) & (draws[name] <= high)
+        is_inside = (draws[name] >= low) & (draws[name] <= high)
         yield Statement.from_quantities(
             f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
-            f"more than {VAST} in a hundred",
-            Quantity.share("per cent of them", inside, Claim("above", VAST)),
+            f"more than {VAST_MAJORITY_PERCENT} in a hundred",
+            Quantity.share("per cent of them", is_inside, Claim("above", VAST_MAJORITY_PERCENT)),
         )
 
 
 def _spread(values: np.ndarray) -> Quantity:
-    """Return a standard deviation, with its standard error from the fourth moment."""
-    spread = float(values.std(ddof=1))
-    fourth = float(((values - values.mean()) ** 4).mean())
-    variance = max(fourth - spread**4, 0.0) / len(values)
-    error = float(np.sqrt(variance)) / (2 * spread) if spread > 0 else 0.0
-    return Quantity("", spread, error, len(values))
+    """Return the standard deviation, with its standard error from the fourth central moment."""
+    deviation = float(values.std(ddof=1))
+    fourth_moment = float(((values - values.mean()) ** 4).mean())
+    variance = max(fourth_moment - deviation**4, 0.0) / len(values)
+    std_error = float(np.sqrt(variance)) / (2 * deviation) if deviation > 0 else 0.0
+    return Quantity("", deviation, std_error, len(values))

@@ -1,4 +1,4 @@
-"""Experiments: replicates that depend only on (seed, number), and findings from them."""
+"""Experiments: replicates that depend on (seed, number) only, and findings computed from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.experiments.figures import Findings, Parts
+from truerisk.experiments.figures import FindingParts, Findings
 from truerisk.extend import (
     Answers,
     Asking,
@@ -28,26 +28,24 @@ from truerisk.extend import (
 from truerisk.losses import Loss, ZeroOne
 from truerisk.selection import Minimum
 
-SMALLEST = Minimum()
+MINIMUM_RULE = Minimum()
 
-Draws = Mapping[str, np.ndarray]  # values of every quantity, in one replicate or in all
-Replicate = Callable[[int, int], Draws]  # function of a seed and a number
+# Values of every quantity, in one replicate or in all replicates.
+Draws = Mapping[str, np.ndarray]
+# A function of the seed and the number of the replicate.
+Replicate = Callable[[int, int], Draws]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or a figure of a document.
+    """Experiment that reproduces a table or a figure of a publication from random replicates.
 
-    `replicates` are drawn by default, `quick` for a first look; `full` is an experiment of the
-    document's size. `replicate(seed, number)` returns all stored results of one replicate. It
-    depends on these two only, not on how many replicates are drawn, where, or in what order.
-    `findings(draws)` returns tables, claims and figures; `draws` has the replicates along the first
-    axis. `check()` raises first if something cannot be run here.
-
-    `replicate(seed, number)` gives all that is kept of one replicate, and depends on both alone:
-    not on how many are drawn, where, or in what order. `findings(draws)` gives tables, claims and
-    figures; `draws` has the replicates along the first axis. `check()` first refuses what cannot be
-    run here.
+    The default number of replicates is `replicates`; `quick` is a smaller number for a first look.
+    `full` is an experiment of the document's size. `replicate(seed, number)` returns all stored
+    results of one replicate. The results depend on the seed and the number only, not on how many
+    replicates are drawn, on which machine, or in what order. `findings(draws)` returns tables,
+    claims and figures; `draws` has the replicates along the first axis. `check()` raises first if
+    something cannot be run here.
 
     >>> from truerisk.experiments import reproduce
     >>> from truerisk.experiments.figures import Findings, PaperTable
@@ -68,32 +66,34 @@ class Experiment:
     replicates: int
     quick: int
     unit: str = "data sets"
-    check: Callable[[], object] = tuple  # The default finds nothing missing.
+    # The default checks nothing.
+    check: Callable[[], object] = tuple
     full: Experiment | None = None
 
 
 def experiment(
     replicate: Replicate, **others: Any
-) -> Callable[[Callable[[Draws], Parts]], Experiment]:
-    """Make an experiment of a function that yields findings; the function's name is its word.
+) -> Callable[[Callable[[Draws], FindingParts]], Experiment]:
+    """Return a decorator that turns a function that yields findings into an Experiment.
 
-    The paragraphs of the function's docstring are the title, a description of what is run, and
-    notes, with names of its module in braces. `others` are further fields. Workers receive only
-    `replicate`, because the name of the function refers to the experiment.
+    The experiment is named after the function. The paragraphs of the function's docstring are the
+    title, a description of what is run, and notes, with names of its module in braces. `others` are
+    further fields. Workers receive only `replicate`, because the name of the function refers to the
+    experiment.
     """
 
-    def of(found: Callable[[Draws], Parts]) -> Experiment:
-        name = found.__name__.replace("_", "-")
-        if found.__doc__ is None:
+    def of(yield_findings: Callable[[Draws], FindingParts]) -> Experiment:
+        name = yield_findings.__name__.replace("_", "-")
+        if yield_findings.__doc__ is None:
             raise Refusal(
                 "experiments are told in docstrings, of which python -OO (PYTHONOPTIMIZE=2) reads "
                 "none: run them without -OO."
             )
-        text = found.__doc__.format(**found.__globals__)
-        title, document, *notes = paragraphs(text)
+        description = yield_findings.__doc__.format(**yield_findings.__globals__)
+        title, document, *notes = paragraphs(description)
 
         def findings(draws: Draws) -> Findings:
-            return Findings.from_parts(name, notes, found(draws))
+            return Findings.from_parts(name, notes, yield_findings(draws))
 
         title = title.removesuffix(".")
         return Experiment(name, title, document, replicate, findings, **others)
@@ -102,25 +102,25 @@ def experiment(
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
-    """Split a text at blank lines, and join the lines of each part."""
-    return tuple(" ".join(part.split()) for part in text.split("\n\n"))
+    """Split a text at blank lines into paragraphs, and join the lines of each paragraph."""
+    return tuple(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def stream(name: str, seed: int, number: int) -> np.random.Generator:
-    """Return the random generator of replicate `number`; equal names give equal data."""
+    """Return the random generator of one replicate; calls with the same name draw the same data."""
     return np.random.default_rng([seed, number, *name.encode()])
 
 
 def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
-    """Return data with classes 0 and 1 that are known to be valid, without repeated checks."""
+    """Return classification data with the valid classes 0 and 1, without checking them again."""
     return Data(X, codes, "classification", np.array([0, 1]), codes)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """`n` training rows, followed by rows that only measure the error."""
+    """Sample with `n` training rows, followed by fresh rows that only measure the error."""
 
-    whole: Data
+    data: Data
     n: int
     loss: Loss = field(default_factory=ZeroOne)
 
@@ -133,60 +133,68 @@ class Sample:
         *,
         shuffle: bool = False,
     ) -> Sample:
-        """Draw training and measuring rows of these sizes from a problem with two classes."""
-        parts = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
-        X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
-        return cls(two_classes(X, y), len(parts[0][1]))
+        """Draw training rows and fresh rows of these sizes from a problem with two classes."""
+        samples = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
+        X, y = (np.concatenate(arrays) for arrays in zip(*samples, strict=True))
+        return cls(two_classes(X, y), len(samples[0][1]))
 
     @classmethod
-    def alternating(
+    def draw_alternating(
         cls,
         sizes: tuple[int, int],
         columns: tuple[int, int],
-        apart: float,
+        mean_difference: float,
         rng: np.random.Generator,
     ) -> Sample:
-        """Draw rows that alternate between classes, whose means differ in the first few columns."""
+        """Draw rows that alternate between two classes; the first columns differ in their means."""
         y = np.arange(sum(sizes)) % 2
         X = rng.standard_normal((len(y), columns[0]))
-        X[:, : columns[1]] += apart * y[:, None]
+        X[:, : columns[1]] += mean_difference * y[:, None]
         return cls(two_classes(X, y), sizes[0])
 
-    def evaluated(self, method: Method, family: Family, splits: int | Plan) -> Evaluation:
-        """Return a method's evaluation on the training rows."""
-        return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, splits)
+    def evaluate(self, method: Method, family: Family, splits: int | Plan) -> Evaluation:
+        """Evaluate a method on the training rows, for all candidates."""
+        return evaluate_method(
+            method, family, self.data.subset(np.arange(self.n)), self.loss, splits
+        )
 
     def risks(self, method: Method, family: Family, splits: int | Plan) -> np.ndarray:
-        """Return a method's risk of every candidate on the training rows."""
-        return values_of(self.evaluated(method, family, splits).tested)
+        """Return a method's risk estimate of every candidate, computed on the training rows."""
+        return values_of(self.evaluate(method, family, splits).tested)
 
-    def answers(self, family: Family, *learned: np.ndarray) -> Answers:
-        """Return predictions of the measuring rows by rules of all training rows, or of some."""
-        own, fresh = np.split(np.arange(self.whole.n_rows), [self.n])
-        plan = plan_of(self.whole.n_rows, *((some, fresh) for some in learned or (own,)))
-        return answered(family, self.whole, self.loss, plan)
+    def answers(self, family: Family, *training_subsets: np.ndarray) -> Answers:
+        """Return predictions of the fresh rows by rules that learned training rows or subsets."""
+        training_rows, fresh_rows = np.split(np.arange(self.data.n_rows), [self.n])
+        plan = plan_of(
+            self.data.n_rows,
+            *(
+                (training_subset, fresh_rows)
+                for training_subset in training_subsets or (training_rows,)
+            ),
+        )
+        return predict_plan(family, self.data, self.loss, plan)
 
-    def errors(self, family: Family, *learned: np.ndarray) -> np.ndarray:
-        """Return the shares of wrong labels among these predictions, by candidate and rule."""
-        answers = self.answers(family, *learned)
-        is_wrong = answers.values != self.whole.codes_of(answers.plan.positions[0])
-        shares = is_wrong.reshape(*answers.answered.shape, -1).mean(axis=2)
-        return np.where(answers.answered, shares, np.nan)
+    def errors(self, family: Family, *training_subsets: np.ndarray) -> np.ndarray:
+        """Return the error rates on the fresh rows, by candidate and by training subset."""
+        predictions = self.answers(family, *training_subsets)
+        is_wrong = predictions.values != self.data.codes_of(predictions.plan.positions[0])
+        error_rates = is_wrong.reshape(*predictions.answered.shape, -1).mean(axis=2)
+        return np.where(predictions.answered, error_rates, np.nan)
 
 
 @lru_cache(maxsize=8)
-def neighbours(ks: range) -> Family:
-    """Return nearest neighbours with every k."""
+def nearest_neighbour_family(ks: range) -> Family:
+    """Return the family of nearest-neighbour classifiers with these numbers of neighbours."""
     from sklearn.neighbors import KNeighborsClassifier
 
     return Family.from_grid(KNeighborsClassifier(), {"n_neighbors": ks})
 
 
 def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
-    """Return a plan in which each fit is trained on some rows and tested on others.
+    """Return a plan with one fit per split: train on some rows and test on others.
 
-    No training set is defined as "all rows but": engines would then train on the many fresh rows
-    first.
+    Training sets are listed row by row, and not as all rows except some, because engines would then
+    first train on the many fresh rows.
     """
     builder = PlanBuilder(n_rows)
     for train, test in splits:
@@ -194,26 +202,26 @@ def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
     return builder.build()
 
 
-def answered(family: Family, data: Data, loss: Loss, plan: Plan, by: str = "auto") -> Answers:
-    """Return the predictions of all candidates.
+def predict_plan(family: Family, data: Data, loss: Loss, plan: Plan, by: str = "auto") -> Answers:
+    """Return the predictions of all candidates for a plan, by the engine called `by`.
 
-    "auto" uses the first engine that does not refuse.
+    "auto" uses the first engine that supports the family.
     """
     return Asking(family, data, loss, engine=by)(plan)
 
 
-def evaluated(
+def evaluate_method(
     method: Method,
     family: Family,
     data: Data,
     loss: Loss,
     splits: int | Plan,
     by: str = "auto",
-    rule: Rule = SMALLEST,
+    rule: Rule = MINIMUM_RULE,
 ) -> Evaluation:
-    """Return the method's evaluation for a rule that chooses a candidate.
+    """Evaluate a method for a family: its risk estimates, and the candidate that the rule chooses.
 
-    `splits` is the seed that they are drawn with, or the method's plan.
+    `splits` is the seed with which splits are drawn, or the method's plan.
     """
     asking = Asking(family, data, loss, engine=by)
     plan = splits if isinstance(splits, Plan) else method.plan(data, Streams(splits))
@@ -221,15 +229,18 @@ def evaluated(
 
 
 def values_of(tested: Sequence[Tested]) -> np.ndarray:
-    """Return the risk of every candidate."""
-    return np.array([one.value for one in tested])
+    """Return the estimated risk of every candidate as an array."""
+    return np.array([estimate.value for estimate in tested])
 
 
-def first_least(curve: np.ndarray) -> int:
-    """Return the index of the smallest value, the first one if tied, as the rule "min" does."""
-    return SMALLEST.choose(curve, np.full(len(curve), np.nan))
+def index_of_first_minimum(curve: np.ndarray) -> int:
+    """Return the index of the smallest value of a curve, the first if tied, as rule "min" does."""
+    return MINIMUM_RULE.choose(curve, np.full(len(curve), np.nan))
 
 
-def terms_of(family: Family, rule: Rule = SMALLEST) -> Terms:
-    """Return terms with a rule, and with standard errors only if it needs them."""
+def terms_of(family: Family, rule: Rule = MINIMUM_RULE) -> Terms:
+    """Return the Terms for a family and a rule.
+
+    Standard errors are requested only if the rule needs them.
+    """
     return Terms(0.95, rule, len(family), with_errors=rule.needs_std_errors)

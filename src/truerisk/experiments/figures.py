@@ -1,6 +1,6 @@
-"""A report of an experiment: rows, tables and figures as data, as text and as JSON.
+"""Report of an experiment: its tables, statements, notes and figures, as text and as JSON.
 
-A curve of means has a band, and a bar of means a whisker: two standard errors to either side.
+A curve of means has a band, and a bar of means has a whisker, of two standard errors on each side.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from truerisk.experiments.statements import FEWEST, LEVEL, Quantity, Statement, wrapped
+from truerisk.experiments.statements import LEVEL, MIN_REPLICATES, Quantity, Statement, wrap_text
 from truerisk.extend import UNWRITTEN, Block, Written
 
-REACH = 2.0  # number of standard errors on each side of a band
+# Bands extend over this number of standard errors on each side.
+BAND_STD_ERRORS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One line with a matplotlib `style` ('-', ':', '--', 'o') and `width`.
+    """Line or points in a panel, with a matplotlib `style` ('-', ':', '--', 'o') and `width`.
 
-    `error` are the standard errors of y if y are means; `size` is that of points.
+    `error` holds the standard errors of y if y are means; `size` is the size of points.
     """
 
     label: str
@@ -36,15 +37,15 @@ class Series:
     def from_quantities(
         cls, label: str, x: np.ndarray, y: Iterable[Quantity], style: str = "-"
     ) -> Series:
-        """Return a line of estimates with their standard errors."""
-        values, errors = np.array([(one.value, one.std_error) for one in y]).T
+        """Return a line through the values of quantities, with their standard errors."""
+        values, errors = np.array([(quantity.value, quantity.std_error) for quantity in y]).T
         return cls(label, x, values, style, error=errors)
 
 
 def mean_line(
     label: str, x: np.ndarray, values: np.ndarray, style: str = "-", width: float = 1.2
 ) -> Series:
-    """Return the mean over replicates (first axis) with its standard error."""
+    """Return a line through means over replicates (first axis), with their standard errors."""
     n = len(values)
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
     return Series(label, x, values.mean(axis=0), style, width, error)
@@ -53,16 +54,18 @@ def mean_line(
 def mean_lines(
     x: np.ndarray, values: Mapping[str, np.ndarray], styles: Iterable[str]
 ) -> tuple[Series, ...]:
-    """Return a line for each name, in these styles."""
+    """Return a line of means for each name, in the given styles."""
     pairs = zip(values.items(), styles, strict=True)
-    return tuple(mean_line(name, x, of, style) for (name, of), style in pairs)
+    return tuple(
+        mean_line(name, x, quantity_values, style) for (name, quantity_values), style in pairs
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Lines over one pair of axes, or another kind of plot.
+    """Plot with one pair of axes: lines, or one of the other kinds.
 
-    The kinds are the number of points in each cell of a grid ("counts"), a box per series
+    The other kinds are the number of points in each cell of a grid ("counts"), a box per series
     ("boxes"), a bar per x, with several series side by side ("bars"), and a row per series with a
     cell per name ("shades"). `names` are at x = 1, 2, ... `limits` is the visible range of y.
     `steps` describe in words what the lines show at each x; a slider on the page selects them.
@@ -78,34 +81,36 @@ class Panel:
     steps: tuple[str, ...] = ()
 
     @classmethod
-    def boxes(cls, title: str, label: str, of: Mapping[str, np.ndarray]) -> Panel:
-        """Return a panel with a box of all replicates for each name."""
-        series = (Series(name, np.empty(0), values) for name, values in of.items())
+    def boxes(cls, title: str, label: str, values_by_name: Mapping[str, np.ndarray]) -> Panel:
+        """Return a panel with a box plot of all replicates for each name."""
+        series = (Series(name, np.empty(0), values) for name, values in values_by_name.items())
         return cls(title, "", label, tuple(series), "boxes")
 
 
 @dataclass(frozen=True, eq=False)
-class Panels:
-    """Panels under one name, which is also that of the files."""
+class PanelGroup:
+    """Several panels in one figure, whose name is also the name of its files."""
 
     name: str
     panels: tuple[Panel, ...]
 
 
-AGREES, DOUBTFUL = 2.0, 3.0  # standard errors
-JUDGED = (
-    f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {FEWEST} replicates on; "
+# A difference of at most two standard errors agrees, of at most three is doubtful.
+AGREEMENT_LIMIT, DOUBT_LIMIT = 2.0, 3.0
+FOOTNOTE_ON_VERDICTS = (
+    f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {MIN_REPLICATES} replicates "
+    "on; "
     "±: one standard error"
 )
 
-# Values are an exact reference, or one with its standard error; None if there is none.
-Known = Mapping[str, float | tuple[float | None, float]]
-# all replicates, an estimate, or a number without randomness
+# A reference value is exact, or a pair of a value (or None) and its standard error.
+ReferenceValues = Mapping[str, float | tuple[float | None, float]]
+# The values of all replicates, an estimate, or a number without randomness.
 Values = np.ndarray | Quantity | float
 
 
-def _estimate(values: Values) -> Quantity:
-    """Return the table entry for values: their mean with its standard error."""
+def _to_quantity(values: Values) -> Quantity:
+    """Convert values to a quantity for a table: the mean with its standard error."""
     if isinstance(values, Quantity):
         return values
     if isinstance(values, np.ndarray):
@@ -115,10 +120,11 @@ def _estimate(values: Values) -> Quantity:
 
 @dataclass(frozen=True)
 class Row:
-    """One number: ours with its Monte-Carlo standard error, and its reference.
+    """Row of a table: our value with its Monte-Carlo standard error, and a reference value.
 
     `reference_error` is the standard error of the reference, including its rounding (0: exact).
-    `replicates` is the number behind our standard error, if it has one: too few decide nothing.
+    `replicates` is the number of replicates behind our standard error, if there is one. With too
+    few replicates the verdict is "undecided".
     """
 
     name: str
@@ -132,31 +138,31 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """The difference from the reference, in standard errors of it."""
+        """Difference from the reference, divided by the standard error of the difference."""
         if self.reference is None:
             return None
-        gap = self.ours - self.reference
-        error = float(np.hypot(self.std_error, self.reference_error))
-        if error == 0:
-            return 0.0 if gap == 0 else float(np.copysign(np.inf, gap))
-        return gap / error
+        difference = self.ours - self.reference
+        std_error = float(np.hypot(self.std_error, self.reference_error))
+        if std_error == 0:
+            return 0.0 if difference == 0 else float(np.copysign(np.inf, difference))
+        return difference / std_error
 
     @property
     def verdict(self) -> str:
-        """The judgement in words."""
+        """Verdict in words: the difference from the reference agrees or not."""
         if self.difference is None:
             return "not printed"
-        if self.replicates is not None and self.replicates < FEWEST:
+        if self.replicates is not None and self.replicates < MIN_REPLICATES:
             return "undecided"
-        away = abs(self.difference)
-        if away <= AGREES:
+        distance = abs(self.difference)
+        if distance <= AGREEMENT_LIMIT:
             return "agrees"
-        return "agrees within 3" if away <= DOUBTFUL else "differs"
+        return "agrees within 3" if distance <= DOUBT_LIMIT else "differs"
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Our numbers beside a reference: the document, or a larger run of the same experiment."""
+    """Table of our values and of a reference: the document, or a larger run of this experiment."""
 
     title: str
     reference: str
@@ -169,19 +175,30 @@ class PaperTable:
         title: str,
         reference: str,
         values: Mapping[str, Values],
-        known: Known | None = None,
+        known: ReferenceValues | None = None,
         digits: int = 4,
     ) -> PaperTable:
-        """Return rows of quantities (means over replicates) with what is known of them."""
+        """Return a table with a row per quantity (mean over replicates), next to its reference."""
         rows = []
-        for name, of in values.items():
-            ours, beside = _estimate(of), (known or {}).get(name)
-            value, error = beside if isinstance(beside, tuple) else (beside, 0.0)
-            rows.append(Row(name, ours.value, ours.std_error, value, error, ours.replicates))
+        for name, quantity_values in values.items():
+            quantity, reference_value = _to_quantity(quantity_values), (known or {}).get(name)
+            value, reference_error = (
+                reference_value if isinstance(reference_value, tuple) else (reference_value, 0.0)
+            )
+            rows.append(
+                Row(
+                    name,
+                    quantity.value,
+                    quantity.std_error,
+                    value,
+                    reference_error,
+                    quantity.replicates,
+                )
+            )
         return cls(title, reference, tuple(rows), digits)
 
     def __str__(self) -> str:
-        head = ["", self.reference, "ours", "std. error", "difference", "verdict"]
+        header = ["", self.reference, "ours", "std. error", "difference", "verdict"]
         cells = [
             [
                 row.name,
@@ -193,12 +210,12 @@ class PaperTable:
             ]
             for row in self.rows
         ]
-        return f"{self.title}\n{Block(self.title, head, cells).text}"
+        return f"{self.title}\n{Block(self.title, header, cells).text}"
 
 
 @dataclass(frozen=True)
 class GridRow:
-    """A mean with its standard error in every column."""
+    """Row of a table with a mean and its standard error in every column."""
 
     name: str
     means: tuple[float, ...]
@@ -207,9 +224,10 @@ class GridRow:
 
 @dataclass(frozen=True)
 class MeansGrid:
-    """Means with their standard errors, a line per name and a column per situation.
+    """Table of means with their standard errors: a row per name and a column per condition.
 
-    It is for what no reference prints, such as curves that a document only shows as a picture.
+    It is used for quantities without a printed reference, such as curves that a document only shows
+    as a picture.
     """
 
     title: str
@@ -225,12 +243,12 @@ class MeansGrid:
         values: Mapping[str, Iterable[Values]],
         digits: int = 4,
     ) -> MeansGrid:
-        """Return a row per name with a column per situation (means over replicates)."""
+        """Return a table with a row per name and a column per condition (means over replicates)."""
         rows = []
-        for name, columns_of in values.items():
-            every = [_estimate(of) for of in columns_of]
-            errors = tuple(one.std_error for one in every)
-            rows.append(GridRow(name, tuple(one.value for one in every), errors))
+        for name, row_values in values.items():
+            quantities = [_to_quantity(column_values) for column_values in row_values]
+            std_errors = tuple(quantity.std_error for quantity in quantities)
+            rows.append(GridRow(name, tuple(quantity.value for quantity in quantities), std_errors))
         return cls(title, tuple(columns), tuple(rows), digits)
 
     def __str__(self) -> str:
@@ -249,36 +267,40 @@ class MeansGrid:
 
 @dataclass(frozen=True)
 class Findings:
-    """The results that an experiment derives from its replicates."""
+    """Results that an experiment computes from replicates: tables, statements, notes, figures."""
 
     tables: tuple[PaperTable | MeansGrid, ...]
     claims: tuple[Statement, ...] = ()
     notes: tuple[str, ...] = ()
-    figures: tuple[Panels, ...] = ()
+    figures: tuple[PanelGroup, ...] = ()
 
     @classmethod
     def from_parts(cls, name: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
-        """Sort parts by kind: notes follow the given ones, single panels are under the word."""
-        every = list(parts)
-        panels = tuple(part for part in every if isinstance(part, Panel))
+        """Sort the parts of a result by kind into tables, statements, notes and figures.
+
+        Notes among the parts follow the given notes. Single panels become one figure, named `name`.
+        """
+        all_parts = list(parts)
+        panels = tuple(part for part in all_parts if isinstance(part, Panel))
         return cls(
-            tuple(part for part in every if isinstance(part, (PaperTable, MeansGrid))),
-            tuple(part for part in every if isinstance(part, Statement)),
-            (*notes, *(part for part in every if isinstance(part, str))),
+            tuple(part for part in all_parts if isinstance(part, (PaperTable, MeansGrid))),
+            tuple(part for part in all_parts if isinstance(part, Statement)),
+            (*notes, *(part for part in all_parts if isinstance(part, str))),
             (
-                *(part for part in every if isinstance(part, Panels)),
-                *([Panels(name, panels)] if panels else []),
+                *(part for part in all_parts if isinstance(part, PanelGroup)),
+                *([PanelGroup(name, panels)] if panels else []),
             ),
         )
 
 
-Part = PaperTable | MeansGrid | Statement | Panel | Panels | str
-Parts = Iterator[Part]  # Findings of an experiment, in any order. A string is a note.
+Part = PaperTable | MeansGrid | Statement | Panel | PanelGroup | str
+# These are findings of an experiment, in any order. A string is a note.
+FindingParts = Iterator[Part]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Findings, Written):
-    """Findings with their provenance."""
+    """Findings of an experiment with their provenance: replicates, seed and computing time."""
 
     name: str
     title: str
@@ -292,31 +314,38 @@ class Report(Findings, Written):
 
     def __str__(self) -> str:
         digits = 2 if self.seconds < 10 else 0
-        head = (
+        heading = (
             f"{self.title}\n{self.document}\n"
             f"{self.replicates} {self.unit}, seed {self.seed}, {self.seconds:.{digits}f} s"
         )
-        parts = [head, *map(str, self.tables)]
-        compared = [i for i, table in enumerate(self.tables, 1) if isinstance(table, PaperTable)]
-        if compared:
-            parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
+        parts = [heading, *map(str, self.tables)]
+        table_positions = [
+            i for i, table in enumerate(self.tables, 1) if isinstance(table, PaperTable)
+        ]
+        if table_positions:
+            parts[table_positions[-1]] += (
+                "\ndifference: in standard errors of both numbers together"
+            )
         if self.claims:
-            parts.append("\n".join(["What the document says", *map(str, self.claims), JUDGED]))
-        parts += [wrapped(f"note: {note}", "  ") for note in self.notes]
+            parts.append(
+                "\n".join(["What the document says", *map(str, self.claims), FOOTNOTE_ON_VERDICTS])
+            )
+        parts += [wrap_text(f"note: {note}", "  ") for note in self.notes]
         return "\n\n".join(parts)
 
 
 def number(value: float | None, digits: int) -> str:
-    """Round a number, or return a dash for one that is not there or not finite."""
+    """Format a number with this many digits, or return a dash if it is None or not finite."""
     if value is None or not np.isfinite(value):
         return "–"
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
-def printed(values: np.ndarray, replicates: int, digits: int) -> float:
+def std_error_of_printed_mean(values: np.ndarray, replicates: int, digits: int) -> float:
     """Return the standard error of a printed mean over this number of replicates.
 
-    The document gives none, so that the spread is ours, plus half a unit of the last printed digit.
+    The document gives no standard error. It is computed from the standard deviation of our
+    replicates, and half a unit of the last printed digit is added in quadrature.
     """
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    return float(np.hypot(spread / np.sqrt(replicates), 0.5 * 10.0**-digits))
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return float(np.hypot(deviation / np.sqrt(replicates), 0.5 * 10.0**-digits))

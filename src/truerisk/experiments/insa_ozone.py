@@ -1,4 +1,7 @@
-"""The lecture's practical work: learners on the ozone data, tuned inside, tested outside."""
+"""Experiment on the lecture's practical work: nine learners on the ozone data.
+
+They are tuned by inner folds and tested on outer rows.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,15 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk import RocCurve
 from truerisk.datasets import load
-from truerisk.experiments.experiment import Draws, answered, evaluated, experiment, plan_of, stream
-from truerisk.experiments.figures import Panel, PaperTable, Parts, Series
+from truerisk.experiments.experiment import (
+    Draws,
+    evaluate_method,
+    experiment,
+    plan_of,
+    predict_plan,
+    stream,
+)
+from truerisk.experiments.figures import FindingParts, Panel, PaperTable, Series
 from truerisk.extend import Data, Family
 from truerisk.losses import AUC, Squared, ZeroOne
 from truerisk.methods import GivenSplits, KFold, Nested
@@ -38,47 +48,65 @@ LEARNERS = (
     "boosting",
     "neural net",
 )
-MANY = 5000  # iterations
-SEEDED: dict[str, Any] = {"random_state": 0}
-THRESHOLD = 150  # threshold of the observed concentration
+# This is the maximum number of iterations.
+MAX_ITERATIONS = 5000
+SEED_ARGUMENT: dict[str, Any] = {"random_state": 0}
+# Classes are defined by whether the observed concentration exceeds this threshold.
+THRESHOLD = 150
 TEST_SHARE = 0.2
 FOLDS = 5
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """Test a random fifth of the rows, after tuning on the others by 5-fold cross-validation."""
-    X, level = _forecasts()
+    """Tune all learners by 5-fold cross-validation on 80 % of the rows; test them on the others."""
+    X, concentration = _forecasts()
     rng = stream("insa ozone", seed, number)
-    test, train = np.split(rng.permutation(len(level)), [round(TEST_SHARE * len(level))])
+    test, train = np.split(
+        rng.permutation(len(concentration)), [round(TEST_SHARE * len(concentration))]
+    )
     split = np.sort(train), np.sort(test)
-    method, own = Nested(GivenSplits((split,)), KFold(FOLDS)), int(rng.integers(2**63))
-    numbers = Data.check(X, level, task="regression")
-    classes = Data.check(X, (level > THRESHOLD).astype(int), task="classification")
-    plan, truth = plan_of(classes.n_rows, split), classes.codes_of(split[1])
-    squared, wrong = np.empty((2, len(LEARNERS)))
+    method, fold_seed = Nested(GivenSplits((split,)), KFold(FOLDS)), int(rng.integers(2**63))
+    regression_data = Data.check(X, concentration, task="regression")
+    classification_data = Data.check(
+        X, (concentration > THRESHOLD).astype(int), task="classification"
+    )
+    plan, true_codes = (
+        plan_of(classification_data.n_rows, split),
+        classification_data.codes_of(split[1]),
+    )
+    squared_risks, error_rates = np.empty((2, len(LEARNERS)))
     scores = []
-    for place, name in enumerate(LEARNERS):
-        for data, loss, risks in ((numbers, Squared(), squared), (classes, ZeroOne(), wrong)):
+    for learner_index, name in enumerate(LEARNERS):
+        for data, loss, risks in (
+            (regression_data, Squared(), squared_risks),
+            (classification_data, ZeroOne(), error_rates),
+        ):
             family = ozone_family(name, data.task)
-            found = evaluated(method, family, data, loss, own)
-            assert found.procedure is not None
-            risks[place] = found.procedure.value
-        winner = family.candidates[found.units[0].candidate]  # The winner among the classifiers.
-        ranks = answered(Family(family.estimator, (winner,)), classes, AUC(), plan)
-        scores.append(ranks.values[0])
-    areas = [RocCurve.from_scores(truth, of, positive=1).auc for of in scores]
+            evaluation = evaluate_method(method, family, data, loss, fold_seed)
+            assert evaluation.procedure is not None
+            risks[learner_index] = evaluation.procedure.value
+        # This is the best setting of the classifier.
+        best_setting = family.candidates[evaluation.units[0].candidate]
+        predictions = predict_plan(
+            Family(family.estimator, (best_setting,)), classification_data, AUC(), plan
+        )
+        scores.append(predictions.values[0])
+    areas = [
+        RocCurve.from_scores(true_codes, learner_scores, positive=1).auc
+        for learner_scores in scores
+    ]
     return {
-        "squared": squared,
-        "zero-one": wrong,
+        "squared": squared_risks,
+        "zero-one": error_rates,
         "1 − AUC": 1 - np.array(areas),
         "scores": np.array(scores),
-        "truth": truth,
+        "truth": true_codes,
     }
 
 
 @lru_cache(maxsize=1)
 def _forecasts() -> tuple[np.ndarray, np.ndarray]:
-    """Return the data with the square root of the humidity and logarithms of nitrogen oxides."""
+    """Return X and y; humidity is replaced by its square root, nitrogen oxides by logarithms."""
     data = load("ozone-level")
     X, names = data.X.copy(), list(data.feature_names)
     X[:, names.index("RMH2O")] **= 0.5
@@ -88,7 +116,7 @@ def _forecasts() -> tuple[np.ndarray, np.ndarray]:
 
 
 @experiment(_replicate, replicates=10, quick=2, unit="splits", check=_forecasts)
-def insa_ozone(draws: Draws) -> Parts:
+def insa_ozone(draws: Draws) -> FindingParts:
     """INSA lecture: tuned learners on the ozone data.
 
     inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds {THRESHOLD}
@@ -100,15 +128,15 @@ def insa_ozone(draws: Draws) -> Parts:
 
     rows of one day at five stations are taken as independent, as in the lecture.
     """
-    for name, panel, unit, digits in (
+    for name, panel_title, unit, digits in (
         ("squared", "concentration", ", (µg/m³)²", 1),
         ("zero-one", f"concentration > {THRESHOLD}", "", 4),
         ("1 − AUC", "", "", 4),
     ):
         risks = dict(zip(LEARNERS, draws[name].T, strict=True))
         yield PaperTable.from_values(f"mean test risk ({name})", "document", risks, digits=digits)
-        if panel:
-            yield Panel.boxes(panel, f"test risk ({name}{unit})", risks)
+        if panel_title:
+            yield Panel.boxes(panel_title, f"test risk ({name}{unit})", risks)
     curves = []
     for label, scores in zip(LEARNERS, draws["scores"][0], strict=True):
         roc = RocCurve.from_scores(draws["truth"][0], scores, positive=1)
@@ -121,48 +149,56 @@ def insa_ozone(draws: Draws) -> Parts:
 # ---------------------------------------------------------------- the learners, with their grids
 
 
-def _lasso_of_classes() -> LogisticRegression:
-    """Return L1 logistic regression for any version of scikit-learn.
+def _l1_logistic() -> LogisticRegression:
+    """Return L1 logistic regression, for any version of scikit-learn.
 
-    It uses the parameter `penalty` before scikit-learn 1.8, and `l1_ratio` since.
+    L1 is requested by the parameter `penalty` before scikit-learn 1.8, and by `l1_ratio` since.
     """
-    options = {"solver": "liblinear", "max_iter": MANY, **SEEDED}
+    options = {"solver": "liblinear", "max_iter": MAX_ITERATIONS, **SEED_ARGUMENT}
     if LogisticRegression().get_params()["penalty"] == "deprecated":
         return LogisticRegression(l1_ratio=1.0, **options)
     return LogisticRegression(penalty="l1", **options)
 
 
-OF_LEAVES = {"min_samples_leaf": [5, 10, 20, 40, 80]}
-OF_FEATURES = {"max_features": [2, 4, 8]}
-OF_STEPS = {"n_estimators": [50, 150], "max_depth": [2, 4]}
-OF_DECAY = {"alpha": [0.01, 1.0, 10.0]}
-BOOSTED = {"subsample": 0.7, "learning_rate": 0.05, **SEEDED}
-NET = {"early_stopping": True, "learning_rate_init": 0.01, "max_iter": 1000, **SEEDED}
+LEAF_GRID = {"min_samples_leaf": [5, 10, 20, 40, 80]}
+FEATURE_GRID = {"max_features": [2, 4, 8]}
+BOOSTING_GRID = {"n_estimators": [50, 150], "max_depth": [2, 4]}
+DECAY_GRID = {"alpha": [0.01, 1.0, 10.0]}
+BOOSTING_ARGUMENTS = {"subsample": 0.7, "learning_rate": 0.05, **SEED_ARGUMENT}
+NETWORK_ARGUMENTS = {
+    "early_stopping": True,
+    "learning_rate_init": 0.01,
+    "max_iter": 1000,
+    **SEED_ARGUMENT,
+}
 MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
     "classification": {
-        # A small penalty is needed, because stations and their squares are collinear.
-        "linear": (LogisticRegression(C=1e4, max_iter=MANY), {}),
-        "lasso": (_lasso_of_classes(), {"C": [0.01, 0.03, 0.1, 0.3, 1.0]}),
+        # A small penalty is needed, because station indicators and their squares are collinear.
+        "linear": (LogisticRegression(C=1e4, max_iter=MAX_ITERATIONS), {}),
+        "lasso": (_l1_logistic(), {"C": [0.01, 0.03, 0.1, 0.3, 1.0]}),
         "SVM": (SVC(), {"C": [0.3, 1.0, 3.0], "gamma": [0.03, 0.1]}),
-        "tree": (DecisionTreeClassifier(**SEEDED), OF_LEAVES),
-        "forest": (RandomForestClassifier(100, **SEEDED), OF_FEATURES),
-        "boosting": (GradientBoostingClassifier(**BOOSTED), OF_STEPS),
-        "neural net": (MLPClassifier(hidden_layer_sizes=(16,), **NET), OF_DECAY),
+        "tree": (DecisionTreeClassifier(**SEED_ARGUMENT), LEAF_GRID),
+        "forest": (RandomForestClassifier(100, **SEED_ARGUMENT), FEATURE_GRID),
+        "boosting": (GradientBoostingClassifier(**BOOSTING_ARGUMENTS), BOOSTING_GRID),
+        "neural net": (MLPClassifier(hidden_layer_sizes=(16,), **NETWORK_ARGUMENTS), DECAY_GRID),
     },
     "regression": {
         "linear": (LinearRegression(), {}),
-        "lasso": (Lasso(max_iter=MANY), {"alpha": [0.03, 0.1, 0.3, 1.0, 3.0]}),
+        "lasso": (Lasso(max_iter=MAX_ITERATIONS), {"alpha": [0.03, 0.1, 0.3, 1.0, 3.0]}),
         "SVM": (SVR(epsilon=5.0), {"C": [10.0, 30.0, 100.0], "gamma": [0.03, 0.1]}),
-        "tree": (DecisionTreeRegressor(**SEEDED), OF_LEAVES),
-        "forest": (RandomForestRegressor(100, **SEEDED), OF_FEATURES),
-        "boosting": (GradientBoostingRegressor(**BOOSTED), OF_STEPS),
-        "neural net": (MLPRegressor(hidden_layer_sizes=(16,), **NET), OF_DECAY),
+        "tree": (DecisionTreeRegressor(**SEED_ARGUMENT), LEAF_GRID),
+        "forest": (RandomForestRegressor(100, **SEED_ARGUMENT), FEATURE_GRID),
+        "boosting": (GradientBoostingRegressor(**BOOSTING_ARGUMENTS), BOOSTING_GRID),
+        "neural net": (MLPRegressor(hidden_layer_sizes=(16,), **NETWORK_ARGUMENTS), DECAY_GRID),
     },
 }
 
 
 def ozone_family(label: str, task: str) -> Family:
-    """Return a learner of `LEARNERS`, with standardised features and products."""
+    """Return the pipeline and the grid of the learner with this label, for a task.
+
+    Features are standardised except for trees and forests; "interactions" adds their products.
+    """
     name, _, interactions = label.partition(", ")
     model, grid = MODELS[task][name]
     steps = [] if name in ("tree", "forest") else [StandardScaler()]

@@ -1,8 +1,10 @@
-"""Kearns' interval problem for every k at once; Figures 1 and 2 of Daudin and Mary-Huard.
+"""Experiments for Figures 1 and 2 of Daudin and Mary-Huard: interval rules for every k.
+
+The data are Kearns' interval problem.
 
 The rule with at most k intervals and the fewest errors is `IntervalClassifier`. Its engine computes
-every k, every left-out row and every flipped label by one pass in each direction, so that a data
-set of 500 rows takes milliseconds.
+the rules for every k, every left-out row and every changed label by one pass in each direction, so
+that a data set of 500 rows takes milliseconds.
 """
 
 from __future__ import annotations
@@ -15,15 +17,15 @@ from itertools import chain, pairwise
 import numpy as np
 
 from truerisk.datasets import KearnsProblem
-from truerisk.experiments.experiment import Draws, answered, experiment, stream, two_classes
+from truerisk.experiments.experiment import Draws, experiment, predict_plan, stream, two_classes
 from truerisk.experiments.figures import (
+    FindingParts,
     Panel,
     PaperTable,
-    Parts,
     Series,
     mean_line,
     mean_lines,
-    printed,
+    std_error_of_printed_mean,
 )
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
 from truerisk.extend import Answers, Data, Family, Method, Plan, Streams
@@ -31,28 +33,31 @@ from truerisk.losses import ZeroOne
 from truerisk.methods import Apparent, LeaveOneOut, Swapping
 from truerisk.models import IntervalClassifier
 
-N0 = 10  # Value of the document: how strongly shares are shrunken towards one half.
-MOST = 60  # maximum number of intervals of a rule
+# Class shares in an interval are shrunken to one half by this many rows, as in the document.
+SHRINKAGE_ROWS = 10
+# This is the maximum number of intervals of a rule.
+MAX_INTERVALS = 60
 
 
 @lru_cache(maxsize=32)
 def plan_of_rows(method: Method, n: int) -> Plan:
-    """Return the plan of a method that depends only on the number of rows."""
+    """Return the plan of a method whose plan depends only on the number of rows."""
     return method.plan(two_classes(np.empty((n, 1)), np.arange(n) % 2), Streams(0))
 
 
 @lru_cache(maxsize=32)
 def interval_rules(ks: tuple[int, ...]) -> Family:
-    """Return the rules with at most k intervals and the fewest errors, for every k."""
+    """Return the family of rules with at most k intervals and the fewest errors, for these k."""
     return Family.from_grid(IntervalClassifier(), {"k": ks})
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Distinct points of the problem from left to right, their labels, and the rule of every k.
+    """Points of Kearns' problem, sorted, with their labels and the interval rule of every k.
 
-    Results have a row per k and, for points, a column per point. They are computed on request: only
-    swapping and leave-one-out need rules other than those of all points.
+    Results have a row per k and, if they refer to points, a column per point. They are computed on
+    request, because only swapping and leave-one-out need rules other than those fitted to all
+    points.
     """
 
     problem: KearnsProblem
@@ -64,14 +69,14 @@ class Trial:
     def draw(
         cls, problem: KearnsProblem, n: int, ks: Sequence[int], rng: np.random.Generator
     ) -> Trial:
-        """Draw a trial with n points."""
+        """Draw n points of the problem, and sort them."""
         X, y = problem(n, random_state=rng)
         order = np.argsort(X[:, 0])
         return cls(problem, X[order, 0], y[order], ks)
 
     @cached_property
     def _swapping(self) -> Answers:
-        """Labels of all points, and of each point by the rule trained with its other label.
+        """Predicted labels of all points, by the fitted rules and by rules with one label changed.
 
         They include the number of points of each class in the interval of each point.
         """
@@ -82,99 +87,111 @@ class Trial:
         return two_classes(self.x[:, None], self.y)
 
     def _answers(self, plan: Plan) -> Answers:
-        """Return the predictions of the rules of every k."""
-        return answered(interval_rules(tuple(self.ks)), self._data, ZeroOne(), plan)
+        """Return the predictions of a plan by the rules of every k."""
+        return predict_plan(interval_rules(tuple(self.ks)), self._data, ZeroOne(), plan)
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The predicted labels of the points, reused from swapping if available."""
+        """Predicted labels of the points by the rules that were fitted to all of them."""
         if "_swapping" in vars(self):
             return self._swapping.values[:, : len(self.x)]
         return self._answers(plan_of_rows(Apparent(), len(self.x))).values
 
     @cached_property
-    def left_out(self) -> np.ndarray:
-        """The label of each point by the rule that was trained without it."""
+    def leave_one_out_labels(self) -> np.ndarray:
+        """Predicted label of each point by the rule that was fitted without this point."""
         return self._answers(plan_of_rows(LeaveOneOut(), len(self.x))).values
 
     @cached_property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """The number of points, and of ones, in the interval of each point."""
+        """Number of points, and number of points with label 1, in the interval of each point."""
         counts: np.ndarray | None = getattr(self._swapping.extra, "values", None)
         assert counts is not None
         return counts.sum(axis=2).round(), counts[..., 1]
 
     @cached_property
     def swaps(self) -> np.ndarray:
-        """φ(xᵢ|1) − φ(xᵢ|0): whether the predicted label of a point follows or opposes its own."""
-        own, flipped = np.split(self._swapping.values.astype(np.int8), 2, axis=1)
-        return np.where(self.y == 1, own - flipped, flipped - own)
+        """Change of a point's prediction if its label changes from 0 to 1: φ(xᵢ|1) − φ(xᵢ|0)."""
+        as_fitted, with_label_changed = np.split(self._swapping.values.astype(np.int8), 2, axis=1)
+        return np.where(self.y == 1, as_fitted - with_label_changed, with_label_changed - as_fitted)
 
     @property
-    def apparent(self) -> np.ndarray:
-        """The empirical error rate."""
+    def empirical_error(self) -> np.ndarray:
+        """Empirical (training) error rate of the rule of every k."""
         return (self.labels != self.y).mean(axis=1)
 
     @property
     def leave_one_out(self) -> np.ndarray:
-        """The leave-one-out error."""
-        return (self.left_out != self.y).mean(axis=1)
+        """Leave-one-out error rate of the rule of every k."""
+        return (self.leave_one_out_labels != self.y).mean(axis=1)
 
-    def penalty(self, n0: float = N0) -> np.ndarray:
-        """Return S: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], with p shrunken to ½ by n0 rows."""
-        sizes, ones = self.intervals
-        p = (ones + n0 / 2) / (sizes + n0)
+    def penalty(self, n0: float = SHRINKAGE_ROWS) -> np.ndarray:
+        """Return the swapping penalty S for every k, with class shares shrunken to ½ by n0 rows.
+
+        S = (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], with p the share of label 1 in the interval of the
+        point.
+        """
+        sizes, n_ones = self.intervals
+        p = (n_ones + n0 / 2) / (sizes + n0)
         return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
-    def criterion(self, n0: float = N0) -> np.ndarray:
-        """Return L_n + S."""
-        return self.penalty(n0) + self.apparent  # In this order the labels are computed once.
+    def criterion(self, n0: float = SHRINKAGE_ROWS) -> np.ndarray:
+        """Return the swapping criterion L_n + S for every k: training error plus penalty."""
+        # In this order the labels are computed only once.
+        return self.penalty(n0) + self.empirical_error
 
     @property
-    def conditional(self) -> np.ndarray:
-        """The conditional risk: the error for new labels of the same points."""
+    def conditional_risk(self) -> np.ndarray:
+        """Conditional risk of the rule of every k: its error for new labels of the same points."""
         return self._risk((self.labels != self.problem.target(self.x)).mean(axis=1))
 
     @cached_property
-    def true(self) -> np.ndarray:
-        """The exact true risk, since boundaries of rules are midway between points."""
-        ends = self.x[:-1] / 2 + self.x[1:] / 2
-        ones = self.problem.share_of_ones(ends)
-        lengths = np.diff(ends, prepend=0.0, append=1.0)
-        return self._risk(np.where(self.labels == 1, lengths - ones, ones).sum(axis=1))
+    def true_risk(self) -> np.ndarray:
+        """Exact true risk of the rule of every k; rules change labels midway between points."""
+        boundaries = self.x[:-1] / 2 + self.x[1:] / 2
+        lengths_of_ones = self.problem.share_of_ones(boundaries)
+        lengths = np.diff(boundaries, prepend=0.0, append=1.0)
+        return self._risk(
+            np.where(self.labels == 1, lengths - lengths_of_ones, lengths_of_ones).sum(axis=1)
+        )
 
     @property
     def risks(self) -> np.ndarray:
-        """The empirical, conditional and true risks: EER, CER and TER."""
-        return np.array([self.apparent, self.conditional, self.true])
+        """Empirical, conditional and true risks (EER, CER and TER) of the rule of every k."""
+        return np.array([self.empirical_error, self.conditional_risk, self.true_risk])
 
     def _risk(self, misplaced: np.ndarray) -> np.ndarray:
-        """Return the risk of a rule that differs from the target on this share."""
+        """Return the risk of a rule that differs from the target on this share of the points."""
         noise = self.problem.noise
         return noise + (1 - 2 * noise) * misplaced
 
 
-def kearns_trial(noise: float, n: int, seed: int, number: int) -> Trial:
-    """Return trial `number` of the document's problem with n points, k = 1 … min(MOST, n)."""
-    rng = stream(f"kearns {noise} {n}", seed, number)
-    return Trial.draw(KearnsProblem(noise=noise), n, range(1, min(MOST, n) + 1), rng)
+def kearns_trial(noise: float, n: int, seed: int, replicate: int) -> Trial:
+    """Draw a trial of n points with this noise, for k = 1 … min(MOST, n) intervals."""
+    rng = stream(f"kearns {noise} {n}", seed, replicate)
+    return Trial.draw(KearnsProblem(noise=noise), n, range(1, min(MAX_INTERVALS, n) + 1), rng)
 
 
-# ---------------------------------------------------------------- Figures 1 and 2
+# -------------------------------------------------------- Figures 1 and 2: risks and criteria by k
 
 N, NOISE = 100, 0.2
 NOISES = (0.1, 0.2, 0.3, 0.4)
-KS = np.arange(1, MOST + 1)
-TARGET = 10  # intervals of the target
-# The entries are the target's number of intervals, the number of points, and the noise.
+KS = np.arange(1, MAX_INTERVALS + 1)
+# The target has this number of intervals.
+TARGET = 10
+# Each entry holds the target's number of intervals, the number of points, and the noise.
 SITUATIONS = tuple(
     (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISES
 )
-BEYOND = (1.0, 1.25, 1.5, 2.0)  # k relative to the target's number of intervals
-NEARLY = 0.1  # share of the range of the bias within which curves count as nearly parallel
-VANISHED = 0.02  # a difference that is invisible in a curve
-TRIALS = 2000  # number of trials of the same recipe behind the numbers below
-AT = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.313)} | {
+# These are values of k relative to the target's number of intervals.
+RELATIVE_KS = (1.0, 1.25, 1.5, 2.0)
+# Curves count as nearly parallel below this share of the range of the bias.
+PARALLEL_SHARE = 0.1
+# A difference of this size is invisible in a curve.
+INVISIBLE_DIFFERENCE = 0.02
+# The reference numbers below are means of this number of trials.
+TRIALS = 2000
+RISKS_AT_K = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.313)} | {
     60: (0.0, 0.320, 0.336)
 }
 BIAS = {0.1: (0.134, 0.057), 0.2: (0.173, 0.126), 0.3: (0.206, 0.190), 0.4: (0.228, 0.237)}
@@ -182,26 +199,36 @@ AXIS = "number of intervals k"
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
-    """Draw 100 points with noise .2, and compute the bias at k = 10 also for other noise levels."""
+    """Draw 100 points with noise .2; return risks and penalties by k, and biases by noise."""
     trials = {noise: kearns_trial(noise, N, seed, number) for noise in NOISES}
-    drawn, at = trials[NOISE], TARGET - 1
-    biases = [(of.penalty()[at], (of.conditional - of.apparent)[at]) for of in trials.values()]
+    main_trial, k_index = trials[NOISE], TARGET - 1
+    biases = [
+        (trial.penalty()[k_index], (trial.conditional_risk - trial.empirical_error)[k_index])
+        for trial in trials.values()
+    ]
     return {
-        "risks": drawn.risks,
-        "S": drawn.penalty(),
+        "risks": main_trial.risks,
+        "S": main_trial.penalty(),
         "biases": np.array(biases),
-        "everywhere": np.array([_beyond_target(*of, seed, number) for of in SITUATIONS]),
+        "everywhere": np.array(
+            [_risks_beyond_target(*trial, seed, number) for trial in SITUATIONS]
+        ),
     }
 
 
-def _beyond_target(d: int, n: int, noise: float, seed: int, number: int) -> np.ndarray:
-    """Return the risks from k = d on."""
-    rng, ks = stream(f"kearns {noise} {n} {d}", seed, number), [int(d * by) for by in BEYOND]
-    return Trial.draw(KearnsProblem(noise=noise, n_intervals=d), n, ks, rng).risks
+def _risks_beyond_target(
+    n_intervals: int, n: int, noise: float, seed: int, number: int
+) -> np.ndarray:
+    """Return the risks of rules with d to 2d intervals, where the target has d intervals."""
+    rng, ks = (
+        stream(f"kearns {noise} {n} {n_intervals}", seed, number),
+        [int(n_intervals * factor) for factor in RELATIVE_KS],
+    )
+    return Trial.draw(KearnsProblem(noise=noise, n_intervals=n_intervals), n, ks, rng).risks
 
 
 @experiment(_replicate_1, replicates=2000, quick=100, unit="trials")
-def kearns_figure_1(draws: Draws) -> Parts:
+def kearns_figure_1(draws: Draws) -> FindingParts:
     """Daudin and Mary-Huard, Figure 1: risks of k intervals, and the bias.
 
     Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2
@@ -214,105 +241,130 @@ def kearns_figure_1(draws: Draws) -> Parts:
     risks = draws["risks"]
     at_k = {
         f"k = {k}: {name}": risks[:, i, k - 1]
-        for k in AT
+        for k in RISKS_AT_K
         for i, name in enumerate(("EER", "CER", "TER"))
     }
-    yield _of_2000(f"mean risks, n = {N}, noise {NOISE}", at_k, *AT.values())
+    yield _table_with_earlier_means(
+        f"mean risks, n = {N}, noise {NOISE}", at_k, *RISKS_AT_K.values()
+    )
     at_10 = {
         f"noise {noise}: {name}": draws["biases"][:, j, i]
         for j, noise in enumerate(BIAS)
         for i, name in enumerate(("S", "CER − EER"))
     }
     title = f"estimated and conditional bias at k = {TARGET}, n = {N}"
-    yield _of_2000(title, at_10, *BIAS.values())
+    yield _table_with_earlier_means(title, at_10, *BIAS.values())
 
-    apparent, conditional, true = np.moveaxis(risks, 1, 0)
-    rates = (
-        mean_line("EER", KS, apparent, "k-", 2.4),
-        *mean_lines(KS, {"CER": conditional, "TER": true}, ("k:", "k-")),
+    empirical_risks, conditional_risks, true_risks = np.moveaxis(risks, 1, 0)
+    lines_of_rates = (
+        mean_line("EER", KS, empirical_risks, "k-", 2.4),
+        *mean_lines(KS, {"CER": conditional_risks, "TER": true_risks}, ("k:", "k-")),
     )
-    yield Panel("error rates", AXIS, "rate", rates)
-    biases = {"estimated, S": draws["S"], "conditional, CER − EER": conditional - apparent}
-    bold = mean_line("true, TER − EER", KS, true - apparent, "k-", 2.4)
-    lines = (*mean_lines(KS, biases, ("k:", "k-")), bold)
+    yield Panel("error rates", AXIS, "rate", lines_of_rates)
+    biases = {
+        "estimated, S": draws["S"],
+        "conditional, CER − EER": conditional_risks - empirical_risks,
+    }
+    bias_line = mean_line("true, TER − EER", KS, true_risks - empirical_risks, "k-", 2.4)
+    lines = (*mean_lines(KS, biases, ("k:", "k-")), bias_line)
     yield Panel("bias of the empirical error rate", AXIS, "bias", lines)
 
-    every, nearly = risks[:, :, TARGET - 1 :], Claim("below", NEARLY)
+    risks_from_target, parallel_claim = risks[:, :, TARGET - 1 :], Claim("below", PARALLEL_SHARE)
     yield Statement.from_quantities(
         f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
         "TER − CER moves by less than a tenth of what CER − EER moves",
-        Quantity.from_statistic("share", _share_moved, every, nearly, digits=3),
+        Quantity.from_statistic("share", _share_moved, risks_from_target, parallel_claim, digits=3),
     )
-    beyond = {
-        f"d = {d}, n = {n}, noise {noise}": draws["everywhere"][:, place]
-        for place, (d, n, noise) in enumerate(SITUATIONS)
+    risks_by_situation = {
+        f"d = {d}, n = {n}, noise {noise}": draws["everywhere"][:, situation_index]
+        for situation_index, (d, n, noise) in enumerate(SITUATIONS)
     }
     yield Statement.from_quantities(
         "this behaviour is observed for any η, d and n: the same share from k = d to 2d",
         *(
-            Quantity.from_statistic(at, _share_moved, of, nearly, digits=3)
-            for at, of in beyond.items()
+            Quantity.from_statistic(
+                situation_name, _share_moved, situation_risks, parallel_claim, digits=3
+            )
+            for situation_name, situation_risks in risks_by_situation.items()
         ),
     )
-    estimated, biased = draws["biases"].T
-    excess = estimated - biased
-    at = [{f"S − (CER − EER) at noise {n}": of} for n, of in zip(NOISES, excess, strict=True)]
-    higher = {"its excess over that at noise 0.2": excess[0] - excess[1]}
-    gone = Claim("near", 0.0, VANISHED)
+    estimated_bias, conditional_bias = draws["biases"].T
+    excess_bias = estimated_bias - conditional_bias
+    situation_name = [
+        {f"S − (CER − EER) at noise {n}": situation_risks}
+        for n, situation_risks in zip(NOISES, excess_bias, strict=True)
+    ]
+    excess_differences = {"its excess over that at noise 0.2": excess_bias[0] - excess_bias[1]}
+    zero_claim = Claim("near", 0.0, INVISIBLE_DIFFERENCE)
     for text, quantities, claim in (
-        ("S overestimates the conditional bias at noise 0.2", at[1], ABOVE),
-        ("this overestimation is higher at noise 0.1", higher, ABOVE),
-        (f"it vanishes at noise 0.3: no more than {VANISHED} is left", at[2], gone),
-        ("it becomes an underestimation at noise 0.4", at[3], BELOW),
+        ("S overestimates the conditional bias at noise 0.2", situation_name[1], ABOVE),
+        ("this overestimation is higher at noise 0.1", excess_differences, ABOVE),
+        (
+            f"it vanishes at noise 0.3: no more than {INVISIBLE_DIFFERENCE} is left",
+            situation_name[2],
+            zero_claim,
+        ),
+        ("it becomes an underestimation at noise 0.4", situation_name[3], BELOW),
     ):
         yield Statement.from_quantities(text, quantities, claim=claim)
 
 
-def _of_2000(title: str, values: Draws, *known: Sequence[float]) -> PaperTable:
-    """Return a table of means with those of 2000 trials as reference."""
-    pairs = zip(values.items(), chain(*known), strict=True)
-    reference = {name: (mean, printed(of, TRIALS, 3)) for (name, of), mean in pairs}
+def _table_with_earlier_means(
+    title: str, values: Draws, *earlier_means: Sequence[float]
+) -> PaperTable:
+    """Return a table of our means with the means of an earlier 2000 trials as reference."""
+    pairs = zip(values.items(), chain(*earlier_means), strict=True)
+    reference = {
+        name: (mean, std_error_of_printed_mean(quantity_values, TRIALS, 3))
+        for (name, quantity_values), mean in pairs
+    }
     return PaperTable.from_values(title, f"{TRIALS} trials of this recipe", values, reference)
 
 
 def _share_moved(trials: np.ndarray) -> float:
-    """Return the range of TER − CER over k, as a share of the range of the bias."""
-    apparent, conditional, true = trials.mean(axis=0)
-    # The range is 0 if a few trials have no bias at all.
-    moved = float(np.ptp(conditional - apparent))
-    return float(np.ptp(true - conditional)) / max(moved, 1e-12)
+    """Return the range of TER − CER over k as a share of the range of the bias CER − EER."""
+    empirical_risks, conditional_risks, true_risks = trials.mean(axis=0)
+    # The denominator is bounded below, because a few trials may have no bias at all.
+    range_of_bias = float(np.ptp(conditional_risks - empirical_risks))
+    return float(np.ptp(true_risks - conditional_risks)) / max(range_of_bias, 1e-12)
 
 
 SHOWN = (1, 4, 10, 20, 40, 60)
-ZERO = 0.001  # maximum that counts as zero
-N_LINES = 3  # number of trials in the figure
+# An error rate below this maximum counts as zero.
+ZERO = 0.001
+# The figure shows this number of trials.
+N_LINES = 3
 
 
 def _replicate_2(seed: int, number: int) -> Draws:
-    """Compute the empirical risk and the criterion of 100 points with noise .2."""
-    drawn = kearns_trial(NOISE, N, seed, number)
-    return {"apparent": drawn.apparent, "criterion": drawn.criterion()}
+    """Compute the empirical risk and the swapping criterion by k, for 100 points with noise .2."""
+    trial = kearns_trial(NOISE, N, seed, number)
+    return {"apparent": trial.empirical_error, "criterion": trial.criterion()}
 
 
 @experiment(_replicate_2, replicates=2000, quick=100, unit="trials")
-def kearns_figure_2(draws: Draws) -> Parts:
+def kearns_figure_2(draws: Draws) -> FindingParts:
     """Daudin and Mary-Huard, Figure 2: the swapping criterion along k.
 
     Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2
 
     the document draws these curves and prints no numbers.
     """
-    apparent, criterion = draws["apparent"], draws["criterion"]
-    both = {"empirical": apparent, "empirical + S": criterion}
-    shown = {f"k = {k}: {name}": values[:, k - 1] for k in SHOWN for name, values in both.items()}
-    yield PaperTable.from_values(f"mean error rates, n = {N}, noise {NOISE}", "document", shown)
-    single = tuple(
+    empirical_risks, criterion = draws["apparent"], draws["criterion"]
+    curves = {"empirical": empirical_risks, "empirical + S": criterion}
+    shown_values = {
+        f"k = {k}: {name}": values[:, k - 1] for k in SHOWN for name, values in curves.items()
+    }
+    yield PaperTable.from_values(
+        f"mean error rates, n = {N}, noise {NOISE}", "document", shown_values
+    )
+    trial_lines = tuple(
         Series(f"{name}, trial {t + 1}", KS, values[t], f"{colour}{style}")
         for t, style in enumerate(("-", "--", ":")[: len(criterion)])
-        for name, values, colour in (("empirical", apparent, "k"), ("S", criterion, "C0"))
+        for name, values, colour in (("empirical", empirical_risks, "k"), ("S", criterion, "C0"))
     )
-    yield Panel(f"{N_LINES} trials", AXIS, "error rate", single)
-    means = mean_lines(KS, both, ("k-", "C0-"))
+    yield Panel(f"{N_LINES} trials", AXIS, "error rate", trial_lines)
+    means = mean_lines(KS, curves, ("k-", "C0-"))
     yield Panel("mean of all trials", AXIS, "error rate", means)
 
     def least(trials: np.ndarray) -> float:
@@ -320,14 +372,14 @@ def kearns_figure_2(draws: Draws) -> Parts:
 
     def gaps(*pairs: tuple[int, int]) -> dict[str, np.ndarray]:
         return {
-            f"criterion at k = {high} − at k = {low}": criterion[:, high - 1]
-            - criterion[:, low - 1]
-            for high, low in pairs
+            f"criterion at k = {larger_k} − at k = {smaller_k}": criterion[:, larger_k - 1]
+            - criterion[:, smaller_k - 1]
+            for larger_k, smaller_k in pairs
         }
 
     yield Statement.from_quantities(
-        f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
-        {"its mean there": apparent[:, -1]},
+        f"the empirical error rate decreases to zero: below {ZERO} at k = {MAX_INTERVALS}",
+        {"its mean there": empirical_risks[:, -1]},
         claim=Claim("below", ZERO),
     )
     yield Statement.from_quantities(
@@ -339,5 +391,5 @@ def kearns_figure_2(draws: Draws) -> Parts:
     )
     yield Statement.from_quantities(
         f"the criterion then grows for k > {TARGET}",
-        gaps(*((high, low) for low, high in pairwise((TARGET, 20, 40, MOST)))),
+        gaps(*((high, low) for low, high in pairwise((TARGET, 20, 40, MAX_INTERVALS)))),
     )

@@ -1,4 +1,4 @@
-"""Mehta's procedures and rules: three parts or folds, extreme rules, rare classes, ROC curves."""
+"""Experiments for Mehta (2010): three-way splits, extreme rules, rare classes, ROC curves."""
 
 from __future__ import annotations
 
@@ -10,206 +10,246 @@ import numpy as np
 
 from truerisk import RocCurve
 from truerisk.datasets import load, make_simple
-from truerisk.experiments.experiment import Draws, Sample, experiment, neighbours, stream
-from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
+from truerisk.experiments.experiment import (
+    Draws,
+    Sample,
+    experiment,
+    nearest_neighbour_family,
+    stream,
+)
+from truerisk.experiments.figures import (
+    FindingParts,
+    MeansGrid,
+    Panel,
+    PaperTable,
+    Series,
+    mean_lines,
+)
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.methods import KFold, LeaveOneOut, ThreeWay
 from truerisk.models import Memoriser
 
 # ---------------------------------------------------------------- the three-way split
 
-N = 100  # number of rows of a sample, here and below
-N_FRESH = 4000  # number of rows that only measure the true risk
+# This is the number of rows of a sample, here and below.
+N = 100
+# This number of rows only measures the true risk.
+N_FRESH = 4000
 LARGEST = 31
 KS = range(1, LARGEST + 1, 2)
-FIXED = 4  # index of the candidate (k = 9) whose risk is estimated without a choice
-NEAR_RISK = 0.1  # share of the true risk within which an estimate counts as correct
+# The risk of the candidate at this index (k = 9) is estimated without a choice.
+FIXED_CANDIDATE = 4
+# An estimate counts as correct if it is within this share of the true risk.
+NEAR_RISK = 0.1
 FOLDS = {"10-fold": KFold(10), "leave-one-out": LeaveOneOut()}
-WAYS = ("validation", "test", *FOLDS)
+ESTIMATES = ("validation", "test", *FOLDS)
 
 
-def _replicate_three_way(seed: int, number: int) -> Draws:
-    """Split 100 rows into training, validation and test rows; fit nearest neighbours.
+def _replicate_three_way(seed: int, replicate: int) -> Draws:
+    """Split 100 rows into training, validation and test rows, and choose k of nearest neighbours.
 
-    For each way of splitting, the error of the selected rule is returned with its true risk.
+    For each way of splitting, the estimated error of the selected rule is returned, with its true
+    risk.
     """
-    rng = stream("mehta three-way", seed, number)
-    own = int(rng.integers(2**63))
-    sample, family = Sample.draw(make_simple, (N, N_FRESH), rng, shuffle=True), neighbours(KS)
-    split = sample.evaluated(ThreeWay(), family, own)
-    assert split.procedure is not None
-    unit = split.units[0]
-    seen = split.plan.train_rows(int(split.plan.fit[split.plan.questions("outer")[0]]))[0]
-    # Each k is fitted twice: on the rows that the three-way split keeps, and on the whole sample.
-    refitted, of_all = sample.errors(family, seen, np.arange(N)).T
-    both = np.array([sample.risks(of, family, own) for of in FOLDS.values()])
-    chosen = refitted[unit.candidate]
+    rng = stream("mehta three-way", seed, replicate)
+    fold_seed = int(rng.integers(2**63))
+    sample, family = (
+        Sample.draw(make_simple, (N, N_FRESH), rng, shuffle=True),
+        nearest_neighbour_family(KS),
+    )
+    three_way = sample.evaluate(ThreeWay(), family, fold_seed)
+    assert three_way.procedure is not None
+    unit = three_way.units[0]
+    kept_rows = three_way.plan.train_rows(
+        int(three_way.plan.fit[three_way.plan.questions("outer")[0]])
+    )[0]
+    # Each k is fitted twice: to the training rows of the three-way split, and to the whole sample.
+    risks_refitted, risks_on_all_rows = sample.errors(family, kept_rows, np.arange(N)).T
+    fold_risks = np.array([sample.risks(method, family, fold_seed) for method in FOLDS.values()])
+    chosen_risk = risks_refitted[unit.candidate]
     return {
-        "error": np.array([unit.inner_risk, split.procedure.value, *both.min(axis=1)]),
-        "risk": np.array([chosen, chosen, *of_all[both.argmin(axis=1)]]),
-        "fixed": both[:, FIXED],
-        "true of fixed": of_all[FIXED],
+        "error": np.array([unit.inner_risk, three_way.procedure.value, *fold_risks.min(axis=1)]),
+        "risk": np.array([chosen_risk, chosen_risk, *risks_on_all_rows[fold_risks.argmin(axis=1)]]),
+        "fixed": fold_risks[:, FIXED_CANDIDATE],
+        "true of fixed": risks_on_all_rows[FIXED_CANDIDATE],
     }
 
 
 @experiment(_replicate_three_way, replicates=1000, quick=50)
-def mehta_three_way(draws: Draws) -> Parts:
+def mehta_three_way(draws: Draws) -> FindingParts:
     """Mehta (2010): the three-way split beside cross-validation.
 
     {N} rows of two Gaussians, 50/25/25; k nearest neighbours, odd k up to {LARGEST}
 
     the document describes procedures and prints no numbers.
     """
-    errors, risks = (dict(zip(WAYS, draws[of].T, strict=True)) for of in ("error", "risk"))
-    refitted, by_folds = risks["test"], risks["10-fold"]
-    selected = {
+    errors, risks = (
+        dict(zip(ESTIMATES, draws[draw_name].T, strict=True)) for draw_name in ("error", "risk")
+    )
+    risk_refitted, risk_by_folds = risks["test"], risks["10-fold"]
+    values_of_selected = {
         "validation error of the selected": errors["validation"],
         "test error of the refitted": errors["test"],
-        "true risk of the refitted": refitted,
+        "true risk of the refitted": risk_refitted,
     }
     for way in FOLDS:
-        selected[f"{way}: error of the selected"] = errors[way]
-        selected[f"{way}: its true risk, all rows"] = risks[way]
-    yield PaperTable.from_values("the selected rule", "document", selected)
-    # These are for k = 9, without a selection.
-    both, own = draws["fixed"], draws["true of fixed"]
-    deviation, away = ((both - of.mean(axis=0)) ** 2 for of in (both, own))
-    beside_own = (both - own[:, None]) ** 2
-    farther = (beside_own - away).mean(axis=1)
-    of_fixed = {
-        f"{way}: {name}": values[:, place]
-        for place, way in enumerate(FOLDS)
+        values_of_selected[f"{way}: error of the selected"] = errors[way]
+        values_of_selected[f"{way}: its true risk, all rows"] = risks[way]
+    yield PaperTable.from_values("the selected rule", "document", values_of_selected)
+    # The following numbers are for k = 9, without a selection.
+    fold_risks, true_risk = draws["fixed"], draws["true of fixed"]
+    squared_deviations, squared_errors = (
+        (fold_risks - draw_name.mean(axis=0)) ** 2 for draw_name in (fold_risks, true_risk)
+    )
+    squared_own_errors = (fold_risks - true_risk[:, None]) ** 2
+    excess_over_mean = (squared_own_errors - squared_errors).mean(axis=1)
+    values_of_fixed = {
+        f"{way}: {name}": values[:, fold_index]
+        for fold_index, way in enumerate(FOLDS)
         for name, values in (
-            ("mean", both),
-            ("squared error for the mean risk", away),
-            ("squared error for its own risk", beside_own),
+            ("mean", fold_risks),
+            ("squared error for the mean risk", squared_errors),
+            ("squared error for its own risk", squared_own_errors),
         )
-    } | {"true risk": own}
+    } | {"true risk": true_risk}
     yield PaperTable.from_values(
-        f"k = {KS[FIXED]}, nothing selected", "document", of_fixed, digits=5
+        f"k = {KS[FIXED_CANDIDATE]}, nothing selected", "document", values_of_fixed, digits=5
     )
 
-    gaps = {f"{way} error": errors[way] - risks[way] for way in WAYS}
+    differences = {f"{way} error": errors[way] - risks[way] for way in ESTIMATES}
     yield Statement.from_quantities(
         "the validation error of the selected rule is no unbiased estimate: it flatters",
-        {"true risk − validation error": -gaps["validation error"]},
+        {"true risk − validation error": -differences["validation error"]},
     )
     yield Statement.from_quantities(
         "the test error of the refitted rule estimates its true risk: within a tenth of it",
-        {"test error − true risk": gaps["test error"]},
-        claim=Claim("near", 0.0, NEAR_RISK * float(refitted.mean())),
+        {"test error − true risk": differences["test error"]},
+        claim=Claim("near", 0.0, NEAR_RISK * float(risk_refitted.mean())),
     )
     yield Statement.from_quantities(
         "divided into three parts the data may not suffice to fit the models",
-        {"true risk − that of the rule 10-fold selects and fits on all rows": refitted - by_folds},
+        {
+            "true risk − that of the rule 10-fold selects and fits on all rows": risk_refitted
+            - risk_by_folds
+        },
     )
-    squares = gaps["test error"] ** 2 - gaps["10-fold error"] ** 2
+    squared_differences = differences["test error"] ** 2 - differences["10-fold error"] ** 2
     yield Statement.from_quantities(
         "nor to obtain a good estimate of the test error",
         {
             "squared error of the test error − that of the least 10-fold error, selection "
-            "included": squares
+            "included": squared_differences
         },
         digits=5,
     )
     yield Statement.from_quantities(
         "10-fold cross-validation may be pessimistic, for its smaller training sets",
-        {"10-fold − true risk of the rule on all rows": both[:, 0] - own},
+        {"10-fold − true risk of the rule on all rows": fold_risks[:, 0] - true_risk},
     )
-    for text, gap in {
+    for text, difference in {
         "leave-one-out may have the higher variance": {
-            "variance of leave-one-out − that of 10-fold": np.diff(deviation)[:, 0]
+            "variance of leave-one-out − that of 10-fold": np.diff(squared_deviations)[:, 0]
         },
         "10-fold tends to provide the better estimate": {
-            "squared error of leave-one-out − that of 10-fold": np.diff(away)[:, 0]
+            "squared error of leave-one-out − that of 10-fold": np.diff(squared_errors)[:, 0]
         },
         "both estimate the mean over training sets better than the risk of the given rule": {
-            "squared error for its own risk − that for the mean risk": farther
+            "squared error for its own risk − that for the mean risk": excess_over_mean
         },
     }.items():
-        yield Statement.from_quantities(text, gap, digits=5)
+        yield Statement.from_quantities(text, difference, digits=5)
 
-    boxes = {f"{way} error": errors[way] for way in WAYS}
-    boxes |= {"true risk, three parts": refitted, "true risk, 10-fold": by_folds}
-    yield Panel.boxes("errors of the selected rule, and its true risk", "error", boxes)
-    yield Panel.boxes("how far each error is from its rule's true risk", "error − true risk", gaps)
+    box_values = {f"{way} error": errors[way] for way in ESTIMATES}
+    box_values |= {"true risk, three parts": risk_refitted, "true risk, 10-fold": risk_by_folds}
+    yield Panel.boxes("errors of the selected rule, and its true risk", "error", box_values)
+    yield Panel.boxes(
+        "how far each error is from its rule's true risk", "error − true risk", differences
+    )
 
 
 # ---------------------------------------------------------------- extreme rules, rare classes
 
 N_TEST = 1000
-POSITIVE = 0.3  # Share of ones. The memoriser's test error is this, not one minus it.
-RARE, N_RARE = 0.01, 20_000  # share of the rare class; number of training rows, and of test rows
-APART = 2.0  # difference of the class means
+# Share of the label 1. The memoriser's test error is this share, not one minus it.
+POSITIVE = 0.3
+# The share of the rare class, and the number of training rows and of test rows.
+RARE, N_RARE = 0.01, 20_000
+# This is the difference of the class means.
+MEAN_DIFFERENCE = 2.0
 BETAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
-NEAR = 0.01
-OF_RARE = ("risk", "true positive rate", "true negative rate", "precision")
+TOLERANCE = 0.01
+RARE_CLASS_RATES = ("risk", "true positive rate", "true negative rate", "precision")
 
 
-def _replicate_rules(seed: int, number: int) -> Draws:
-    """Test the constant, the memoriser, and a threshold rule for a class with a share of 1 %.
+def _replicate_rules(seed: int, replicate: int) -> Draws:
+    """Test a constant rule and the memoriser, and threshold rules for a class with a share of 1 %.
 
-    The last one is f(x) = 1 if g(x) ≥ β (equation 3), where g is the true probability of the rare
-    class.
+    A threshold rule is f(x) = 1 if g(x) ≥ β (equation 3), where g is the true probability of the
+    rare class.
     """
-    rng = stream("mehta rules", seed, number)
+    rng = stream("mehta rules", seed, replicate)
     x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE
-    remembered = Memoriser().fit(x[:N, None], y[:N]).predict(x[:, None])
-    rare = rng.uniform(size=N_RARE) < RARE
-    z = rng.standard_normal(N_RARE) + APART * rare
-    odds = RARE / (1 - RARE) * np.exp(APART * z - APART**2 / 2)
-    called = odds / (1 + odds) >= np.array(BETAS)[:, None]
-    hits, alarms = (called & rare).sum(axis=1), (called & ~rare).sum(axis=1)
+    memorised = Memoriser().fit(x[:N, None], y[:N]).predict(x[:, None])
+    is_rare = rng.uniform(size=N_RARE) < RARE
+    z = rng.standard_normal(N_RARE) + MEAN_DIFFERENCE * is_rare
+    odds = RARE / (1 - RARE) * np.exp(MEAN_DIFFERENCE * z - MEAN_DIFFERENCE**2 / 2)
+    is_called_rare = odds / (1 + odds) >= np.array(BETAS)[:, None]
+    n_hits, n_false_alarms = (
+        (is_called_rare & is_rare).sum(axis=1),
+        (is_called_rare & ~is_rare).sum(axis=1),
+    )
     return {
         "constant": _errors(~y, y),
-        "memoriser": _errors(remembered != y, y),
-        "risk of 0": rare.mean(),
-        "risk": (called != rare).mean(axis=1),
-        "true positive rate": hits / rare.sum(),
-        "true negative rate": 1 - alarms / (~rare).sum(),
-        "precision": hits / np.maximum(hits + alarms, 1),
+        "memoriser": _errors(memorised != y, y),
+        "risk of 0": is_rare.mean(),
+        "risk": (is_called_rare != is_rare).mean(axis=1),
+        "true positive rate": n_hits / is_rare.sum(),
+        "true negative rate": 1 - n_false_alarms / (~is_rare).sum(),
+        "precision": n_hits / np.maximum(n_hits + n_false_alarms, 1),
     }
 
 
-def _errors(wrong: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return training error, test error, and the shares of positives in both parts."""
-    return np.array([part.mean() for part in (wrong[:N], wrong[N:], y[:N], y[N:])])
+def _errors(is_wrong: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return training and test error, and the shares of positive training and test rows."""
+    return np.array([values.mean() for values in (is_wrong[:N], is_wrong[N:], y[:N], y[N:])])
 
 
 @experiment(_replicate_rules, replicates=1000, quick=50)
-def mehta_rules(draws: Draws) -> Parts:
+def mehta_rules(draws: Draws) -> FindingParts:
     """Mehta (2010): the constant, the memoriser, and rare classes.
 
     {N} rows to learn, {N_TEST} to test, {POSITIVE:.0%} positive; then {RARE:.0%} positive of
-    {N_RARE} rows, two Gaussians {APART:g} apart
+    {N_RARE} rows, two Gaussians {MEAN_DIFFERENCE:g} apart
 
     the document prints no numbers; the shares, sizes and Gaussians are ours.
 
     probabilities are those of the true densities: nothing is fitted, the threshold β alone varies.
     """
     constant, memoriser = draws["constant"], draws["memoriser"]
-    ours = {
-        f"{rule}: {part} error": draws[rule][:, place]
+    errors = {
+        f"{rule}: {part} error": draws[rule][:, part_index]
         for rule in ("constant", "memoriser")
-        for place, part in enumerate(("training", "test"))
+        for part_index, part in enumerate(("training", "test"))
     }
-    exact = dict(zip(ours, (1 - POSITIVE, 1 - POSITIVE, 0.0, POSITIVE), strict=True))
-    yield PaperTable.from_values(f"{POSITIVE:.0%} of the rows are positive", "exact", ours, exact)
+    exact_errors = dict(zip(errors, (1 - POSITIVE, 1 - POSITIVE, 0.0, POSITIVE), strict=True))
+    yield PaperTable.from_values(
+        f"{POSITIVE:.0%} of the rows are positive", "exact", errors, exact_errors
+    )
     columns = [f"β = {beta:g}" for beta in BETAS]
-    by_rate = {name: draws[name] for name in OF_RARE}
-    of_columns = {name: of.T for name, of in by_rate.items()}
-    yield MeansGrid.from_values(f"{RARE:.0%} of the rows are positive", columns, of_columns)
+    by_rate = {name: draws[name] for name in RARE_CLASS_RATES}
+    rates_by_threshold = {name: rates.T for name, rates in by_rate.items()}
+    yield MeansGrid.from_values(f"{RARE:.0%} of the rows are positive", columns, rates_by_threshold)
 
     def same(name: str, values: np.ndarray) -> Quantity:
         return Quantity.exact(name, np.abs(values).max(), Claim("below", 1e-12))
 
     yield Statement.from_quantities(
         "of the constant 1 training and test error are the fractions of negative examples, and "
-        f"alike: within {NEAR} on average",
+        f"alike: within {TOLERANCE} on average",
         same("largest training error − fraction", constant[:, 0] + constant[:, 2] - 1),
         same("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
         {"test − training error": constant[:, 1] - constant[:, 0]},
-        claim=Claim("near", 0.0, NEAR),
+        claim=Claim("near", 0.0, TOLERANCE),
     )
     yield Statement.from_quantities(
         "of the memoriser the training error is 0", same("largest training error", memoriser[:, 0])
@@ -223,7 +263,7 @@ def mehta_rules(draws: Draws) -> Parts:
         "the empirical risk of a function chosen by the sample is optimistic",
         {"test − training error": memoriser[:, 1] - memoriser[:, 0]},
     )
-    risk, tpr, tnr, _ = by_rate.values()
+    risk, true_positive_rate, true_negative_rate, _ = by_rate.values()
     yield Statement.from_quantities(
         f"with {RARE:.0%} positive rows the constant 0 has a true risk of only {RARE}",
         {"its error": draws["risk of 0"]},
@@ -231,10 +271,13 @@ def mehta_rules(draws: Draws) -> Parts:
     )
     yield Statement.from_quantities(
         "at β = .5 a rule misses most of the rare class",
-        {"true positive rate at β = .5": tpr[:, 0]},
+        {"true positive rate at β = .5": true_positive_rate[:, 0]},
         claim=Claim("below", 0.5),
     )
-    gains = {"gain of true positives": np.diff(tpr), "loss of true negatives": -np.diff(tnr)}
+    gains = {
+        "gain of true positives": np.diff(true_positive_rate),
+        "loss of true negatives": -np.diff(true_negative_rate),
+    }
     yield Statement.from_quantities(
         "a lower β gains correctness on positives and gives up correctness on negatives",
         {
@@ -243,35 +286,42 @@ def mehta_rules(draws: Draws) -> Parts:
             for j in range(len(BETAS) - 1)
         },
     )
-    low = BETAS.index(RARE)
-    found = f"true positive rate at β = {RARE:g}"
+    low_index = BETAS.index(RARE)
+    rate_label = f"true positive rate at β = {RARE:g}"
     yield Statement.from_quantities(
         "seeking the minimum true risk is problematic: the β that finds most positives has the "
         "larger risk",
-        {f"risk at β = {RARE:g} − at .5": risk[:, low] - risk[:, 0]},
-        Quantity.mean(found, tpr[:, low], Claim("above", 0.5)),
+        {f"risk at β = {RARE:g} − at .5": risk[:, low_index] - risk[:, 0]},
+        Quantity.mean(rate_label, true_positive_rate[:, low_index], Claim("above", 0.5)),
     )
 
-    curve = (
-        Series("thresholds", tpr.mean(axis=0), tnr.mean(axis=0), "ko-"),
+    curve_lines = (
+        Series(
+            "thresholds", true_positive_rate.mean(axis=0), true_negative_rate.mean(axis=0), "ko-"
+        ),
         Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
     )
-    yield Panel("as the document draws it", "true positive rate", "true negative rate", curve)
-    places, names = np.arange(1.0, len(BETAS) + 1), tuple(f"{beta:g}" for beta in BETAS)
-    lines = mean_lines(places, by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
+    yield Panel("as the document draws it", "true positive rate", "true negative rate", curve_lines)
+    positions, names = np.arange(1.0, len(BETAS) + 1), tuple(f"{beta:g}" for beta in BETAS)
+    lines = mean_lines(positions, by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
     yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", lines, names=names)
 
 
 # ---------------------------------------------------------------- ROC curves of spam
 
-TESTED = 1536  # number of test rows out of 4601
+# This is the number of test rows out of 4601.
+N_TEST_MESSAGES = 1536
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
-GRID = np.linspace(0, 1, 201)  # true positive rates at which curves are drawn
-MARKS = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}  # thresholds β
-COMPETITIVE = 0.01  # maximum difference of a true positive rate
-HORRIBLE, A_LITTLE, MASSIVE = 0.5, RATES.index(0.95), 0.25
+# Curves are drawn at these true positive rates.
+GRID = np.linspace(0, 1, 201)
+# The keys are thresholds β, the values are markers.
+MARKS = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}
+# A competitive model has a true positive rate that is lower by at most this.
+COMPETITIVE_DIFFERENCE = 0.01
+HORRIBLE_RATE, A_LITTLE_LESS_INDEX, MASSIVE_GAIN = 0.5, RATES.index(0.95), 0.25
 LEAVES = 17
-SPARED = 5.0  # relative weight of good mail
+# Good mail gets this weight relative to spam.
+GOOD_MAIL_WEIGHT = 5.0
 MODELS = ("GAM", "tree", "weighted tree")
 
 
@@ -290,50 +340,78 @@ def _model(name: str) -> Any:
     if name == "GAM":
         splines = SplineTransformer(n_knots=4, degree=3)
         return make_pipeline(splines, StandardScaler(), LogisticRegression(C=0.02, max_iter=1000))
-    weight = {0: SPARED, 1: 1.0} if name == "weighted tree" else None
+    weight = {0: GOOD_MAIL_WEIGHT, 1: 1.0} if name == "weighted tree" else None
     return DecisionTreeClassifier(max_leaf_nodes=LEAVES, class_weight=weight, random_state=0)
 
 
-def _replicate_spam(seed: int, number: int) -> Draws:
-    """Split the 4601 messages randomly: 3065 to train, 1536 to draw the curves."""
+def _replicate_spam(seed: int, replicate: int) -> Draws:
+    """Fit three models to 3065 random messages, and compute their ROC curves on the other 1536."""
     X, y = _messages()
-    test, train = np.split(stream("mehta spam", seed, number).permutation(len(y)), [TESTED])
-    fitted = (_model(name).fit(X[train], y[train]) for name in MODELS)
+    test, train = np.split(
+        stream("mehta spam", seed, replicate).permutation(len(y)), [N_TEST_MESSAGES]
+    )
+    fitted_models = (_model(name).fit(X[train], y[train]) for name in MODELS)
     curves = [
-        RocCurve.from_scores(y[test], of.predict_proba(X[test])[:, 1], positive=1) for of in fitted
+        RocCurve.from_scores(y[test], model_or_curve.predict_proba(X[test])[:, 1], positive=1)
+        for model_or_curve in fitted_models
     ]
     return {
         "AUC": np.array([curve.auc for curve in curves]),
-        "true negative rate": 1 - np.array([_along(of.tpr, of.fpr, RATES) for of in curves]),
-        "true positive rate": np.array(
-            [_along(of.fpr[::-1], of.tpr[::-1], 1 - np.array(RATES)) for of in curves]
+        "true negative rate": 1
+        - np.array(
+            [
+                _interpolate_rate(model_or_curve.tpr, model_or_curve.fpr, RATES)
+                for model_or_curve in curves
+            ]
         ),
-        "curve": 1 - np.array([_along(of.tpr, of.fpr, GRID) for of in curves]),
+        "true positive rate": np.array(
+            [
+                _interpolate_rate(
+                    model_or_curve.fpr[::-1], model_or_curve.tpr[::-1], 1 - np.array(RATES)
+                )
+                for model_or_curve in curves
+            ]
+        ),
+        "curve": 1
+        - np.array(
+            [
+                _interpolate_rate(model_or_curve.tpr, model_or_curve.fpr, GRID)
+                for model_or_curve in curves
+            ]
+        ),
         "at β": np.array(
-            [[(p.sensitivity, p.specificity) for p in map(of.at, MARKS)] for of in curves]
+            [
+                [(point.sensitivity, point.specificity) for point in map(model_or_curve.at, MARKS)]
+                for model_or_curve in curves
+            ]
         ),
         "share of spam": np.array(y[test].mean()),
     }
 
 
-def _along(x: np.ndarray, y: np.ndarray, at: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return one rate at given values of the other, by interpolation between thresholds."""
-    places, first = np.unique(x, return_index=True)
-    return np.interp(at, places, y[first])
+def _interpolate_rate(
+    x: np.ndarray, y: np.ndarray, queries: Sequence[float] | np.ndarray
+) -> np.ndarray:
+    """Interpolate one rate of a ROC curve at given values of the other rate, between thresholds."""
+    distinct_x, first_positions = np.unique(x, return_index=True)
+    return np.interp(queries, distinct_x, y[first_positions])
 
 
 def precision(tpr: np.ndarray, tnr: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return the share of spam among the messages called spam; `share` is that among all."""
-    hits = share * tpr
-    return np.asarray(hits / (hits + (1 - share) * (1 - tnr)))
+    """Return the precision: the share of spam among the messages that are called spam.
+
+    `share` is the share of spam among all messages.
+    """
+    found_share = share * tpr
+    return np.asarray(found_share / (found_share + (1 - share) * (1 - tnr)))
 
 
 @experiment(_replicate_spam, replicates=25, quick=2, unit="splits", check=_messages)
-def mehta_spam(draws: Draws) -> Parts:
+def mehta_spam(draws: Draws) -> FindingParts:
     """Mehta (2010): ROC curves of three models of the spam data.
 
     4601 messages, 57 features; an additive logistic model of splines (GAM), and trees of {LEAVES}
-    leaves, one with good mail weighted {SPARED:g} times
+    leaves, one with good mail weighted {GOOD_MAIL_WEIGHT:g} times
 
     the document's picture names GAM and calls the other two 'just some models'; here they are
     trees. Its own split and fits are not given.
@@ -344,60 +422,75 @@ def mehta_spam(draws: Draws) -> Parts:
     frequencies are taken as log(x + 0.1); between two thresholds a curve is a line, as drawn.
     """
     tnr, tpr = draws["true negative rate"], draws["true positive rate"]
-    areas = dict(zip(MODELS, draws["AUC"].T, strict=True))
-    yield PaperTable.from_values("area under the curve", "document", areas)
-    for of, where, rates in (("negative", "positive", tnr), ("positive", "negative", tpr)):
-        title = f"true {of} rate where the true {where} rate is to be"
+    auc_values = dict(zip(MODELS, draws["AUC"].T, strict=True))
+    yield PaperTable.from_values("area under the curve", "document", auc_values)
+    for rate_name, condition_name, rates in (
+        ("negative", "positive", tnr),
+        ("positive", "negative", tpr),
+    ):
+        title = f"true {rate_name} rate where the true {condition_name} rate is to be"
         rows = dict(zip(MODELS, rates.transpose(1, 2, 0), strict=True))
         yield MeansGrid.from_values(title, (f"{rate:g}" for rate in RATES), rows)
 
-    everything, trees = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
+    all_spam_index, trees = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
     yield Statement.from_quantities(
         "for any true negative rate GAM dominates the other two or is competitive: its true "
-        f"positive rate is not lower by {COMPETITIVE}",
+        f"positive rate is not lower by {COMPETITIVE_DIFFERENCE}",
         {
-            f"GAM − {name} at {RATES[at]:g}": tpr[:, 0, at] - tpr[:, j, at]
+            f"GAM − {name} at {RATES[rate_index]:g}": tpr[:, 0, rate_index] - tpr[:, j, rate_index]
             for j, name in trees
-            for at in range(everything)
+            for rate_index in range(all_spam_index)
         },
-        claim=Claim("above", -COMPETITIVE),
+        claim=Claim("above", -COMPETITIVE_DIFFERENCE),
     )
-    lost = dict(zip(MODELS, tnr[:, :, everything].T, strict=True))
+    worst_rates = dict(zip(MODELS, tnr[:, :, all_spam_index].T, strict=True))
     yield Statement.from_quantities(
         "where every spam must be found all models have horrible true negative rates: below "
-        f"{HORRIBLE}",
-        lost,
-        claim=Claim("below", HORRIBLE),
+        f"{HORRIBLE_RATE}",
+        worst_rates,
+        claim=Claim("below", HORRIBLE_RATE),
     )
     yield Statement.from_quantities(
         "giving up just a little on true positives improves massively on true negatives: "
-        f"{RATES[A_LITTLE]:g} instead of 1 by more than {MASSIVE}",
-        {name: tnr[:, j, A_LITTLE] - lost[name] for j, name in enumerate(MODELS)},
-        claim=Claim("above", MASSIVE),
+        f"{RATES[A_LITTLE_LESS_INDEX]:g} instead of 1 by more than {MASSIVE_GAIN}",
+        {name: tnr[:, j, A_LITTLE_LESS_INDEX] - worst_rates[name] for j, name in enumerate(MODELS)},
+        claim=Claim("above", MASSIVE_GAIN),
     )
     yield Statement.from_quantities(
         "by the area under the curve GAM is the model to select",
-        {f"GAM − {name}": areas["GAM"] - areas[name] for _, name in trees},
+        {f"GAM − {name}": auc_values["GAM"] - auc_values[name] for _, name in trees},
     )
 
-    # True negative rates are drawn over true positive rates, as in the document; then precision
-    # over recall.
-    share, ends = draws["share of spam"][:, None, None], np.array([0.0, 1.0])
-    curve, (found, spared) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
+    # As in the document, true negative rates are drawn over true positive rates.
+    # A second panel shows precision over recall.
+    spam_share, axis_ends = draws["share of spam"][:, None, None], np.array([0.0, 1.0])
+    curve, (sensitivities, specificities) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
 
-    def lines(x: np.ndarray, heights: np.ndarray, at: np.ndarray) -> tuple[Series, ...]:
-        by_model = dict(zip(MODELS, heights.transpose(1, 0, 2), strict=True))
+    def lines(x: np.ndarray, values: np.ndarray, at: np.ndarray) -> tuple[Series, ...]:
+        by_model = dict(zip(MODELS, values.transpose(1, 0, 2), strict=True))
         marks = (
-            Series(f"β = {beta:g}", found[:, :, i].mean(axis=0), at[:, :, i].mean(axis=0), style)
+            Series(
+                f"β = {beta:g}",
+                sensitivities[:, :, i].mean(axis=0),
+                at[:, :, i].mean(axis=0),
+                style,
+            )
             for i, (beta, style) in enumerate(MARKS.items())
         )
         return *mean_lines(x, by_model, ("C0-", "C1--", "C2:")), *marks
 
-    chance = Series("no discrimination", ends, 1 - ends, "k:", 0.8)
-    roc = (*lines(GRID, curve, spared), chance)
-    yield Panel("ROC curves, mean over splits", "true positive rate", "true negative rate", roc)
-    all_spam = Series("share of spam", ends, np.full(2, share.mean()), "k:", 0.8)
-    # Without any call the precision is 0/0.
-    recall, of_calls = GRID[1:], precision(GRID[1:], curve[:, :, 1:], share)
-    by_recall = (*lines(recall, of_calls, precision(found, spared, share)), all_spam)
-    yield Panel("the same, by precision", "recall (true positive rate)", "precision", by_recall)
+    chance = Series("no discrimination", axis_ends, 1 - axis_ends, "k:", 0.8)
+    roc_lines = (*lines(GRID, curve, specificities), chance)
+    yield Panel(
+        "ROC curves, mean over splits", "true positive rate", "true negative rate", roc_lines
+    )
+    all_spam = Series("share of spam", axis_ends, np.full(2, spam_share.mean()), "k:", 0.8)
+    # Recall 0 is left out: if no message is called spam, the precision is 0/0.
+    recall, precisions = GRID[1:], precision(GRID[1:], curve[:, :, 1:], spam_share)
+    precision_lines = (
+        *lines(recall, precisions, precision(sensitivities, specificities, spam_share)),
+        all_spam,
+    )
+    yield Panel(
+        "the same, by precision", "recall (true positive rate)", "precision", precision_lines
+    )

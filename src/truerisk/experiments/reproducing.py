@@ -1,7 +1,7 @@
-"""`reproduce`: run an experiment, here, on workers or into a store, and report what it finds.
+"""Run an experiment with `reproduce`, in this process, on workers or with a store of replicates.
 
-This is the verb, and works on the inside of the package as other verbs do. The experiments that it
-runs are written with public names alone.
+This module may use private modules of the package. The experiments that it runs are written with
+public names alone.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import (
+    array_of_rows,
     check_count,
     check_flag,
-    even_array,
     is_count,
     mention,
     refuses_old_names,
-    shown,
+    repr_on_one_line,
     store_of,
 )
-from truerisk.core.errors import BadArgument, BadData, UnknownName, users_code
-from truerisk.core.formats import clean, listed
-from truerisk.core.progress import listen, stage, tell
+from truerisk.core.errors import BadArgument, BadData, UnknownName, failures_as_fit_failed
+from truerisk.core.formats import escape_and_truncate, join_words
+from truerisk.core.progress import listen, report_progress, stage
 from truerisk.core.registry import check_present
 from truerisk.engines.running.executors import executor_of, one_thread, run_batches, workers_of
 from truerisk.experiments import registry
@@ -57,7 +57,7 @@ def reproduce(
     resume: bool = False,
     mixed_versions: bool = False,
 ) -> Report:
-    """Run the experiment with this name, or an experiment of your own.
+    """Run an experiment, given by its name or as an `Experiment`, and report its results.
 
     Parameters
     ----------
@@ -126,22 +126,22 @@ def reproduce(
         )
     replicates, seed, executor = int(replicates), int(seed), executor_of(n_jobs)
     path = None if store is None else store_of(store)
-    going_on = {"resume": resume, "mixed_versions": mixed_versions}
-    for label in (label for label, given in going_on.items() if given and store is None):
+    store_options = {"resume": resume, "mixed_versions": mixed_versions}
+    for label in (label for label, is_set in store_options.items() if is_set and store is None):
         raise UnknownName(f"{mention(label)} goes on with a store: name it by {mention('store')}.")
-    with users_code(f"the check of {experiment.name} failed"):
+    with failures_as_fit_failed(f"the check of {experiment.name} failed"):
         experiment.check()
-    started = time.perf_counter()
+    start_time = time.perf_counter()
     with stage(experiment.name):
         if path is None:
             draws = draw_replicates(experiment, replicates, seed, executor)
         else:
-            draws = stored_replicates(experiment, replicates, seed, executor, path, **going_on)
-    with users_code(f"the findings of {experiment.name} cannot be made"):
+            draws = stored_replicates(experiment, replicates, seed, executor, path, **store_options)
+    with failures_as_fit_failed(f"the findings of {experiment.name} cannot be made"):
         findings = experiment.findings(draws)
     if not isinstance(findings, Findings):
         raise BadData(
-            f"the findings of {experiment.name} are {shown(findings)}: give a "
+            f"the findings of {experiment.name} are {repr_on_one_line(findings)}: give a "
             "truerisk.experiments.figures.Findings."
         )
     report = Report(
@@ -151,17 +151,20 @@ def reproduce(
         replicates=replicates,
         unit=experiment.unit,
         seed=seed,
-        seconds=time.perf_counter() - started,
-        **{each.name: getattr(findings, each.name) for each in fields(Findings)},
+        seconds=time.perf_counter() - start_time,
+        **{
+            findings_field.name: getattr(findings, findings_field.name)
+            for findings_field in fields(Findings)
+        },
     )
     if is_own:
-        with users_code(f"the findings of {experiment.name} cannot be shown"):
+        with failures_as_fit_failed(f"the findings of {experiment.name} cannot be shown"):
             str(report), report.to_json(), report.to_html()
     return report
 
 
 def _check_fields(experiment: Experiment) -> None:
-    """Raise BadArgument if a field of an experiment of one's own is of a wrong type."""
+    """Raise BadArgument if a field of a user's experiment has a wrong type."""
     for name in ("name", "title", "document", "unit"):
         value = getattr(experiment, name)
         if not isinstance(value, str) or not value.strip():
@@ -182,17 +185,20 @@ def _check_fields(experiment: Experiment) -> None:
 
 
 def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
-    """Return what a replicate gave as arrays by name, or raise BadData if it gave anything else."""
+    """Convert the results of a replicate to arrays by name; raise BadData if one is no number."""
     if not isinstance(draws, Mapping) or not draws:
         raise BadData(
-            f"replicate {number} gives {shown(draws)}: give a dict of numbers, or of arrays of "
+            f"replicate {number} gives {repr_on_one_line(draws)}: give a dict of numbers, or of "
+            "arrays of "
             "them, by their names."
         )
     arrays = {}
     for name, value in draws.items():
         if not isinstance(name, str):
-            raise BadData(f"replicate {number} gives the name {shown(name)}: name numbers by text.")
-        arrays[name] = even_array(f"{name!r} of replicate {number}", value, "numbers are wanted")
+            raise BadData(
+                f"replicate {number} gives the name {repr_on_one_line(name)}: name numbers by text."
+            )
+        arrays[name] = array_of_rows(f"{name!r} of replicate {number}", value, "numbers are wanted")
         if arrays[name].dtype.kind not in "biuf":
             raise BadData(
                 f"replicate {number} gives {mention(name, value)}: give real numbers, or an array "
@@ -201,68 +207,81 @@ def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _stacked(draws: Sequence[Draws]) -> Draws:
-    """Stack the replicates along the first axis of every quantity; all must have the same ones."""
+def _stack_replicates(draws: Sequence[Draws]) -> Draws:
+    """Stack the replicates along a new first axis; all must have the same quantities and shapes."""
     shapes = [{name: np.shape(value) for name, value in draw.items()} for draw in draws]
     for number, shape in enumerate(shapes):
         if shape != shapes[0]:
-            differing = [*dict(shape.items() ^ shapes[0].items())]
+            differing_names = [*dict(shape.items() ^ shapes[0].items())]
+            quoted_names = [repr(escape_and_truncate(name, 40)) for name in sorted(differing_names)]
             raise BadData(
                 f"replicates 0 and {number} differ in the names or the shapes of what they give "
-                f"({listed([repr(clean(name, 40)) for name in sorted(differing)])}): every "
-                "replicate must give the same."
+                f"({join_words(quoted_names)}): every replicate must give the same."
             )
     return {name: np.stack([np.asarray(draw[name]) for draw in draws]) for name in draws[0]}
 
 
-# ---------------------------------------------------------------- in memory
+# ---------------------------------------------------------------- replicates in memory
 
 
 def draw_replicates(
     experiment: Experiment, replicates: int, seed: int = 0, executor: Any = None
 ) -> Draws:
-    """Replicates 0 … replicates − 1, along the first axis of every quantity."""
+    """Compute replicates 0 … replicates − 1 in memory, and stack them along the first axis."""
     workers = workers_of(executor)
-    # one thread is set once where all is drawn here: looking for the BLAS takes milliseconds
-    here, there = (one_thread, nullcontext) if workers is None else (nullcontext, one_thread)
-    size = 1 if workers is None else max(1, replicates // (BATCHES_PER_WORKER * workers))
-    numbers, size = range(replicates), min(size, LARGEST_BATCH)
-    batches = [numbers[start : start + size] for start in numbers[::size]]
-    drawn: list[Draws] = [{}] * replicates
-    done = 0
-    tell(0, replicates, experiment.unit)
-    shared = experiment.replicate, seed, there
-    with here(), closing(run_batches(executor, _batch, shared, batches)) as every:
-        for place, draws in every:
-            drawn[batches[place].start : batches[place].stop] = draws
-            done += len(draws)
-            tell(done, replicates, experiment.unit)
-    return _stacked(drawn)
+    # Without workers the number of threads is set once for all batches.
+    # Finding the BLAS library to set it takes milliseconds.
+    threads_here, threads_in_batch = (
+        (one_thread, nullcontext) if workers is None else (nullcontext, one_thread)
+    )
+    batch_size = 1 if workers is None else max(1, replicates // (BATCHES_PER_WORKER * workers))
+    replicate_numbers, batch_size = range(replicates), min(batch_size, LARGEST_BATCH)
+    batches = [
+        replicate_numbers[start : start + batch_size] for start in replicate_numbers[::batch_size]
+    ]
+    replicate_draws: list[Draws] = [{}] * replicates
+    n_done = 0
+    report_progress(0, replicates, experiment.unit)
+    shared_arguments = experiment.replicate, seed, threads_in_batch
+    with (
+        threads_here(),
+        closing(run_batches(executor, _batch, shared_arguments, batches)) as finished_batches,
+    ):
+        for batch_index, draws in finished_batches:
+            replicate_draws[batches[batch_index].start : batches[batch_index].stop] = draws
+            n_done += len(draws)
+            report_progress(n_done, replicates, experiment.unit)
+    return _stack_replicates(replicate_draws)
 
 
 def _batch(
-    replicate: Replicate, seed: int, threads: Callable[[], Any], numbers: range
+    replicate: Replicate, seed: int, limit_threads: Callable[[], Any], replicate_numbers: range
 ) -> list[Draws]:
-    """Replicates of a batch; messages of the engines inside are not passed on."""
-    with threads(), listen(None):
-        found: list[Draws] = []
-        for number in numbers:
-            with users_code(f"replicate {number} failed"):
-                draws = replicate(seed, number)
-            found.append(_checked_draws(draws, number))
-        return found
+    """Compute the replicates of one batch; progress messages of engines are suppressed."""
+    with limit_threads(), listen(None):
+        batch_draws: list[Draws] = []
+        for replicate_number in replicate_numbers:
+            with failures_as_fit_failed(f"replicate {replicate_number} failed"):
+                draws = replicate(seed, replicate_number)
+            batch_draws.append(_checked_draws(draws, replicate_number))
+        return batch_draws
 
 
-# ---------------------------------------------------------------- in a store
+# ---------------------------------------------------------------- replicates in a store
 
 
 def stored_replicates(
-    experiment: Experiment, replicates: int, seed: int, executor: Any, path: Path, **going_on: bool
+    experiment: Experiment,
+    replicates: int,
+    seed: int,
+    executor: Any,
+    path: Path,
+    **store_options: bool,
 ) -> Draws:
-    """Replicates 0 … replicates − 1, along the first axis of every quantity.
+    """Read replicates from a store, compute the missing ones, and stack them along the first axis.
 
-    Those that the store holds are read, where `going_on` allows that (`resume`, `mixed_versions`);
-    the others are drawn. A change of the experiment's file makes its replicates new ones.
+    Stored replicates are used only if `store_options` allows it (`resume`, `mixed_versions`). After
+    a change of the experiment's file, all replicates are computed anew.
     """
     check_present("truerisk.study.reproductions")
     from truerisk.study import reproductions
@@ -274,10 +293,10 @@ def stored_replicates(
             f"{experiment.name} is kept by the text of its functions, and they stand in no file: "
             "import them from one, or leave out store."
         ) from None
-    work = partial(_draw, experiment.replicate)
-    return _stacked(
+    draw_replicate = partial(_draw, experiment.replicate)
+    return _stack_replicates(
         reproductions.stored_replicates(
-            work,
+            draw_replicate,
             experiment.name,
             source,
             replicates,
@@ -285,7 +304,7 @@ def stored_replicates(
             unit=experiment.unit,
             executor=executor,
             path=path,
-            **going_on,
+            **store_options,
         )
     )
 

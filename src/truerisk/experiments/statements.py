@@ -1,9 +1,9 @@
-"""Statements of a document, judged by tests.
+"""Statements of a document, judged by statistical tests.
 
 A statement claims where one or several quantities lie. Each quantity has an estimate with a
-standard error over replicates. A statement holds if every quantity lies where it is claimed, at a
-joint level of 99 per cent (Student's t, Bonferroni), and does not hold if one of them lies
-elsewhere at that level. Anything else is undecided, and so is every result from fewer than ten
+standard error over replicates. A statement holds if every quantity lies in its claimed range, at a
+joint level of 99 per cent (Student's t, Bonferroni), and does not hold if one of them lies outside
+its range at that level. Any other result is undecided, and so is every result from fewer than ten
 replicates.
 """
 
@@ -20,9 +20,12 @@ from scipy.special import stdtrit
 from truerisk.extend import UNWRITTEN
 
 LEVEL = 0.99
-FEWEST = 10  # Minimum number of replicates. Nine random signs all agree once in 256 times.
-SAMPLES = 200  # number of bootstrap samples for quantities other than means
-SHOWN = 4  # number of quantities of a statement that are always printed one by one
+# With fewer replicates nothing is judged: nine random signs all agree once in 256 times.
+MIN_REPLICATES = 10
+# Standard errors of quantities other than means use this number of bootstrap samples.
+N_BOOTSTRAP_SAMPLES = 200
+# A statement with at most this number of quantities prints all of them.
+MAX_LISTED_QUANTITIES = 4
 WIDTH = 100
 
 Verdict = Literal["holds", "does not hold", "undecided"]
@@ -31,19 +34,22 @@ Side = Literal["above", "below", "near"]
 
 @dataclass(frozen=True)
 class Claim:
-    """The claimed position of a quantity: above `null`, below it, or within `tolerance` of it."""
+    """Claimed range of a quantity: above `null`, below it, or within `tolerance` of it."""
 
     side: Side
     null: float = 0.0
     tolerance: float = 0.0
 
-    def met_by(self, low: float, high: float) -> tuple[bool, bool]:
-        """Return whether an interval is all where it is claimed, and whether all is elsewhere."""
+    def compare(self, low: float, high: float) -> tuple[bool, bool]:
+        """Return two booleans: an interval lies inside the claimed range, or it lies outside.
+
+        Both are False if the interval contains a limit of the range.
+        """
         if self.side == "near":
-            least, most = self.null - self.tolerance, self.null + self.tolerance
-            return low >= least and high <= most, high < least or low > most
-        over, under = low > self.null, high < self.null
-        return (over, under) if self.side == "above" else (under, over)
+            lowest, highest = self.null - self.tolerance, self.null + self.tolerance
+            return low >= lowest and high <= highest, high < lowest or low > highest
+        is_above, is_below = low > self.null, high < self.null
+        return (is_above, is_below) if self.side == "above" else (is_below, is_above)
 
     def __str__(self) -> str:
         if self.side != "near":
@@ -53,24 +59,25 @@ class Claim:
         return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
 
 
-ABOVE, BELOW = Claim("above"), Claim("below")  # Both claims compare with zero.
+# Both claims compare with zero.
+ABOVE, BELOW = Claim("above"), Claim("below")
 
 
 def share_error(share: float, n: int) -> float:
-    """Return the standard error of a share in per cent (Agresti and Coull).
+    """Return the standard error, in per cent, of a share among n replicates (Agresti and Coull).
 
-    It is not 0 for a share of 0 or 1 either.
+    The standard error is positive even for a share of 0 or 1.
     """
-    middle = (share * n + 2) / (n + 4)
-    return 100 * float(np.sqrt(middle * (1 - middle) / n))
+    shrunken_share = (share * n + 2) / (n + 4)
+    return 100 * float(np.sqrt(shrunken_share * (1 - shrunken_share) / n))
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """An estimate, and the claimed position of its true value.
+    """Estimate of a quantity with its standard error, and the range claimed for the true value.
 
-    `replicates` is the number behind the standard error; None is for a number without randomness,
-    which is compared directly.
+    `replicates` is the number of replicates behind the standard error. It is None for a number
+    without randomness, which is compared with the range directly.
     """
 
     name: str
@@ -84,15 +91,15 @@ class Quantity:
     def mean(
         cls, name: str, values: np.ndarray, claim: Claim = ABOVE, *, digits: int = 4
     ) -> Quantity:
-        """Return the mean of one value per replicate; NaN if there are none."""
+        """Return the mean of one value per replicate as a quantity; NaN without replicates."""
         values, n = np.asarray(values, dtype=float), len(values)
         mean = float(values.mean()) if n else float("nan")
-        error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
-        return cls(name, mean, error, n, claim, digits)
+        std_error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
+        return cls(name, mean, std_error, n, claim, digits)
 
     @classmethod
     def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
-        """Return a share in per cent."""
+        """Return the quantity that is the share of true values, in per cent."""
         n, share = len(hits), float(np.mean(hits))
         return cls(name, 100 * share, share_error(share, n), n, claim, 1)
 
@@ -106,50 +113,56 @@ class Quantity:
         *,
         digits: int = 4,
     ) -> Quantity:
-        """Return a statistic of the replicates (first axis) with its bootstrap standard error."""
+        """Return a statistic of the replicates (first axis), with its bootstrap standard error."""
         n, rng = len(values), np.random.default_rng(0)
-        # A small sample may contain a single value only.
+        # A small bootstrap sample may consist of copies of a single value.
         with np.errstate(invalid="ignore", divide="ignore"):
-            drawn = [float(statistic(values[rng.integers(n, size=n)])) for _ in range(SAMPLES)]
-        error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
-        return cls(name, float(statistic(values)), error, n, claim, digits)
+            bootstrap_values = [
+                float(statistic(values[rng.integers(n, size=n)]))
+                for _ in range(N_BOOTSTRAP_SAMPLES)
+            ]
+        std_error = float(np.nanstd(bootstrap_values, ddof=1)) if n > 1 else float("inf")
+        return cls(name, float(statistic(values)), std_error, n, claim, digits)
 
     @classmethod
-    def nearer(cls, name: str, both: np.ndarray, *, digits: int = 4) -> Quantity:
-        """Return how much nearer to 0 the mean of the first column is than that of the second."""
+    def difference_of_biases(cls, name: str, pairs: np.ndarray, *, digits: int = 4) -> Quantity:
+        """Return the quantity |mean of column 1| − |mean of column 2|, with the claim "below 0"."""
 
         def gap(some: np.ndarray) -> float:
-            first, second = np.abs(some.mean(axis=0))
-            return float(first - second)
+            first_mean, second_mean = np.abs(some.mean(axis=0))
+            return float(first_mean - second_mean)
 
-        return cls.from_statistic(name, gap, both, BELOW, digits=digits)
+        return cls.from_statistic(name, gap, pairs, BELOW, digits=digits)
 
     @classmethod
     def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
-        """Return a number without randomness."""
+        """Return a quantity without randomness, whose standard error is 0."""
         return cls(name, float(value), 0.0, None, claim, digits)
 
     def verdict(self, level: float = LEVEL) -> Verdict:
-        """Return whether Student's t interval lies where it is claimed, elsewhere, or in both."""
-        n, reach = self.replicates, 0.0
+        """Judge the claim: "holds" if Student's t interval lies in its range, else "does not hold".
+
+        The verdict is "undecided" if the interval contains a limit of the range.
+        """
+        n, half_width = self.replicates, 0.0
         if n is not None:
-            if n < FEWEST or not np.isfinite([self.value, self.std_error]).all():
+            if n < MIN_REPLICATES or not np.isfinite([self.value, self.std_error]).all():
                 return "undecided"
-            reach = float(stdtrit(n - 1, (1 + level) / 2)) * self.std_error
-        inside, outside = self.claim.met_by(self.value - reach, self.value + reach)
+            half_width = float(stdtrit(n - 1, (1 + level) / 2)) * self.std_error
+        is_inside, is_outside = self.claim.compare(self.value - half_width, self.value + half_width)
         if n is None:
-            outside = not inside
-        return "holds" if inside else "does not hold" if outside else "undecided"
+            is_outside = not is_inside
+        return "holds" if is_inside else "does not hold" if is_outside else "undecided"
 
     def __str__(self) -> str:
         value = f"{self.value:.{self.digits}f}"
-        error = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
-        return f"{self.name}: {value}{error}, claimed {self.claim}"
+        error_text = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
+        return f"{self.name}: {value}{error_text}, claimed {self.claim}"
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the document, the quantities that it is about, and the verdict."""
+    """Statement of a document, with the quantities by which it is judged, and the verdict."""
 
     text: str
     quantities: tuple[Quantity, ...] = field(metadata=UNWRITTEN)
@@ -167,69 +180,74 @@ class Statement:
         digits: int = 4,
         remark: str = "",
     ) -> Statement:
-        """Make a statement of quantities, or of named values whose means it is about."""
-        every: list[Quantity] = []
-        for one in values_or_quantities:
-            if isinstance(one, Quantity):
-                every.append(one)
+        """Return a statement about quantities, or about the means of named values."""
+        quantities: list[Quantity] = []
+        for item in values_or_quantities:
+            if isinstance(item, Quantity):
+                quantities.append(item)
             else:
-                every += [Quantity.mean(name, of, claim, digits=digits) for name, of in one.items()]
-        return cls(text, tuple(every), remark)
+                quantities += [
+                    Quantity.mean(name, replicate_values, claim, digits=digits)
+                    for name, replicate_values in item.items()
+                ]
+        return cls(text, tuple(quantities), remark)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Verdicts on all quantities, at a level that gives them 99 per cent jointly."""
+        """Verdicts on all quantities, each at the level that gives a joint level of 99 per cent."""
         level = 1 - (1 - LEVEL) / len(self.quantities)
         return tuple(quantity.verdict(level) for quantity in self.quantities)
 
     @property
     def verdict(self) -> Verdict:
-        """The joint verdict: one failed quantity refutes the statement, all together confirm it."""
-        every = set(self.verdicts)
-        if "does not hold" in every:
+        """Joint verdict: "does not hold" if any quantity fails, "holds" if all quantities hold."""
+        distinct_verdicts = set(self.verdicts)
+        if "does not hold" in distinct_verdicts:
             return "does not hold"
-        return "holds" if every == {"holds"} else "undecided"
+        return "holds" if distinct_verdicts == {"holds"} else "undecided"
 
     @property
     def tests(self) -> list[dict[str, Any]]:
-        """The numbers, the claim about each, and the verdict on it."""
+        """Tests of all quantities as dictionaries: the value, the claim, and the verdict."""
         return [
             {
-                "name": one.name,
-                "value": one.value,
-                "std_error": one.std_error,
-                "replicates": one.replicates,
-                "claimed": one.claim.side,
-                "null": one.claim.null,
-                "tolerance": one.claim.tolerance,
+                "name": quantity.name,
+                "value": quantity.value,
+                "std_error": quantity.std_error,
+                "replicates": quantity.replicates,
+                "claimed": quantity.claim.side,
+                "null": quantity.claim.null,
+                "tolerance": quantity.claim.tolerance,
                 "verdict": verdict,
             }
-            for one, verdict in zip(self.quantities, self.verdicts, strict=True)
+            for quantity, verdict in zip(self.quantities, self.verdicts, strict=True)
         ]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """A line per quantity; if there are many, those that hold are counted."""
+        """Text lines, one per quantity; of many quantities, those that hold are only counted."""
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
-        shown = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
-        lines = [f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in shown]
+        shown_pairs = (pair for pair in pairs if n <= MAX_LISTED_QUANTITIES or pair[1] != "holds")
+        lines = [
+            f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in shown_pairs
+        ]
         if len(lines) < n:
-            every = f"{n - len(lines)} of {n} numbers"
-            lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")
+            count_text = f"{n - len(lines)} of {n} numbers"
+            lines.append(f"{count_text} lie where they are claimed ({self.quantities[0].claim}, …)")
         return (*lines, *([self.remark] if self.remark else []))
 
     @property
     def evidence(self) -> str:
-        """The same in one line."""
+        """Lines of `lines`, joined into one line."""
         return "; ".join(self.lines)
 
     def __str__(self) -> str:
-        head = wrapped(f"{self.verdict.upper()}: {self.text}", "  ")
-        return "\n".join([head, *(wrapped(f"    {line}", "      ") for line in self.lines)])
+        heading = wrap_text(f"{self.verdict.upper()}: {self.text}", "  ")
+        return "\n".join([heading, *(wrap_text(f"    {line}", "      ") for line in self.lines)])
 
 
-def wrapped(text: str, indent: str) -> str:
-    """Break a text into lines of at most 100 characters, without breaking words."""
+def wrap_text(text: str, indent: str) -> str:
+    """Wrap a text into lines of at most 100 characters, without breaking words."""
     return textwrap.fill(
         text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

@@ -1,6 +1,7 @@
-"""Wallman's Figures 5 and 1: a tuned choice of classifier against one fixed in advance.
+"""Experiments for Figures 5 and 1 of Wallman (2005): choosing a classifier, or fixing one.
 
-Figure 1 shows the four problems of Figure 5 as points, and the Bayes error of each.
+Figure 5 compares a tuned choice of classifier with a classifier that is fixed in advance. Figure 1
+shows the four problems of Figure 5 as points, and the Bayes error of each.
 """
 
 from __future__ import annotations
@@ -21,13 +22,20 @@ from truerisk.datasets import (
 from truerisk.experiments.experiment import (
     Draws,
     Sample,
-    answered,
-    evaluated,
+    evaluate_method,
     experiment,
     plan_of,
+    predict_plan,
     stream,
 )
-from truerisk.experiments.figures import REACH, MeansGrid, Panel, PaperTable, Parts, Series
+from truerisk.experiments.figures import (
+    BAND_STD_ERRORS,
+    FindingParts,
+    MeansGrid,
+    Panel,
+    PaperTable,
+    Series,
+)
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
 from truerisk.extend import Data, Family
 from truerisk.losses import ZeroOne
@@ -37,22 +45,27 @@ from truerisk.models import FisherClassifier, ParzenClassifier
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
 MEASURES = ("ub", "50 %", "q2", "err", "true")
-PLACES = np.arange(1.0, len(MEASURES) + 1)  # positions of the bars
+# These are the positions of the bars.
+PLACES = np.arange(1.0, len(MEASURES) + 1)
 LEARNERS = ("3-NN", "tree", "Parzen", "Fisher")
-NEAREST = 0  # index of the learner that a2 fixes in advance
-USUAL = "lissack-fu"  # the usual widths of the Parzen classifier
-TINY = 1e-3
-ALMOST_EVERY = 95  # per cent
+# This is the index of the learner that a2 fixes in advance.
+NEAREST_NEIGHBOUR_INDEX = 0
+# The Parzen classifier chooses its widths by this criterion by default.
+DEFAULT_WIDTHS = "lissack-fu"
+TINY_MASS = 1e-3
+# This is the percentage that counts as almost every case.
+ALMOST_EVERY_PERCENT = 95
 
 
 @dataclass(frozen=True)
 class WallmanCase:
-    """A distribution, the widths of the Parzen classifier, and the winners named by 001."""
+    """Problem, width criterion of the Parzen classifier, and the winners that Wallman names."""
 
     name: str
     problem: GaussianProblem
-    winners: str  # the winner ("1" or "2") for each measure
-    widths: str = USUAL
+    # The winner ("1" for a1 or "2" for a2) by each measure.
+    winners: str
+    widths: str = DEFAULT_WIDTHS
 
 
 ROTATED = make_highleyman.rotated(45)
@@ -63,46 +76,53 @@ SITUATIONS = (
     WallmanCase("Highleyman, likelihood widths", ROTATED, "22222", widths="maximum-likelihood"),
     WallmanCase("colon", make_colon2d, "22212"),
 )
-# These are wins of a1 and of a2 in 1000 data sets of an earlier run of this recipe.
+# Each pair holds the wins of a1 and of a2 in 1000 data sets of an earlier run of this recipe.
 COUNTS = {
     "simple": ((444, 556), (47, 953), (608, 392), (657, 324), (800, 199)),
     "difficult": ((881, 119), (222, 778), (941, 59), (963, 35), (1000, 0)),
 }
 
 
-def _replicate_5(seed: int, number: int) -> Draws:
-    """Compare two ways to use 180 rows.
+def _replicate_5(seed: int, replicate: int) -> Draws:
+    """Compare two ways to use 180 rows: to choose a classifier (a1), or to fix one (a2).
 
-    a1 is the best of four classifiers by 5-fold reversed cross-validation of 120 rows, trained on
-    30 of them and tested on the other 60. a2 is 3-NN, trained on 30 rows and tested on the other
-    150.
+    a1 is the best of four classifiers by 5-fold reversed cross-validation of 120 rows. It is then
+    trained on 30 of these rows and tested on the other 60 of the 180 rows. a2 is 3-NN, trained on
+    30 rows and tested on the other 150.
     """
     draws: dict[str, np.ndarray] = {}
     for situation in SITUATIONS:
-        # Cases of one problem share their data.
-        rng = stream(f"wallman comparison {situation.problem.name}", seed, number)
-        data, order = _drawn(situation.problem, rng)
-        tuning, test = order[:N_TUNING], order[N_TUNING:]
-        # Each fit is trained on 24 of the 120 rows, and tested on the other 96.
+        # Cases with the same problem use the same data.
+        rng = stream(f"wallman comparison {situation.problem.name}", seed, replicate)
+        data, row_order = _draw_rows_and_order(situation.problem, rng)
+        tuning, test_rows = row_order[:N_TUNING], row_order[N_TUNING:]
+        # Reversed folds: each fit is trained on 24 of the 120 rows, and tested on the other 96.
         folds = ReversedKFold(FOLDS, folds=np.argsort(tuning) % FOLDS, average="pooled")
-        rows, learners = data.subset(np.sort(tuning)), classifiers(situation.widths)
-        every = [evaluated(folds, family, rows, ZeroOne(), 0).tested for family in learners]
-        chosen = int(np.argmin([tested.value for (tested,) in every]))  # Ties go to the first one.
+        tuning_data, learners = data.subset(np.sort(tuning)), classifiers(situation.widths)
+        estimates = [
+            evaluate_method(folds, family, tuning_data, ZeroOne(), 0).tested for family in learners
+        ]
+        # Ties go to the first classifier.
+        chosen_index = int(
+            np.argmin([candidate_estimates.value for (candidate_estimates,) in estimates])
+        )
         design = rng.permutation(tuning)[:N_DESIGN]
-        a1 = _measured(learners[chosen], data, design, test)
-        a2 = _measured(learners[NEAREST], data, *np.split(rng.permutation(N), [N_DESIGN]))
+        measures_1 = _measured(learners[chosen_index], data, design, test_rows)
+        measures_2 = _measured(
+            learners[NEAREST_NEIGHBOUR_INDEX], data, *np.split(rng.permutation(N), [N_DESIGN])
+        )
         draws |= {
-            # 1 means that a1 did better.
-            f"{situation.name}: verdicts": np.sign(a2 - a1).astype(int),
-            f"{situation.name}: choice": np.array(chosen),
-            f"{situation.name}: above ½": np.array([a1[1], a2[1]]),
+            # A verdict of 1 means that a1 did better.
+            f"{situation.name}: verdicts": np.sign(measures_2 - measures_1).astype(int),
+            f"{situation.name}: choice": np.array(chosen_index),
+            f"{situation.name}: above ½": np.array([measures_1[1], measures_2[1]]),
         }
     return draws
 
 
 @lru_cache(maxsize=2)
-def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
-    """Return the four classifiers of the document, in its order."""
+def classifiers(widths: str = DEFAULT_WIDTHS) -> tuple[Family, ...]:
+    """Return the four classifiers of the document in its order, each as a family."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -114,13 +134,15 @@ def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
     )
 
 
-def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np.ndarray]:
-    """Draw 180 rows followed by validation rows, and an order of the 180 for splits.
+def _draw_rows_and_order(
+    problem: GaussianProblem, rng: np.random.Generator
+) -> tuple[Data, np.ndarray]:
+    """Draw 180 rows followed by validation rows; return the data and a random order of the 180.
 
-    Folds and sets are drawn without regard to class. An order in which a fold of 24 or a set of 30
-    rows has a single class (one in 10⁷) is drawn again.
+    The order defines folds and training sets, without regard to class. An order in which a fold of
+    24 or a set of 30 rows has a single class (one in 10⁷) is drawn again.
     """
-    data = Sample.draw(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).whole
+    data = Sample.draw(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).data
     while True:
         order = rng.permutation(N)
         if all(0 < data.y[order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
@@ -128,17 +150,19 @@ def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np
 
 
 def _measured(family: Family, data: Data, design: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Return the four measures of the tested rule and its error on the validation rows."""
+    """Train on the design rows; return four measures on the test rows and the validation error."""
     validation = np.arange(N, data.n_rows)
     plan = plan_of(data.n_rows, (design, test), (design, validation))
-    labels = answered(family, data, ZeroOne(), plan).values[0]
-    tested, validated = np.split(labels != data.codes_of(plan.positions[0]), [len(test)])
-    measures = ErrorPosterior(int(tested.sum()), len(test)).measures()
-    return np.array([*measures, validated.mean()])
+    labels = predict_plan(family, data, ZeroOne(), plan).values[0]
+    test_errors, validation_errors = np.split(
+        labels != data.codes_of(plan.positions[0]), [len(test)]
+    )
+    measures = ErrorPosterior(int(test_errors.sum()), len(test)).measures()
+    return np.array([*measures, validation_errors.mean()])
 
 
 @experiment(_replicate_5, replicates=1000, quick=20)
-def wallman_figure_5(draws: Draws) -> Parts:
+def wallman_figure_5(draws: Draws) -> FindingParts:
     """Wallman (2005), Figure 5: to choose a classifier, or to fix one.
 
     who does better by (ub), (50 %), (q2), (err) and on a large test set (true)
@@ -157,69 +181,106 @@ def wallman_figure_5(draws: Draws) -> Parts:
     for situation in SITUATIONS:
         name = situation.name
         verdicts = draws[f"{name}: verdicts"]
-        both = [
-            [Quantity.share(measure, of) for measure, of in zip(MEASURES, who.T, strict=True)]
-            for who in (verdicts > 0, verdicts < 0)
+        wins_of_both = [
+            [
+                Quantity.share(measure, shares)
+                for measure, shares in zip(MEASURES, is_winner.T, strict=True)
+            ]
+            for is_winner in (verdicts > 0, verdicts < 0)
         ]
-        wins |= {f"{name}: a{who}": every for who, every in enumerate(both, start=1)}
-        chosen = draws[f"{name}: choice"]
-        choices[name] = [Quantity.share("", chosen == c) for c in range(len(LEARNERS))]
+        wins |= {
+            f"{name}: a{is_winner}": shares_of_way
+            for is_winner, shares_of_way in enumerate(wins_of_both, start=1)
+        }
+        chosen_indices = draws[f"{name}: choice"]
+        choices[name] = [
+            Quantity.share("", chosen_indices == learner_index)
+            for learner_index in range(len(LEARNERS))
+        ]
         if name in COUNTS:
-            yield _against(name, both)
-        yield from _verdicts(situation, *both)
+            yield _table_of_wins(name, wins_of_both)
+        yield from _verdicts(situation, *wins_of_both)
 
         bars = tuple(
-            Series.from_quantities(f"a{who}", PLACES, of) for who, of in enumerate(both, start=1)
+            Series.from_quantities(f"a{is_winner}", PLACES, shares)
+            for is_winner, shares in enumerate(wins_of_both, start=1)
         )
-        higher = np.array([int(winner) - 1 for winner in situation.winners])
-        tops = [both[who][place] for place, who in enumerate(higher)]
-        heights = np.array([top.value + REACH * top.std_error for top in tops])
-        places = PLACES + 0.4 * higher - 0.2  # The marker is over the bar of the winner.
-        won = Series("the document's winner", places, heights.clip(max=100) + 4, "kv")
-        yield Panel(name, "measure", "wins in per cent", (*bars, won), "bars", MEASURES, (0, 100))
+        winner_indices = np.array([int(winner) - 1 for winner in situation.winners])
+        winner_shares = [
+            wins_of_both[is_winner][measure_index]
+            for measure_index, is_winner in enumerate(winner_indices)
+        ]
+        marker_heights = np.array(
+            [
+                winner_share.value + BAND_STD_ERRORS * winner_share.std_error
+                for winner_share in winner_shares
+            ]
+        )
+        # The marker is over the bar of the winner.
+        marker_positions = PLACES + 0.4 * winner_indices - 0.2
+        marker = Series(
+            "the document's winner", marker_positions, marker_heights.clip(max=100) + 4, "kv"
+        )
+        yield Panel(
+            name, "measure", "wins in per cent", (*bars, marker), "bars", MEASURES, (0, 100)
+        )
     yield MeansGrid.from_values("wins in per cent, by each measure", MEASURES, wins, digits=1)
     yield MeansGrid.from_values("what a1 chose, in per cent", LEARNERS, choices, digits=1)
-    masses = np.concatenate([draws[f"{one.name}: above ½"] for one in SITUATIONS], axis=1)
+    masses_above_half = np.concatenate(
+        [draws[f"{case.name}: above ½"] for case in SITUATIONS], axis=1
+    )
     yield Statement.from_quantities(
-        f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
-        {"per cent of tests below 1/1000": 100 * (masses < TINY).mean(axis=1)},
-        claim=Claim("above", ALMOST_EVERY),
+        f"the mass above 50 % is in almost every case ({ALMOST_EVERY_PERCENT} %) far below 1/1000",
+        {"per cent of tests below 1/1000": 100 * (masses_above_half < TINY_MASS).mean(axis=1)},
+        claim=Claim("above", ALMOST_EVERY_PERCENT),
         digits=1,
     )
 
 
-def _against(name: str, both: list[list[Quantity]]) -> PaperTable:
-    """Return a table of wins with those of the earlier run as reference."""
-    ours = {f"a{who}, {one.name}": one for who, of in enumerate(both, start=1) for one in of}
+def _table_of_wins(name: str, wins_of_both: list[list[Quantity]]) -> PaperTable:
+    """Return a table of the wins, with the wins in the earlier run as reference."""
+    our_shares = {
+        f"a{classifier}, {share.name}": share
+        for classifier, of in enumerate(wins_of_both, start=1)
+        for share in of
+    }
     shares = np.array(COUNTS[name]).T.ravel() / 1000
-    known = {n: (100 * p, share_error(p, 1000)) for n, p in zip(ours, shares.tolist(), strict=True)}
+    earlier_shares = {
+        name_of_share: (100 * earlier_share, share_error(earlier_share, 1000))
+        for name_of_share, earlier_share in zip(our_shares, shares.tolist(), strict=True)
+    }
     title = f"{name}: wins in per cent, against 1000 data sets of this recipe"
-    return PaperTable.from_values(title, "1000 sets", ours, known, digits=1)
+    return PaperTable.from_values(title, "1000 sets", our_shares, earlier_shares, digits=1)
 
 
-def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) -> Parts:
-    """Yield statements on who has the higher score, as 001 §4.2 says in words."""
-    for winner, first, second in zip(situation.winners, a1, a2, strict=True):
-        p1, p2, n = first.value / 100, second.value / 100, first.replicates or 1
-        # The error of the difference is not 0 even if one of the shares is 0.
-        one, two = ((p * n + 1) / (n + 3) for p in (p1, p2))
-        error = 100 * float(np.sqrt((one + two - (one - two) ** 2) / n))
+def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) -> FindingParts:
+    """Yield a statement per measure: a1 or a2 wins more often, as Wallman says in §4.2."""
+    for winner, share_1, share_2 in zip(situation.winners, a1, a2, strict=True):
+        p1, p2, n = share_1.value / 100, share_2.value / 100, share_1.replicates or 1
+        # Shrunken shares are used, so that the standard error is not 0 if one of the shares is 0.
+        shrunken_1, shrunken_2 = ((share * n + 1) / (n + 3) for share in (p1, p2))
+        std_error = 100 * float(
+            np.sqrt((shrunken_1 + shrunken_2 - (shrunken_1 - shrunken_2) ** 2) / n)
+        )
         name, claim = "wins of a1 − wins of a2, per cent", ABOVE if winner == "1" else BELOW
         yield Statement.from_quantities(
-            f"{situation.name}, ({first.name}): a{winner} has the higher score",
-            Quantity(name, 100 * float(p1 - p2), error, n, claim, digits=1),
-            remark=f"a1 {first.value:.1f} %, a2 {second.value:.1f} %",
+            f"{situation.name}, ({share_1.name}): a{winner} has the higher score",
+            Quantity(name, 100 * float(p1 - p2), std_error, n, claim, digits=1),
+            remark=f"a1 {share_1.value:.1f} %, a2 {share_2.value:.1f} %",
         )
 
 
-# ---------------------------------------------------------------- Figure 1
+# ----------------------------------------------------------- Figure 1: points of the four problems
 
 PER_CLASS = 1000
 PROBLEMS = tuple({one.problem.name: one.problem for one in SITUATIONS}.values())
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
-    """Draw 1000 points of each class of each problem; the first replicate is in the figure."""
+    """Draw 1000 points of each class of each problem, and compute the Bayes rule's error on them.
+
+    The points are kept in the first replicate only, which is in the figure.
+    """
     draws: dict[str, np.ndarray] = {}
     for problem in PROBLEMS:
         rng = stream(f"wallman figure 1 {problem.name}", seed, number)
@@ -230,7 +291,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
 
 
 @experiment(_replicate_1, replicates=200, quick=20)
-def wallman_figure_1(draws: Draws) -> Parts:
+def wallman_figure_1(draws: Draws) -> FindingParts:
     """Wallman (2005), Figure 1: the four two-class distributions.
 
     1000 points of each class; two Gaussians each, partly overlapping
@@ -250,7 +311,7 @@ def wallman_figure_1(draws: Draws) -> Parts:
     for name in errors:
         classes = zip(("C0.", "C3."), np.split(draws[f"{name}: points"][0], 2), strict=True)
         points = tuple(
-            Series(f"class {c}", X[:, 0], X[:, 1], style, size=2.0)
-            for c, (style, X) in enumerate(classes)
+            Series(f"class {label}", X[:, 0], X[:, 1], style, size=2.0)
+            for label, (style, X) in enumerate(classes)
         )
         yield Panel(name, "x1", "x2", points)

@@ -1,11 +1,11 @@
-"""Wallman §6: genes chosen on all rows before the folds, or within each of them."""
+"""Experiment on Wallman's §6: genes chosen on all rows before the folds, or within each fold."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from truerisk.experiments.experiment import Draws, Sample, experiment, stream, two_classes
-from truerisk.experiments.figures import MeansGrid, Panel, Parts, mean_lines
+from truerisk.experiments.figures import FindingParts, MeansGrid, Panel, mean_lines
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.extend import Family
 from truerisk.methods import Apparent, KFold
@@ -13,93 +13,114 @@ from truerisk.methods import Apparent, KFold
 ROWS = N, N_FRESH = 50, 500
 GENES = 500
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, GENES)
-# number of genes whose class means differ by 1
+# The values are numbers of genes whose class means differ by 1.
 PROBLEMS = {"no gene tells": 0, "ten genes tell": 10}
-APPARENT, OUTSIDE, INSIDE, TRUE = WAYS = (
+APPARENT, OUTSIDE, INSIDE, TRUE = ESTIMATES = (
     "its own rows",
     "folds, genes chosen on all rows",
     "folds, genes chosen in each",
     "fresh rows",
 )
 STYLES = "C4v:", "C1s--", "C0o-", "k^-."
-MUCH, NEAR = 0.05, 0.02
+SUBSTANTIAL_BIAS, TOLERANCE = 0.05, 0.02
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """Fit 3-NN on the genes with the largest F, chosen outside or inside the same ten folds."""
+    """Estimate the error of 3-NN on the k best genes, chosen on all rows or in each fold, by k."""
     from sklearn.feature_selection import SelectKBest
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import Pipeline
 
     draws: dict[str, np.ndarray] = {}
     rule, genes = KNeighborsClassifier(3), SelectKBest()
-    inside = Family.from_grid(Pipeline([("genes", genes), ("rule", rule)]), {"genes__k": SIZES})
-    for problem, telling in PROBLEMS.items():
-        columns = GENES, telling
-        sample = Sample.alternating(ROWS, columns, 1.0, stream(problem, seed, number))
-        X, y = sample.whole.X[:N], sample.whole.y[:N]
+    family_inside = Family.from_grid(
+        Pipeline([("genes", genes), ("rule", rule)]), {"genes__k": SIZES}
+    )
+    for problem, n_informative in PROBLEMS.items():
+        columns = GENES, n_informative
+        sample = Sample.draw_alternating(ROWS, columns, 1.0, stream(problem, seed, number))
+        X, y = sample.data.X[:N], sample.data.y[:N]
         tables = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
-        outside = [
-            Sample(one, N).risks(KFold(10), Family.from_grid(rule), number) for one in tables
+        risks_outside = [
+            Sample(table, N).risks(KFold(10), Family.from_grid(rule), number) for table in tables
         ]
         errors = (
-            sample.risks(Apparent(), inside, number),
-            np.concatenate(outside),
-            sample.risks(KFold(10), inside, number),
-            sample.errors(inside).ravel(),
+            sample.risks(Apparent(), family_inside, number),
+            np.concatenate(risks_outside),
+            sample.risks(KFold(10), family_inside, number),
+            sample.errors(family_inside).ravel(),
         )
-        draws |= {f"{problem}: {way}": of for way, of in zip(WAYS, errors, strict=True)}
+        draws |= {
+            f"{problem}: {way}": way_errors
+            for way, way_errors in zip(ESTIMATES, errors, strict=True)
+        }
     return draws
 
 
 @experiment(_replicate, replicates=200, quick=10)
-def wallman_genes(draws: Draws) -> Parts:
+def wallman_genes(draws: Draws) -> FindingParts:
     """Wallman (2005), §6: genes chosen before the folds.
 
     {N} rows of {GENES} genes, three nearest neighbours on those of largest F; the rule errs on its
     own rows, in ten folds, and on {N_FRESH} fresh rows
     """
-    names, places = tuple(map(str, SIZES)), np.arange(1.0, len(SIZES) + 1)
-    apparent, outside, inside = [], [], []
+    names, positions = tuple(map(str, SIZES)), np.arange(1.0, len(SIZES) + 1)
+    apparent_gaps, outside_gaps, inside_gaps = [], [], []
     for problem in PROBLEMS:
-        of = {way: draws[f"{problem}: {way}"] for way in WAYS}
-        hidden = of[TRUE] - of[OUTSIDE]
-        apparent.append(_mean_gaps(problem, of[TRUE] - of[APPARENT]))
-        outside.append(_mean_gaps(problem, hidden[:, :-1]))
-        inside.append({f"{problem}: estimate − true": (of[INSIDE] - of[TRUE]).mean(axis=1)})
-        yield MeansGrid.from_values(problem, names, {way: of[way].T for way in WAYS}, digits=3)
-        lines = mean_lines(places, of, STYLES)
-        steps = tuple(map(_step, SIZES, *(every.T for every in (*of.values(), hidden))))
-        words = "number of genes", "mean error"
-        yield Panel(problem, *words, lines, names=names, limits=(0.0, 0.6), steps=steps)
+        errors_by_way = {way: draws[f"{problem}: {way}"] for way in ESTIMATES}
+        hidden_errors = errors_by_way[TRUE] - errors_by_way[OUTSIDE]
+        apparent_gaps.append(_mean_gaps(problem, errors_by_way[TRUE] - errors_by_way[APPARENT]))
+        outside_gaps.append(_mean_gaps(problem, hidden_errors[:, :-1]))
+        inside_gaps.append(
+            {
+                f"{problem}: estimate − true": (errors_by_way[INSIDE] - errors_by_way[TRUE]).mean(
+                    axis=1
+                )
+            }
+        )
+        yield MeansGrid.from_values(
+            problem, names, {way: errors_by_way[way].T for way in ESTIMATES}, digits=3
+        )
+        lines = mean_lines(positions, errors_by_way, STYLES)
+        steps = tuple(
+            map(
+                _step,
+                SIZES,
+                *(errors_of_way.T for errors_of_way in (*errors_by_way.values(), hidden_errors)),
+            )
+        )
+        axis_labels = "number of genes", "mean error"
+        yield Panel(problem, *axis_labels, lines, names=names, limits=(0.0, 0.6), steps=steps)
     yield Statement.from_quantities(
         "§2.2.1: the apparent error suffers from substantial optimistic bias: a twentieth or "
         "more, whatever the number of genes",
-        *apparent,
-        claim=Claim("above", MUCH),
+        *apparent_gaps,
+        claim=Claim("above", SUBSTANTIAL_BIAS),
     )
     yield Statement.from_quantities(
         "§6: bias occurs when cross-validation is used for feature selection, if improper test "
         "procedures are used: genes chosen on all rows",
-        *outside,
+        *outside_gaps,
     )
     yield Statement.from_quantities(
         "§2.2.2: the error of cross-validation is approximately unbiased where each fold "
         "chooses its genes: within a fiftieth, on average over their numbers",
-        *inside,
-        claim=Claim("near", 0.0, NEAR),
+        *inside_gaps,
+        claim=Claim("near", 0.0, TOLERANCE),
     )
 
 
-def _mean_gaps(problem: str, gaps: np.ndarray) -> dict[str, np.ndarray]:
+def _mean_gaps(problem: str, differences: np.ndarray) -> dict[str, np.ndarray]:
     genes = ("1 gene" if k == 1 else f"{k} genes" for k in SIZES)
-    each = zip(genes, gaps.T, strict=False)
-    return {f"{problem}, {of}: true − estimate": gap for of, gap in each}
+    pairs = zip(genes, differences.T, strict=False)
+    return {
+        f"{problem}, {gene_label}: true − estimate": difference for gene_label, difference in pairs
+    }
 
 
 def _step(k: int, *errors: np.ndarray) -> str:
-    """Describe the effect of k genes in words; ± is one standard error."""
-    means = (Quantity.mean("", 100 * each) for each in errors)
+    """Return a sentence about the errors with k genes; ± is one standard error."""
+    means = (Quantity.mean("", 100 * error_rates) for error_rates in errors)
     own, outside, inside, fresh, hidden = (f"{q.value:.1f} ± {q.std_error:.1f}" for q in means)
     remark = f"Choosing on all rows hides {hidden} points of it."
     return (

@@ -1,4 +1,4 @@
-"""Bootstrap-bias-corrected cross-validation: the cost of choosing the best of many candidates.
+"""Bootstrap-bias-corrected cross-validation, which counts the cost of choosing the best candidate.
 
 The rows of the out-of-fold losses of all candidates are drawn repeatedly with replacement. Each
 sample chooses a candidate, and the rows that it missed test the choice. No model is fitted.
@@ -27,19 +27,21 @@ from truerisk.intervals.form import (
     Sureness,
     is_none,
 )
-from truerisk.results.interval import Basis, Interval, tied
+from truerisk.results.interval import Basis, Interval, are_tied
 
-SEED = 20180501  # seed of the samples if no generator is given
+SEED = 20180501  # Seed of the bootstrap samples if no generator is given.
 
-CELLS = 1 << 22  # cells in a block of replicates, about 32 MB
+CELLS = 1 << 22  # Number of cells in a batch of replicates, which takes about 32 MB.
 
 
 @frozen(eq=False)
 class Corrected:
-    """The risk of a choice: `value` of "choose, then test elsewhere", `selected` of the winner.
+    """Bias-corrected risk of the candidate with the smallest mean loss.
 
-    `replicates` are the risks of the candidates chosen by the bootstrap samples, on the rows that
-    each sample missed. `frequencies[c]` is the number of samples that chose candidate c.
+    `value` is the corrected risk, from choosing on a bootstrap sample and testing on other rows;
+    `selected` is the mean loss of the chosen candidate. `replicates` are the risks of the
+    candidates chosen by the bootstrap samples, on the rows that each sample missed.
+    `frequencies[c]` is the number of samples that chose candidate c.
     """
 
     value: float
@@ -49,14 +51,14 @@ class Corrected:
 
     @property
     def optimism(self) -> float:
-        """Difference between the corrected risk and the smallest mean loss."""
+        """Corrected risk minus the smallest mean loss of the candidates."""
         return self.value - self.selected
 
     def interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return the interval between percentiles of the replicates."""
+        """Return the interval between percentiles of the bootstrap replicates."""
         tails = np.array([1 - confidence_level, 1 + confidence_level]) / 2
-        low, high = np.quantile(self.replicates, tails)
-        return Interval(float(low), float(high), "bbc", confidence_level)
+        lower_limit, upper_limit = np.quantile(self.replicates, tails)
+        return Interval(float(lower_limit), float(upper_limit), "bbc", confidence_level)
 
 
 def corrected_by_bootstrap(
@@ -68,7 +70,7 @@ def corrected_by_bootstrap(
     weights: np.ndarray | None = None,
     rule: Rule | None = None,
 ) -> Corrected:
-    r"""Compute BBC-CV of Tsamardinos et al. (2018) from `losses`, candidates times rows.
+    r"""Compute the bias-corrected risk of Tsamardinos et al. (2018) from `losses` (candidate, row).
 
     .. math:: \frac{1}{B} \sum_b \frac{1}{|O_b|} \sum_{i \in O_b} \ell_{c_b, i}, \qquad
               c_b = \arg\min_c \sum_i n_{bi} \, \ell_{c,i}
@@ -87,29 +89,29 @@ def corrected_by_bootstrap(
     losses = np.atleast_2d(np.asarray(losses, dtype=np.float64))
     n_rows = losses.shape[1]
     share = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
-    member = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    group_numbers = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
     check_count("replicates", replicates)
-    if (n_rows if member is None else int(member.max()) + 1) < 2:
+    if (n_rows if group_numbers is None else int(group_numbers.max()) + 1) < 2:
         raise BadData("a bootstrap that tests on what it missed needs two rows or groups.")
     if not np.isfinite(losses).all(axis=1).any():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
-    known = np.isfinite(losses).all(axis=1)
-    finite = np.where(known[:, None], losses, 0.0)
-    tested, chosen = [], []
-    for counts in drawn_counts(n_rows, member, replicates, len(losses), rng):
-        usable = counts[((counts == 0) * share).sum(axis=1) > 0]
-        usable = usable[(usable * share).sum(axis=1) > 0]
-        choice = _choices(finite, known, usable * share, rule)
-        outside = (usable == 0) * share
-        tested.append((finite[choice] * outside).sum(axis=1) / outside.sum(axis=1))
-        chosen.append(choice)
-    risks, choices = np.concatenate(tested), np.concatenate(chosen)
+    has_losses = np.isfinite(losses).all(axis=1)
+    finite = np.where(has_losses[:, None], losses, 0.0)
+    risk_batches, choice_batches = [], []
+    for counts in drawn_counts(n_rows, group_numbers, replicates, len(losses), rng):
+        usable_counts = counts[((counts == 0) * share).sum(axis=1) > 0]
+        usable_counts = usable_counts[(usable_counts * share).sum(axis=1) > 0]
+        choice = _choices(finite, has_losses, usable_counts * share, rule)
+        test_weights = (usable_counts == 0) * share
+        risk_batches.append((finite[choice] * test_weights).sum(axis=1) / test_weights.sum(axis=1))
+        choice_batches.append(choice)
+    risks, choices = np.concatenate(risk_batches), np.concatenate(choice_batches)
     if not len(risks):
         raise Refusal("no bootstrap sample misses a row with a weight: there is nothing to test.")
-    whole = _choices(finite, known, share[None, :], rule)[0]
+    selected_candidate = _choices(finite, has_losses, share[None, :], rule)[0]
     return Corrected(
         value=float(risks.mean()),
-        selected=float(finite[whole] @ share / share.sum()),
+        selected=float(finite[selected_candidate] @ share / share.sum()),
         replicates=risks,
         frequencies=np.bincount(choices, minlength=len(losses)),
     )
@@ -122,59 +124,74 @@ def corrected_in_any_order(
     rule: Rule | None,
     marks: np.ndarray,
 ) -> Corrected:
-    """Run `corrected_by_bootstrap` with a fixed seed, independent of the order of the rows.
+    """Run `corrected_by_bootstrap` with a fixed seed, independently of the order of the rows.
 
     Rows are sorted by their `marks` (`Data.row_marks`; groups by the sum over their rows) before
     samples are drawn. They are not sorted by losses, whose last bits depend on the engine.
     """
-    order = np.argsort(marks, kind="stable")
+    row_order = np.argsort(marks, kind="stable")
     if groups is not None:
-        member = np.unique(groups, return_inverse=True)[1].ravel()
-        by_group = np.argsort(summed_by(member, marks), kind="stable")
-        groups = np.argsort(by_group)[member]
+        group_numbers = np.unique(groups, return_inverse=True)[1].ravel()
+        group_order = np.argsort(summed_by(group_numbers, marks), kind="stable")
+        groups = np.argsort(group_order)[group_numbers]
     return corrected_by_bootstrap(
-        losses[:, order],
+        losses[:, row_order],
         np.random.default_rng(SEED),
-        groups=None if groups is None else groups[order],
-        weights=weights[order],
+        groups=None if groups is None else groups[row_order],
+        weights=weights[row_order],
         rule=rule,
     )
 
 
 def drawn_counts(
-    n_rows: int, member: np.ndarray | None, replicates: int, width: int, rng: np.random.Generator
+    n_rows: int,
+    group_numbers: np.ndarray | None,
+    replicates: int,
+    width: int,
+    rng: np.random.Generator,
 ) -> Iterator[np.ndarray]:
-    """Yield the copies of every row in each bootstrap sample, in blocks of samples."""
-    n_units = n_rows if member is None else int(member.max()) + 1
-    block = max(1, CELLS // max(n_rows, width))
-    for start in range(0, replicates, block):
-        size = min(block, replicates - start)
-        drawn = rng.integers(n_units, size=(size, n_units))
-        drawn += n_units * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * n_units).reshape(size, n_units)
-        yield (counts if member is None else counts[:, member]).astype(np.float64)
+    """Yield the number of copies of every row in each bootstrap sample, in batches of samples."""
+    n_units = n_rows if group_numbers is None else int(group_numbers.max()) + 1
+    max_batch_size = max(1, CELLS // max(n_rows, width))
+    for start in range(0, replicates, max_batch_size):
+        batch_size = min(max_batch_size, replicates - start)
+        drawn_units = rng.integers(n_units, size=(batch_size, n_units))
+        drawn_units += n_units * np.arange(batch_size)[:, None]
+        counts = np.bincount(drawn_units.ravel(), minlength=batch_size * n_units).reshape(
+            batch_size, n_units
+        )
+        yield (counts if group_numbers is None else counts[:, group_numbers]).astype(np.float64)
 
 
 def _choices(
     losses: np.ndarray, known: np.ndarray, counts: np.ndarray, rule: Rule | None
 ) -> np.ndarray:
-    """Return the candidate chosen by each row of `counts`, which holds weights of the rows."""
+    """Return the candidate that each bootstrap sample chooses.
+
+    Each row of `counts` holds the weights of the rows of X in one sample.
+    """
     totals = counts.sum(axis=1, keepdims=True)
     means = counts @ losses.T / totals
     means[:, ~known] = np.inf
     if rule is None:
-        least = means.min(axis=1, keepdims=True)
-        return tied(means, least).argmax(axis=1)
+        smallest_means = means.min(axis=1, keepdims=True)
+        return are_tied(means, smallest_means).argmax(axis=1)
     means[:, ~known] = np.nan
     errors = np.full_like(means, np.nan)
     if rule.needs_std_errors:
-        spread = np.maximum(counts @ (losses**2).T / totals - means**2, 0.0)
-        errors = np.sqrt(spread / totals)
-    return np.array([rule.choose(m, e) for m, e in zip(means, errors, strict=True)], dtype=np.int64)
+        variances = np.maximum(counts @ (losses**2).T / totals - means**2, 0.0)
+        errors = np.sqrt(variances / totals)
+    return np.array(
+        [
+            rule.choose(sample_means, sample_errors)
+            for sample_means, sample_errors in zip(means, errors, strict=True)
+        ],
+        dtype=np.int64,
+    )
 
 
 def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
-    r"""Return the correction of Tibshirani and Tibshirani (2009) from the risks in single splits.
+    r"""Return the corrected risk of Tibshirani and Tibshirani (2009) from the risks of the splits.
 
     .. math:: \bar e_{\hat c} + \frac{1}{K} \sum_k \left(e_{k, \hat c} - \min_c e_{k,c}\right)
 
@@ -188,12 +205,12 @@ def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
     means = risks.mean(axis=1)
     if np.isnan(means).all():
         raise Refusal("every candidate has a failed split: there is nothing to choose from.")
-    best = int(tied(means, np.nanmin(means)).argmax()) if chosen is None else chosen
+    best = int(are_tied(means, np.nanmin(means)).argmax()) if chosen is None else chosen
     return float(means[best] + (risks[best] - np.nanmin(risks, axis=0)).mean())
 
 
 class Percentiles(IntervalForm[RowEvidence]):
-    """Percentiles of the losses of bootstrapped rows; each sample is tested on the rows it missed.
+    """Percentile interval of bootstrapped losses; each sample is tested on the rows that it missed.
 
     For the candidate that the rule chose, every sample chooses again among all candidates
     (bootstrap-bias-corrected cross-validation, Tsamardinos et al., 2018). The interval is therefore

@@ -36,11 +36,11 @@ from truerisk.intervals.form import (
     is_none,
     variances_of_means,
 )
-from truerisk.results.evaluation import FOLDS, LeftTwoOut
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, LeftTwoOut
 from truerisk.results.interval import Basis, Interval
 
-ONCE = FOLDS  # the factor for a single drawing of the folds
-STABLE = 1.3  # the factor of learners with instability 0, unless errors are counted
+ONCE = FOLD_VARIANCE_FACTOR  # Variance factor for a single drawing of the folds.
+STABLE = 1.3  # Variance factor of learners with instability 0, unless the loss counts errors.
 BELOW = 1.15
 """Factor on the standard error towards low ends, for row losses of probabilities (Brier, log).
 
@@ -51,8 +51,8 @@ exists, and is evaluated on others (`python -m benchmarks.calibration.two_sides`
 not moved closer, because a few confident wrong predictions, which a sample may lack, make it too
 low for some learners.
 """
-# falls of the risk, relative to half the interval: below the first no note, above the second a
-# warning
+# Expected falls of the risk with all rows, as shares of half the interval.
+# There is no note for a fall below SMALL, and a warning above STEEP.
 SMALL, STEEP = 0.1, 0.4
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
@@ -72,16 +72,11 @@ CALIBRATED = (
 
 
 @frozen
-class Law:
-    """The factor as a function of the instability u: stable − `delay` + slope u √(K/10), K folds.
+class InstabilityFactor:
+    """Variance factor stable − `delay` + slope u √(K/10) for the instability u and K folds.
 
     It is never smaller than `stable`, the factor of a learner with instability 0, and never larger
     than `most`.
-
-    >>> DRAWINGS.factor(0.0, 10), DRAWINGS.factor(0.1, 10), DRAWINGS.factor(0.5, 10)
-    (1.0, 1.5, 2.0)
-    >>> PAIRS.factor(0.05, 5), round(PAIRS.factor(0.2, 5), 3), PAIRS.factor(0.9, 5)
-    (1.0, 1.8, 2.5)
     """
 
     slope: float
@@ -89,25 +84,29 @@ class Law:
     delay: float = 0.0
 
     def factor(self, instability: float, k: float, stable: float = 1.0) -> float:
-        """Return the factor by which the variance of independent rows is multiplied."""
-        grown = stable - self.delay + self.slope * instability * math.sqrt(k / 10)
-        return min(self.most, max(stable, grown))
+        """Return the factor that multiplies the variance of a mean of independent rows."""
+        factor = stable - self.delay + self.slope * instability * math.sqrt(k / 10)
+        return min(self.most, max(stable, factor))
 
 
-DRAWINGS = Law(5.0, 2.0)  # for u from several drawings of the folds
-PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # for u from models without a further fold
+DRAWINGS = InstabilityFactor(
+    5.0, 2.0
+)  # Variance factor for an instability u from several drawings of the folds.
+# Variance factor for an instability u from models without a further fold.
+PAIRS = InstabilityFactor(6.0 * math.sqrt(2), 2.5, 0.4)
 
 
 @frozen
-class Enlarged:
-    """The variance of a cross-validated mean; `std_error` is the usual one of independent units.
+class EnlargedVariance:
+    """Variance of a cross-validated mean loss, enlarged because folds share training rows.
 
-    The interval is based on `variance`. `units` is the number of tested rows, or groups, divided by
-    the factor of cross-validation. `notes` tell what several drawings of the folds showed about it.
-    `degrees` are the degrees of freedom of Student's t, if few events or few groups determine the
-    variance. The low end of an interval is `below` times as many standard errors from the value as
-    the high end. `pooled` is the value of all answers as one test set, if the mean is biased on
-    small test sets.
+    `std_error` is the usual standard error of independent rows or groups. The interval is based on
+    `variance`. `units` is the number of test rows, or groups, divided by the factor of
+    cross-validation. `notes` tell what several drawings of the folds showed about it. `degrees` are
+    the degrees of freedom of Student's t, if few events or few groups determine the variance. The
+    low end of an interval is `below` times as many standard errors from the value as the high end.
+    `pooled` is the value of all predictions as one test set, if the mean is biased on small test
+    sets.
     """
 
     variance: float
@@ -119,65 +118,78 @@ class Enlarged:
     pooled: float | None = None
 
 
-def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
-    """Return candidate c's variance of a mean of independent rows or groups, times the factor."""
-    plan, loss, (plain, units) = evidence.plan, evidence.loss, evidence.variance(c, evidence.groups)
-    if is_none(plain**0.5, float(evidence.values[c])):
-        plain = 0.0
-    error = plain**0.5
-    # The rows of a finished model are independent tests of one rule.
+def enlarged(evidence: RowEvidence, c: int) -> EnlargedVariance:
+    """Return candidate c's variance of a mean of independent rows or groups, times the factor.
+
+    The factor accounts for training rows that folds share.
+    """
+    plan, loss, (row_variance, units) = (
+        evidence.plan,
+        evidence.loss,
+        evidence.variance(c, evidence.groups),
+    )
+    if is_none(row_variance**0.5, float(evidence.values[c])):
+        row_variance = 0.0
+    error = row_variance**0.5
+    # A finished model needs no factor of cross-validation: its test rows are independent.
     if not plan.train_sizes.any():
-        if evidence.groups is not None:  # The enlargement for few rows is not known for few groups.
-            return Enlarged(plain, error, units, degrees=max(units - 1, 1))
-        more, degrees = loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0])
-        return Enlarged(more * plain, error, units, degrees=degrees)
+        # For few groups the enlargement of the variance is unknown; it is known for few rows.
+        if evidence.groups is not None:
+            return EnlargedVariance(row_variance, error, units, degrees=max(units - 1, 1))
+        factor, degrees = loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0])
+        return EnlargedVariance(factor * row_variance, error, units, degrees=degrees)
     notes: tuple[str, ...] = ()
-    more = ONCE
+    factor = ONCE
     if evidence.repeatedly or evidence.left_two_out is not None:
-        more, notes = _factor(evidence, c, plain)
-    return Enlarged(
-        more * plain,
+        factor, notes = _variance_factor(evidence, c, row_variance)
+    return EnlargedVariance(
+        factor * row_variance,
         error,
-        units / more,
+        units / factor,
         notes,
         below=BELOW if loss.per_row and loss.response == "probability" else 1.0,
         pooled=None if evidence.pooled is None else float(evidence.pooled[c]),
     )
 
 
-def _factor(evidence: RowEvidence, c: int, plain: float) -> tuple[float, tuple[str, ...]]:
-    """Return the factor that further fits or drawings of the folds show, and notes on it."""
-    known = evidence.instability if plain > 0 else None  # Equal losses show nothing.
+def _variance_factor(
+    evidence: RowEvidence, c: int, row_variance: float
+) -> tuple[float, tuple[str, ...]]:
+    """Return the variance factor that additional fits or drawings of the folds show, and notes."""
+    # If all losses are equal, the instability is unknown.
+    instabilities = evidence.instability if row_variance > 0 else None
     k = float(evidence.plan.n_rows / evidence.plan.test_sizes.mean())
-    more = ONCE
-    why = "models or losses hardly differ, so that nothing shows how training rows change them"
-    if known is not None:
-        u, stable = float(known[c]), 1.0 if evidence.loss.binary else STABLE
-        more = (DRAWINGS if evidence.repeatedly else PAIRS).factor(u, k, stable)
-        why = f"losses change with the training rows (instability {u:.2g})"
-    note = f"{why}: the interval rests on {more:.2g} times the variance of independent rows."
+    factor = ONCE
+    reason = "models or losses hardly differ, so that nothing shows how training rows change them"
+    if instabilities is not None:
+        u, stable = float(instabilities[c]), 1.0 if evidence.loss.binary else STABLE
+        factor = (DRAWINGS if evidence.repeatedly else PAIRS).factor(u, k, stable)
+        reason = f"losses change with the training rows (instability {u:.2g})"
+    note = f"{reason}: the interval rests on {factor:.2g} times the variance of independent rows."
     if evidence.left_two_out is None:
-        return more, (note,)
-    return more, (
+        return factor, (note,)
+    return factor, (
         note,
-        *_note_of_all_rows(evidence, evidence.left_two_out, c, k, (more * plain) ** 0.5),
+        *_learning_note(evidence, evidence.left_two_out, c, k, (factor * row_variance) ** 0.5),
     )
 
 
-def _moves(half: float, gap: float) -> tuple[float, float]:
-    """Return the distances to both ends: √(half² + gap²) on the side of the gap, else `half`.
+def _end_distances(half_width: float, gap: float) -> tuple[float, float]:
+    """Return the distances from the value to both ends: √(half² + gap²) on the side of the gap.
 
-    A score such as F1 is a ratio, whose mean over small test sets is biased. All answers together
-    form a test set that is large enough for the bias to be small. The gap between their value and
-    the mean, on the scale of the interval, estimates the bias as if it were one standard error.
+    On the other side the distance is `half_width`. A score such as F1 is a ratio, whose mean over
+    small test sets is biased. All predictions together form a test set that is large enough for the
+    bias
+    to be small. The gap between their value and the mean, on the scale of the interval, estimates
+    the bias as if it were one standard error.
     """
-    return math.hypot(half, min(gap, 0.0)), math.hypot(half, max(gap, 0.0))
+    return math.hypot(half_width, min(gap, 0.0)), math.hypot(half_width, max(gap, 0.0))
 
 
-def _note_of_all_rows(
+def _learning_note(
     evidence: RowEvidence, left_two_out: LeftTwoOut, c: int, k: float, error: float
 ) -> tuple[str, ...]:
-    """Return a note if a model of all rows is noticeably better than the value tells.
+    """Return a note if a model trained on all rows is noticeably better than the value suggests.
 
     Fits without two folds have a mean loss that is larger by d than the loss of fits without one.
     The power law through both sizes predicts the loss with all rows. d is a mean over rows, which
@@ -186,26 +198,33 @@ def _note_of_all_rows(
     """
     if error <= 0:
         return ()
-    value, low, scale = float(evidence.values[c]), evidence.loss.lower or 0.0, evidence.loss.scale
+    value, lower_bound, scale = (
+        float(evidence.values[c]),
+        evidence.loss.lower or 0.0,
+        evidence.loss.scale,
+    )
     losses, weights = left_two_out.by_row(c, evidence.rows), evidence.weights
-    moved, more = losses - evidence.losses[c], float(losses @ weights)
-    d = np.array([more - value])
-    variances, _ = variances_of_means(moved[None], weights, d, evidence.groups)
-    noise, half = 2 * float(variances[0]) ** 0.5, evidence.z * error
-    if not more - value > noise:
+    loss_changes, loss_without_two = losses - evidence.losses[c], float(losses @ weights)
+    mean_change = np.array([loss_without_two - value])
+    variances, _ = variances_of_means(loss_changes[None], weights, mean_change, evidence.groups)
+    change_error, half_width = 2 * float(variances[0]) ** 0.5, evidence.z * error
+    if not loss_without_two - value > change_error:
         return ()
     power = math.log(1 - 1 / k) / math.log(1 - 1 / (k - 1))
-    ratios = (value - low) / (more - low + np.array([-noise, 0.0, noise]))
-    least, fall, most = (value - low) * (1 - ratios**power)
-    if fall < SMALL * half:
+    ratios = (value - lower_bound) / (
+        loss_without_two - lower_bound + np.array([-change_error, 0.0, change_error])
+    )
+    smallest_fall, fall, largest_fall = (value - lower_bound) * (1 - ratios**power)
+    if fall < SMALL * half_width:
         return ()
     names = ("risk", "less") if scale.perfect is None else ("score", "more")
     note = (
         f"each model saw {1 - 1 / k:.0%} of the rows. With all of them the {names[0]} will be "
-        f"about {fall:.2g} {names[1]} ({least:.2g} to {most:.2g}): models of {1 - 2 / k:.0%} have "
-        f"{scale.value(more):.3g} where these have {scale.value(value):.3g}."
+        f"about {fall:.2g} {names[1]} ({smallest_fall:.2g} to {largest_fall:.2g}): models of "
+        f"{1 - 2 / k:.0%} have "
+        f"{scale.value(loss_without_two):.3g} where these have {scale.value(value):.3g}."
     )
-    if fall > STEEP * half:
+    if fall > STEEP * half_width:
         remedy = "more folds"
         if evidence.loss.per_row:
             remedy = "interval='ncv' of tr.estimate_risk, tr.assess or HonestSearchCV"
@@ -236,26 +255,26 @@ class BetaCV(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
-        low, span = evidence.bounds
-        share = float(np.clip((value - low) / span, 0, 1))
-        alike = spread.std_error == 0
-        if spread.units < 1 or (alike and 0 < share < 1):
+        lowest_loss, span = evidence.bounds
+        share = float(np.clip((value - lowest_loss) / span, 0, 1))
+        are_equal_losses = spread.std_error == 0
+        if spread.units < 1 or (are_equal_losses and 0 < share < 1):
             return None, None, (NO_SPREAD,)
         name = evidence.named(self.name)
-        if alike:
+        if are_equal_losses:
             return None, evidence.beta(value, spread.units, name), (NO_SPREAD,)
-        size = share * (1 - share) * span**2 / spread.variance
+        sample_size = share * (1 - share) * span**2 / spread.variance
         if spread.degrees < math.inf:
-            size *= (evidence.z / evidence.reach(spread.degrees)) ** 2
-        interval = evidence.beta(value, size, name)
+            sample_size *= (evidence.z / evidence.reach(spread.degrees)) ** 2
+        interval = evidence.beta(value, sample_size, name)
         if spread.below != 1:
-            low = evidence.beta(value, size / spread.below**2, name).low
-            interval = replace(interval, low=low)
+            lowest_loss = evidence.beta(value, sample_size / spread.below**2, name).low
+            interval = replace(interval, low=lowest_loss)
         return spread.std_error, interval, spread.notes
 
 
 class LogCV(IntervalForm[RowEvidence]):
-    r"""value · exp(± z se/value), for losses that are never negative and may be large.
+    r"""Interval value · exp(± z se/value), for losses that are never negative and may be large.
 
     se² is 1.3 to 2.5 times the variance of a mean of independent rows (or groups), computed by
     `enlarged`; se/value is the error of log value to first order. Means of squared errors are
@@ -277,13 +296,13 @@ class LogCV(IntervalForm[RowEvidence]):
         value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
-        reach = evidence.reach(spread.degrees)
+        quantile = evidence.reach(spread.degrees)
         gap = 0.0 if spread.pooled is None else float(np.log(spread.pooled / value))
-        below, above = _moves(reach * error / value, reach * gap)
-        high, most = value * float(np.exp(above)), evidence.loss.upper
+        below, above = _end_distances(quantile * error / value, quantile * gap)
+        upper_limit, upper_bound = value * float(np.exp(above)), evidence.loss.upper
         interval = Interval(
             value * float(np.exp(-spread.below * below)),
-            high if most is None else min(high, most),
+            upper_limit if upper_bound is None else min(upper_limit, upper_bound),
             evidence.named(self.name),
             evidence.terms.confidence_level,
         )
@@ -291,7 +310,7 @@ class LogCV(IntervalForm[RowEvidence]):
 
 
 class LogitCV(IntervalForm[RowEvidence]):
-    r"""logit⁻¹(logit m ± z se/(m (1 − m))), where m is the value as a share of the bound.
+    r"""Interval logit⁻¹(logit m ± z se/(m (1 − m))), where m is the value as a share of the bound.
 
     This interval is for scores that rate whole test sets; the effect of a row on the value is its
     influence φ. The value is the mean over folds, or the value of all answers together if that was
@@ -319,26 +338,27 @@ class LogitCV(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
-        low, span = evidence.bounds
+        lowest_loss, span = evidence.bounds
         if spread.units < 1:
             return None, None, (NO_SPREAD,)
-        least = 1.0 / len(evidence.rows)
+        smallest_share = 1.0 / len(evidence.rows)
         if evidence.one_row is not None:
-            least = max(least, float(evidence.one_row[c]) / span)
-        ends_at = least / 2, 1 - least / 2
-        share = float(np.clip((value - low) / span, *ends_at))
-        # the value for 1/least answers of which none is positive
-        of_so_few = (share * (1 - share) * least) ** 0.5
-        error = max(spread.variance**0.5 / span, min(least, of_so_few))
+            smallest_share = max(smallest_share, float(evidence.one_row[c]) / span)
+        share_limits = smallest_share / 2, 1 - smallest_share / 2
+        share = float(np.clip((value - lowest_loss) / span, *share_limits))
+        # This is the binomial standard error of the share in 1/smallest_share predictions.
+        few_rows_error = (share * (1 - share) * smallest_share) ** 0.5
+        error = max(spread.variance**0.5 / span, min(smallest_share, few_rows_error))
         logit, gap = np.log(share / (1 - share)), 0.0
         if spread.pooled is not None:
-            pooled = float(np.clip((spread.pooled - low) / span, *ends_at))
+            pooled = float(np.clip((spread.pooled - lowest_loss) / span, *share_limits))
             gap = np.log(pooled / (1 - pooled)) - logit
-        reach = evidence.reach(spread.degrees)
-        below, above = _moves(reach * error / (share * (1 - share)), reach * gap)
-        ends = low + span / (1 + np.exp(-np.array([logit - below, logit + above])))
+        quantile = evidence.reach(spread.degrees)
+        below, above = _end_distances(quantile * error / (share * (1 - share)), quantile * gap)
+        ends = lowest_loss + span / (1 + np.exp(-np.array([logit - below, logit + above])))
         interval = Interval(
-            min(float(ends[0]), value),  # A perfect score may always be the true one.
+            # The interval contains the value, because a perfect score may always be the true one.
+            min(float(ends[0]), value),
             max(float(ends[1]), value),
             evidence.named(self.name),
             evidence.terms.confidence_level,

@@ -1,4 +1,4 @@
-"""Names of intervals, and the choice of the interval that the answers to a plan allow."""
+"""Names of intervals, and the choice of the interval that the predictions for a plan allow."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from truerisk.contracts import Method, Terms
 from truerisk.core.arguments import check_has_name, mention, refuse_class
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, entries_of_table
 from truerisk.data.data import Data
 from truerisk.intervals.form import IntervalForm, dependence_name
 from truerisk.losses.loss import Loss
 from truerisk.plan.leaks import ORDERED, order_of
 from truerisk.plan.plan import Plan
-from truerisk.results.interval import OF_PLANS, Basis
+from truerisk.results.interval import PLAN_BASES, Basis
 
 registry = Registry(
     "interval",
-    lines_of(
+    entries_of_table(
         "truerisk.intervals",
         """
     wald  classical:Wald  normal, from rows that were tested once
@@ -45,7 +45,7 @@ own_forms: dict[str, IntervalForm[Any]] = {}
 
 
 def names() -> list[str]:
-    """Return the names that `interval=` takes, including those of user-defined intervals.
+    """Return the names that the argument `interval=` accepts, with those of user-defined intervals.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def names() -> list[str]:
 
 
 def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
-    """Return the interval with this name, or register and return a user-defined one.
+    """Return the interval with this name, or register and return a user-defined interval.
 
     Parameters
     ----------
@@ -113,57 +113,59 @@ def choose(
     *,
     calibrated: bool = False,
 ) -> str | None:
-    """Return the requested interval, or the `calibrated` one; None leaves it to the method.
+    """Return the name of the requested interval, or of the calibrated one if `calibrated` is true.
 
-    If the requested interval is not available, it is refused before any fit is made. The calibrated
-    interval (docs/intervals-measured.md, decision 15) takes rows, or clusters of rows, as
-    independent, so that there is none for rows that are tested in the order of time.
+    None leaves the interval to the method. If the requested interval is not available, it is
+    refused before any fit is made. The calibrated interval (docs/intervals-measured.md, decision
+    15) takes rows, or clusters of rows, as independent, so that there is none for rows that are
+    tested in the order of time.
     """
     if wanted is None and not calibrated:
         return None
-    bases, tester = gives(method, data, plan), method.outer_method
-    who = f"method '{tester.name}' (it offers {{}})"
-    average_of = getattr(tester, "average_of", None)
-    pooled = average_of is not None and average_of(loss) == "pooled"
-    if pooled and not loss.per_row and not loss.one_scale:
-        # A pooled score ranks the answers of several models together.
+    bases, testing_method = provided_evidence(method, data, plan), method.outer_method
+    provider = f"method '{testing_method.name}' (it offers {{}})"
+    average_of = getattr(testing_method, "average_of", None)
+    is_pooled = average_of is not None and average_of(loss) == "pooled"
+    if is_pooled and not loss.per_row and not loss.one_scale:
+        # A pooled score ranks the predictions of several models together.
         bases &= {Basis.LOSSES, Basis.SPLITS}
-        who = "a score of all folds at once"
+        provider = "a score of all folds at once"
     if wanted is None:
-        name = None if tester.respects_time else calibrated_name(loss, data)
+        name = None if testing_method.respects_time else calibrated_name(loss, data)
         return None if name is None or as_form(name).lacking(bases) is not None else name
     form = as_form(wanted)
-    if tester.respects_time and Basis.TIMES not in form.needs:
+    if testing_method.respects_time and Basis.TIMES not in form.needs:
         raise Refusal(
             f"interval '{wanted}' needs rows that do not depend on each other, which method "
-            f"'{tester.name}' (it offers 'hac') cannot give: it tests rows in the order of time."
+            f"'{testing_method.name}' (it offers 'hac') cannot give: it tests rows in the order of "
+            "time."
         )
     if form.lacking(bases) is not None:
-        words = ", ".join(f"'{name}'" for name in offered(method, data, plan))
-        form.require(bases, who.format(words or "no interval"))
+        allowed_names = ", ".join(f"'{name}'" for name in offered(method, data, plan))
+        form.require(bases, provider.format(allowed_names or "no interval"))
     form.check(data, loss)
     return wanted
 
 
-def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
-    """Return the kinds of evidence that the answers of a method to this plan provide.
+def provided_evidence(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
+    """Return the kinds of evidence that the predictions of a method for this plan provide.
 
-    The method determines the kind of its answers; the plan determines how often and in which order
-    rows are tested. For a method that tunes inside, both are those of the testing part.
+    The method determines the kind of its predictions; the plan determines how often and in which
+    order rows are tested. For a method that tunes inside, both are those of the testing part.
     """
     if method.tunes_inside:
         outer, method = plan.part_named("outer"), method.outer_method
         plan = outer if outer.n_questions else plan
-    times = np.bincount(plan.positions[0], minlength=plan.n_rows)
+    n_tests = np.bincount(plan.positions[0], minlength=plan.n_rows)
     bases = set(method.gives)
-    if times.max(initial=0) <= 1:
+    if n_tests.max(initial=0) <= 1:
         bases.add(Basis.ONCE)
-    untested = times == 0
-    # Inner splits leave out the rows of an outer fold, which then train no model either.
-    trains = untested.any() and any(
-        untested[plan.train_rows(int(fit))[0]].any() for fit in np.unique(plan.fit)
+    is_untested = n_tests == 0
+    # Rows of an outer fold are in no inner test set, but no inner fit is trained on them either.
+    untested_rows_train = is_untested.any() and any(
+        is_untested[plan.train_rows(int(fit))[0]].any() for fit in np.unique(plan.fit)
     )
-    if np.ptp(times[~untested]) == 0 and not trains:
+    if np.ptp(n_tests[~is_untested]) == 0 and not untested_rows_train:
         bases.add(Basis.EQUALLY_OFTEN)
     if method.respects_time or data.time is not None or order_of(plan) == "of rows":
         bases.add(Basis.TIMES)
@@ -171,10 +173,10 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
-    """Return the intervals whose needs the answers of a method to this plan fulfil."""
-    bases = gives(method, data, plan)
-    words = ["hac"] if method.outer_method.respects_time else registry
-    return [name for name in words if as_form(name).lacking(bases) is None]
+    """Return the names of the intervals that the predictions of a method for this plan allow."""
+    bases = provided_evidence(method, data, plan)
+    candidate_names = ["hac"] if method.outer_method.respects_time else registry
+    return [name for name in candidate_names if as_form(name).lacking(bases) is None]
 
 
 def calibrated_name(loss: Loss, data: Data) -> str | None:
@@ -183,40 +185,45 @@ def calibrated_name(loss: Loss, data: Data) -> str | None:
         return dependence_name(loss, data, data.time is not None)
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
         return None
-    bounded = "beta-cv" if loss.per_row else "logit-cv"
-    return "log-cv" if loss.upper is None else bounded
+    bounded_name = "beta-cv" if loss.per_row else "logit-cv"
+    return "log-cv" if loss.upper is None else bounded_name
 
 
 def with_interval(method: Method, name: str) -> Method:
     """Return the method that makes the fits that an interval needs; by default the same method.
 
     For K-fold words it is nested cross-validation or paired halves, and for `oob` the bootstrap.
-
-    >>> from truerisk.methods.words import as_method
-    >>> with_interval(as_method("10-fold"), "wald").name
-    '10-fold'
-    >>> with_interval(as_method("10-fold"), "ncv").name
-    'ncv (10x10-fold)'
     """
-    need = as_form(name).lacking(method.gives | OF_PLANS)
+    need = as_form(name).lacking(method.gives | PLAN_BASES)
     return (None if need is None else method.giving(need, name)) or method
 
 
 def own_interval(
-    plan: Plan, data: Data, loss: Loss, terms: Terms, unsure: str | None, usual: str | None
+    plan: Plan,
+    data: Data,
+    loss: Loss,
+    terms: Terms,
+    refusal_reason: str | None,
+    usual_name: str | None,
 ) -> tuple[str | None, str | None, bool]:
     """Return the interval's name, why there is none, and whether rows are in the order of time.
 
     The name is the one in the terms, else the one that the dependence of the rows requires, else
-    the `usual` one. None stands for the interval of plain rows.
+    the `usual_name` one. None stands for the interval of independent rows.
     """
-    wanted = terms.interval if terms.with_errors else None
+    requested_name = terms.interval if terms.with_errors else None
     in_time = data.time is not None
-    order = order_of(plan) if terms.with_errors and loss.per_row else None
-    if order is not None:
-        in_time = in_time or order == "of rows"
-        if not in_time or wanted not in (None, "hac"):
-            unsure = unsure or ORDERED
-    if wanted is not None and unsure is not None:
-        raise Refusal(f"interval '{wanted}' is not available from this method: {unsure}")
-    return wanted or dependence_name(loss, data, in_time) or usual, unsure, in_time
+    time_order = order_of(plan) if terms.with_errors and loss.per_row else None
+    if time_order is not None:
+        in_time = in_time or time_order == "of rows"
+        if not in_time or requested_name not in (None, "hac"):
+            refusal_reason = refusal_reason or ORDERED
+    if requested_name is not None and refusal_reason is not None:
+        raise Refusal(
+            f"interval '{requested_name}' is not available from this method: {refusal_reason}"
+        )
+    return (
+        requested_name or dependence_name(loss, data, in_time) or usual_name,
+        refusal_reason,
+        in_time,
+    )

@@ -40,8 +40,8 @@ class Wald(IntervalForm[RowEvidence]):
 
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
-        variances, m = evidence.variances
-        if m < 2:
+        variances, n_units = evidence.variances
+        if n_units < 2:
             return None, None, (ONE_ROW,)
         value, error = float(evidence.values[c]), variances[c] ** 0.5
         if is_none(error, value):
@@ -71,14 +71,14 @@ class CorrectedT(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         plan, value, risks = evidence.plan, float(evidence.values[c]), evidence.split_risks[c]
-        j = len(risks)
-        if j < 2:
+        n_splits = len(risks)
+        if n_splits < 2:
             return None, None, ("one split has no spread: there is no standard error.",)
         ratio = float(plan.test_sizes.mean() / plan.train_sizes[plan.fit].mean())
-        error = float(risks.std(ddof=1) * np.sqrt(1 / j + ratio))
+        error = float(risks.std(ddof=1) * np.sqrt(1 / n_splits + ratio))
         if is_none(error, value):
             return None, None, (SAME,)
         from scipy.special import stdtrit
 
-        half = float(stdtrit(j - 1, (1 + evidence.terms.confidence_level) / 2)) * error
-        return error, evidence.around(value, half, self.name), ()
+        half_width = float(stdtrit(n_splits - 1, (1 + evidence.terms.confidence_level) / 2)) * error
+        return error, evidence.around(value, half_width, self.name), ()

@@ -1,4 +1,4 @@
-"""Spatial components of correlated values, for the standard error of their mean."""
+"""Weights of places whose sums give the standard error of a mean of spatially correlated values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from functools import lru_cache
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.data.places import grid_cells, usual_side
+from truerisk.data.places import default_cell_side, grid_cells
 from truerisk.statistics.long_run import exceeds, least_factor, mean_of_chi
 
-MOST_ALIKE = 0.15  # the mean correlation of two places that an interval has to tolerate
+# An interval has to be valid for a mean correlation of two places up to this value.
+MOST_ALIKE = 0.15
 MOST_COMPONENTS = 12
-MOST_PLACES = 500  # if there are more places, they are gathered into cells
-STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])  # from the strongest correlation to none
+MOST_PLACES = 500  # If there are more places than this, they are merged into the cells of a grid.
+# Multiples of the decay rate, from the strongest assumed correlation to none.
+STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])
 
 
 @frozen(eq=False)
@@ -44,107 +46,115 @@ class SpatialComponents:
 
 
 def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialComponents | None:
-    """Return the components of rows at these places; None if there are fewer than three places.
-
-    >>> line = np.arange(20.0)[:, None]
-    >>> found = spatial_components(line, 0.95)
-    >>> found.vectors.shape, bool(found.critical > 1.96)
-    ((20, 5), True)
-    """
-    held = np.ascontiguousarray(places, dtype=np.float64)
-    return _of_places(held.tobytes(), held.shape[1], float(confidence_level))
+    """Return the spatial components of rows at these places, or None if fewer than three places."""
+    coordinates = np.ascontiguousarray(places, dtype=np.float64)
+    return _cached_components(coordinates.tobytes(), coordinates.shape[1], float(confidence_level))
 
 
 @lru_cache(maxsize=8)
-def _of_places(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
-    """Compute the components of hashable places; cached, as a search needs them per score."""
-    centres, member = _gathered(np.frombuffer(content).reshape(-1, n_axes))
+def _cached_components(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
+    """Compute the components of places given as bytes, which makes the function cacheable.
+
+    The cache is needed because a search asks for the same components with every score.
+    """
+    centres, place_of_row = _distinct_places(np.frombuffer(content).reshape(-1, n_axes))
     if len(centres) < 3:
         return None
     distances = distances_among(centres)
-    decay = _decay(distances)
-    n, most = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
-    strongest = np.exp(-decay * distances)
-    centred = strongest - strongest.mean(axis=0)
-    vectors = _leading(centred - centred.mean(axis=1, keepdims=True), most)
+    decay = _decay_rate(distances)
+    n, n_components = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
+    correlations = np.exp(-decay * distances)
+    centred = correlations - correlations.mean(axis=0)
+    vectors = _leading_eigenvectors(centred - centred.mean(axis=1, keepdims=True), n_components)
     basis = np.column_stack([np.full(n, n**-0.5), vectors])
     spreads = np.array([basis.T @ np.exp(-decay * step * distances) @ basis for step in STEPS])
-    q, critical = _shortest(spreads, 1 - level)
-    return SpatialComponents(vectors[:, :q], critical, member)
+    n_chosen, critical = _shortest_interval(spreads, 1 - level)
+    return SpatialComponents(vectors[:, :n_chosen], critical, place_of_row)
 
 
-def _leading(matrix: np.ndarray, most: int) -> np.ndarray:
-    """Return the eigenvectors of the largest eigenvalues, the largest first."""
+def _leading_eigenvectors(matrix: np.ndarray, n_vectors: int) -> np.ndarray:
+    """Return the eigenvectors of the largest eigenvalues of a matrix, the largest first."""
     from scipy.linalg import eigh
 
     n = len(matrix)
-    vectors: np.ndarray = eigh(matrix, subset_by_index=[n - most, n - 1])[1][:, ::-1]
+    vectors: np.ndarray = eigh(matrix, subset_by_index=[n - n_vectors, n - 1])[1][:, ::-1]
     return vectors
 
 
-def _shortest(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
-    """Return the number of components with the shortest interval, and its critical value.
+def _shortest_interval(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
+    """Return the number of components that gives the shortest interval, and its critical value.
 
     The length is that for independent places. It falls with the first components, which improve the
     estimate of the variance, and then rises.
     """
-    q = min(2, spreads.shape[-1] - 1)
-    critical = _critical(spreads[:, : q + 1, : q + 1], alpha)
-    while q + 2 <= spreads.shape[-1]:
-        following = _critical(spreads[:, : q + 2, : q + 2], alpha)
-        if following * mean_of_chi(q + 1) >= critical * mean_of_chi(q):
+    n_components = min(2, spreads.shape[-1] - 1)
+    critical = _critical_value(spreads[:, : n_components + 1, : n_components + 1], alpha)
+    while n_components + 2 <= spreads.shape[-1]:
+        next_critical = _critical_value(spreads[:, : n_components + 2, : n_components + 2], alpha)
+        if next_critical * mean_of_chi(n_components + 1) >= critical * mean_of_chi(n_components):
             break
-        q, critical = q + 1, following
-    return q, critical
+        n_components, critical = n_components + 1, next_critical
+    return n_components, critical
 
 
 def distances_among(places: np.ndarray) -> np.ndarray:
-    """Return Euclidean distances in the unit of the coordinates."""
-    # Centring avoids the cancellation of digits for large coordinates.
-    moved = places - places.mean(axis=0)
-    squares = (moved**2).sum(axis=1)
-    squared = squares[:, None] + squares - 2 * moved @ moved.T
-    np.fill_diagonal(squared, 0)
-    distances: np.ndarray = np.sqrt(np.maximum(squared, 0))
+    """Return the matrix of Euclidean distances between places, in the unit of the coordinates."""
+    # The places are centred to avoid the cancellation of digits for large coordinates.
+    centred = places - places.mean(axis=0)
+    squared_norms = (centred**2).sum(axis=1)
+    squared_distances = squared_norms[:, None] + squared_norms - 2 * centred @ centred.T
+    np.fill_diagonal(squared_distances, 0)
+    distances: np.ndarray = np.sqrt(np.maximum(squared_distances, 0))
     return distances
 
 
-def _gathered(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct places (centres of cells if there are many), and each row's place."""
-    centres, member = np.unique(places, axis=0, return_inverse=True)
-    member = member.ravel()
+def _distinct_places(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct places, and the index of each row's place.
+
+    If there are many places, the centres of grid cells take their place.
+    """
+    centres, place_of_row = np.unique(places, axis=0, return_inverse=True)
+    place_of_row = place_of_row.ravel()
     n_cells = MOST_PLACES
     while len(centres) > MOST_PLACES:
-        member = grid_cells(places, usual_side(places, n_cells))
-        sums = [np.bincount(member, column) for column in places.T]
-        centres = np.column_stack(sums) / np.bincount(member)[:, None]
+        place_of_row = grid_cells(places, default_cell_side(places, n_cells))
+        sums = [np.bincount(place_of_row, column) for column in places.T]
+        centres = np.column_stack(sums) / np.bincount(place_of_row)[:, None]
         n_cells = int(0.8 * n_cells)
-    return centres, member
+    return centres, place_of_row
 
 
-def _decay(distances: np.ndarray) -> float:
-    """Return the c at which the mean of exp(−c d) over all pairs of places is `MOST_ALIKE`."""
-    n = len(distances)
-    low, high = 1e-3 / distances.mean(), 1e4 / distances.mean()
-    for _ in range(40):
-        middle = np.sqrt(low * high)
-        mean = (np.exp(-middle * distances).sum() - n) / (n * (n - 1))
-        low, high = (middle, high) if mean > MOST_ALIKE else (low, middle)
-    return float(high)
+def _decay_rate(distances: np.ndarray) -> float:
+    """Return the rate c for which the mean of exp(−c d) over pairs of places is `MOST_ALIKE`.
 
-
-def _critical(spreads: np.ndarray, alpha: float) -> float:
-    """Return the least factor at which the error rate is at most `alpha` for all these spreads."""
-    return least_factor(lambda factor: _errs(spreads, factor), alpha)
-
-
-def _errs(spreads: np.ndarray, factor: float) -> np.ndarray:
-    """Return P(z₀² > f²/q Σ z_j²) for each covariance of the normal z₀ … z_q.
-
-    The quadratic form has one positive eigenvalue, so that the probability equals that of Z₀² > Σ
-    λ_j Z_j² with independent Z.
+    d is the distance between the two places.
     """
-    q = spreads.shape[-1] - 1
-    form = np.append(1.0, np.full(q, -(factor**2) / q))
-    values = np.sort(np.linalg.eigvals(spreads * form).real, axis=-1)
-    return exceeds(np.maximum(-values[:, :-1] / values[:, -1:], 0))
+    n = len(distances)
+    low_rate, high_rate = 1e-3 / distances.mean(), 1e4 / distances.mean()
+    for _ in range(40):
+        candidate_rate = np.sqrt(low_rate * high_rate)
+        mean = (np.exp(-candidate_rate * distances).sum() - n) / (n * (n - 1))
+        low_rate, high_rate = (
+            (candidate_rate, high_rate) if mean > MOST_ALIKE else (low_rate, candidate_rate)
+        )
+    return float(high_rate)
+
+
+def _critical_value(spreads: np.ndarray, alpha: float) -> float:
+    """Return the smallest critical value with error rates of at most `alpha` in all settings.
+
+    Each setting is a covariance matrix in `spreads`.
+    """
+    return least_factor(lambda factor: _error_rates(spreads, factor), alpha)
+
+
+def _error_rates(spreads: np.ndarray, critical_value: float) -> np.ndarray:
+    """Return P(z₀² > f²/q Σ z_j²) for each covariance matrix of the normal variables z₀ … z_q.
+
+    f is the critical value. The quadratic form has one positive eigenvalue, so that the probability
+    equals that of Z₀² > Σ λ_j Z_j² with independent Z.
+    """
+    n_components = spreads.shape[-1] - 1
+    signs = np.append(1.0, np.full(n_components, -(critical_value**2) / n_components))
+    eigenvalues = np.sort(np.linalg.eigvals(spreads * signs).real, axis=-1)
+    return exceeds(np.maximum(-eigenvalues[:, :-1] / eigenvalues[:, -1:], 0))

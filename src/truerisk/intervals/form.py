@@ -1,4 +1,4 @@
-"""Base classes of intervals: what they need, the check of these needs, and their evidence."""
+"""Base classes of confidence intervals, of the evidence that they need, and the check of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 import numpy as np
 
 from truerisk.contracts import Terms
-from truerisk.core.arguments import Extensible, Renamed, mention, shown
+from truerisk.core.arguments import Extensible, Renamed, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
@@ -61,12 +61,12 @@ MUELLER_WATSON = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )
 
-AT_ONCE = 1 << 15  # number of cells that stay in a cache
+AT_ONCE = 1 << 15  # Number of cells that fit into the processor's cache.
 
 
 @frozen(eq=False, kw_only=True)
 class Evidence:
-    """Evidence from which an interval is computed, for all candidates.
+    """Numbers from which an interval is computed, for all candidates.
 
     Parameters
     ----------
@@ -107,7 +107,9 @@ class Evidence:
         return normal_quantile(self.terms.confidence_level)
 
     def reach(self, degrees: float) -> float:
-        """Return the quantile of Student's t, which is normal for infinitely many degrees.
+        """Return the two-sided quantile of Student's t at the confidence level.
+
+        It is the normal quantile for infinitely many degrees of freedom.
 
         Parameters
         ----------
@@ -123,13 +125,16 @@ class Evidence:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest loss, and the range up to the largest one: for `Basis.UPPER_BOUND`."""
-        low, high = self.loss.lower, self.loss.upper
-        assert low is not None and high is not None
-        return low, high - low
+        """Smallest possible loss, and the distance from it to the largest possible loss.
+
+        They are known only for losses that fulfil `Basis.UPPER_BOUND`.
+        """
+        smallest_loss, largest_loss = self.loss.lower, self.loss.upper
+        assert smallest_loss is not None and largest_loss is not None
+        return smallest_loss, largest_loss - smallest_loss
 
     def named(self, name: str) -> str:
-        """Return the name of an interval, marked if it sums over groups first.
+        """Return the name of an interval, with "-grouped" if losses are summed over groups first.
 
         Parameters
         ----------
@@ -144,7 +149,7 @@ class Evidence:
         return name if self.groups is None else f"{name}-grouped"
 
     def around(self, value: float, half: float, name: str) -> Interval:
-        """Return `value ± half`, cut to the values that the loss can take.
+        """Return the interval `value ± half`, cut to the values that the loss can take.
 
         Parameters
         ----------
@@ -160,18 +165,18 @@ class Evidence:
         Interval
             The interval.
         """
-        least, most = self.loss.lower, self.loss.upper
-        low = value - half if least is None else max(value - half, least)
-        high = value + half if most is None else min(value + half, most)
-        return Interval(float(low), float(high), name, self.terms.confidence_level)
+        lower_bound, upper_bound = self.loss.lower, self.loss.upper
+        lower_limit = value - half if lower_bound is None else max(value - half, lower_bound)
+        upper_limit = value + half if upper_bound is None else min(value + half, upper_bound)
+        return Interval(float(lower_limit), float(upper_limit), name, self.terms.confidence_level)
 
     def skewed(self, value: float, half: float, name: str) -> Interval | None:
-        """Return `value ± half` on a scale on which a risk is nearly symmetric, to first order.
+        """Return `value ± half` on a scale on which the distribution of a risk is nearly symmetric.
 
-        For losses with bounds this scale is the logit. For other losses that are never negative it
-        is 1/√value: if a few large losses are missing, both the mean and its error are too small.
-        That scale ends at infinity, so that there is no interval if `half` is at least twice the
-        value.
+        The transformation is to first order. For losses with bounds this scale is the logit. For
+        other losses that are never negative it is 1/√value: if a few large losses are missing, both
+        the mean and its error are too small. That scale ends at infinity, so that there is no
+        interval if `half` is at least twice the value.
 
         Parameters
         ----------
@@ -189,10 +194,12 @@ class Evidence:
         """
         loss = self.loss
         if loss.lower is not None and loss.upper is not None:
-            low, span = self.bounds
-            share = (value - low) / span
+            smallest_loss, span = self.bounds
+            share = (value - smallest_loss) / span
             spread, logit = half / (span * share * (1 - share)), np.log(share / (1 - share))
-            ends = low + span / 2 * (1 + np.tanh(np.array([logit - spread, logit + spread]) / 2))
+            ends = smallest_loss + span / 2 * (
+                1 + np.tanh(np.array([logit - spread, logit + spread]) / 2)
+            )
         elif loss.lower == 0:
             if half >= 2 * value:
                 return None
@@ -202,7 +209,9 @@ class Evidence:
         return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
 
     def beta(self, value: float, size: float, name: str) -> Interval:
-        """Return quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share.
+        """Return the interval between quantiles of Beta(size m + ½, size (1 − m) + ½).
+
+        m is the value as a share of the range of the loss.
 
         Parameters
         ----------
@@ -220,23 +229,24 @@ class Evidence:
         """
         from scipy.special import betaincinv, gammaincinv
 
-        (low, span), level = self.bounds, self.terms.confidence_level
-        share = float(np.clip((value - low) / span, 0, 1))
+        (smallest_loss, span), level = self.bounds, self.terms.confidence_level
+        share = float(np.clip((value - smallest_loss) / span, 0, 1))
         tails = np.array([1 - level, 1 + level]) / 2
         a, b = size * share + 0.5, size * (1 - share) + 0.5
-        # The oldest supported SciPy returns NaN for a value of 1e-21, where Beta(a, b) is Gamma(a)
-        # / b.
+        # For a value of 1e-21 the oldest supported SciPy returns NaN.
+        # There Beta(a, b) equals Gamma(a) / b.
         quantiles = betaincinv(a, b, tails) if b < HUGE else gammaincinv(a, tails) / b
-        ends = low + span * quantiles
+        ends = smallest_loss + span * quantiles
         return Interval(float(ends[0]), float(ends[1]), name, level)
 
 
-HUGE = 1e12  # The relative difference between the two distributions is about a / b.
+# Above this b, Beta(a, b) and Gamma(a) / b are taken as equal; they differ by about a / b.
+HUGE = 1e12
 
 
 @frozen(eq=False, kw_only=True)
 class RowEvidence(Evidence):
-    """Evidence with values that are means of losses of held-out rows.
+    """Numbers from which an interval is computed if the values are means of losses of test rows.
 
     Parameters
     ----------
@@ -314,12 +324,12 @@ class RowEvidence(Evidence):
 
     @cached_property
     def marks(self) -> np.ndarray:
-        """A number for each tested row that does not depend on the order of the rows."""
+        """Identifying number of each test row, which does not depend on the order of the rows."""
         return self.data.row_marks[self.rows]
 
     @cached_property
     def components(self) -> SpatialComponents | None:
-        """Spatial components of the places of the tested rows; None if there are too few places."""
+        """Spatial components of the places of the test rows, or None for too few places."""
         assert self.data.places is not None
         check_present("truerisk.intervals.components")
         from truerisk.intervals.components import spatial_components
@@ -328,7 +338,7 @@ class RowEvidence(Evidence):
 
     @cached_property
     def instability(self) -> np.ndarray | None:
-        """Instability of every candidate, from repeats or from models without a further fold."""
+        """Instability of every candidate, from repetitions or models without a further fold."""
         if self.repeatedly:
             return instabilities(self.by_position, self.losses, self.weights, self.plan)
         if self.left_two_out is None:
@@ -340,14 +350,15 @@ class RowEvidence(Evidence):
 
     @cached_property
     def variances(self) -> tuple[list[float], int]:
-        """Variances of each candidate's mean of independent rows, or groups, and their number."""
+        """Variance of each candidate's mean loss, and the number of independent rows or groups."""
         variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
         return variances.tolist(), m
 
     def influences(self, c: int, losses: np.ndarray | None) -> Influences | None:
-        """Return each row's influence on the value of candidate c, None if repeated or failed.
+        """Return each row's influence on the value of candidate c, or None.
 
-        `losses` are its losses if they are stored elsewhere, so that they are in memory only once.
+        None means that rows were tested repeatedly or that the candidate failed. `losses` are its
+        losses if they are stored elsewhere, so that they are in memory only once.
 
         Parameters
         ----------
@@ -366,7 +377,7 @@ class RowEvidence(Evidence):
         left_two_out = self.left_two_out
         if left_two_out is not None:
             left_two_out = replace(left_two_out, losses=left_two_out.losses[c : c + 1])
-        # For numeric predictions a changed answer may have an arbitrarily small effect.
+        # For numeric predictions a changed prediction may have an arbitrarily small effect.
         one_row = 0.0
         if self.loss.response == "label" and self.one_row is not None:
             one_row = float(self.one_row[c])
@@ -383,7 +394,7 @@ class RowEvidence(Evidence):
         )
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
-        """Return the variance of one candidate, for independent rows or for these groups.
+        """Return the variance of one candidate's mean loss, for independent rows or for groups.
 
         Parameters
         ----------
@@ -397,9 +408,9 @@ class RowEvidence(Evidence):
         tuple of (float, int)
             The variance of the mean, and the number of independent rows or groups.
         """
-        mine = slice(c, c + 1)
+        one_candidate = slice(c, c + 1)
         variances, m = variances_of_means(
-            self.losses[mine], self.weights, self.values[mine], groups
+            self.losses[one_candidate], self.weights, self.values[one_candidate], groups
         )
         return float(variances[0]), m
 
@@ -407,60 +418,72 @@ class RowEvidence(Evidence):
 def variances_of_means(
     losses: np.ndarray, weights: np.ndarray, values: np.ndarray, groups: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """Return the variances of weighted means, and the number m of groups or rows with a weight.
+    """Return the variances of the weighted mean losses, and the number m of groups or rows.
 
-    A variance is m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows; there is one
-    for each value and its row of losses.
+    A variance is m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows with a weight;
+    there is one for each value and its row of losses.
     """
-    member = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
-    sizes = weights if member is None else np.bincount(member, weights)
-    m = int(np.count_nonzero(sizes))
+    group_numbers = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    unit_weights = weights if group_numbers is None else np.bincount(group_numbers, weights)
+    n_units = int(np.count_nonzero(unit_weights))
     variances = np.zeros(len(losses))
-    step = max(1, AT_ONCE // max(1, len(weights)))
-    for start in range(0, len(losses) if m > 1 else 0, step):
-        part = slice(start, start + step)
-        residuals = losses[part] - values[part, None]
+    batch_size = max(1, AT_ONCE // max(1, len(weights)))
+    for start in range(0, len(losses) if n_units > 1 else 0, batch_size):
+        batch = slice(start, start + batch_size)
+        residuals = losses[batch] - values[batch, None]
         residuals *= weights
-        if member is not None:
-            residuals = np.array([np.bincount(member, line) for line in residuals])
-        variances[part] = m / (m - 1) * np.square(residuals, out=residuals).sum(axis=1)
-    return variances, m
+        if group_numbers is not None:
+            residuals = np.array(
+                [
+                    np.bincount(group_numbers, candidate_residuals)
+                    for candidate_residuals in residuals
+                ]
+            )
+        variances[batch] = n_units / (n_units - 1) * np.square(residuals, out=residuals).sum(axis=1)
+    return variances, n_units
 
 
 E = TypeVar("E", bound=Evidence)
 
 
 def dependence(data: Data) -> str | None:
-    """Return why an interval of independent rows, or groups, is not justified, or None.
+    """Return why an interval for independent rows, or groups, is not justified, or None if it is.
 
     Labels of blocks are groups, which methods keep together and sum first.
     """
     if data.time is None and data.places is None:
         return None
-    given, others = ("time=", "before") if data.time is not None else ("block=", "beside")
+    argument, direction = ("time=", "before") if data.time is not None else ("block=", "beside")
     name = "forward-5" if data.time is not None else "blocks-5"
     return (
-        f"{given} is given, and rows may depend on those {others} them: an interval of independent "
+        f"{argument} is given, and rows may depend on those {direction} them: an interval of "
+        "independent "
         f"rows is not justified. A method such as '{name}' has one that accounts for it."
     )
 
 
 def dependence_name(loss: Loss, data: Data, in_time: bool) -> str | None:
-    """Return the interval for losses that depend on earlier losses or on nearby ones, or None."""
+    """Return the name of the interval for losses that depend on earlier or nearby losses.
+
+    It is None if there is no such interval.
+    """
     if in_time:
         return "hac" if loss.per_row else None
-    calibrated = loss.per_row or loss.holds_in_space
-    return "spatial" if data.block is not None and loss.tells_influences and calibrated else None
+    is_calibrated = loss.per_row or loss.holds_in_space
+    return "spatial" if data.block is not None and loss.tells_influences and is_calibrated else None
 
 
 def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
-    """Return the intervals of all candidates by a form for independent rows, else None and why."""
-    why = dependence(data)
-    if why is None:
+    """Return the intervals of all candidates by a form for independent rows.
+
+    If rows are not independent, each candidate has no interval but the reason.
+    """
+    reason = dependence(data)
+    if reason is None:
         return form.of_each(evidence)
     if evidence.terms.interval is not None:
-        raise Refusal(f"interval '{form.name}' is not available here: {why}")
-    return [(None, None, (why,))] * len(evidence.values)
+        raise Refusal(f"interval '{form.name}' is not available here: {reason}")
+    return [(None, None, (reason,))] * len(evidence.values)
 
 
 class IntervalForm(Extensible, ABC, Generic[E]):
@@ -498,11 +521,14 @@ class IntervalForm(Extensible, ABC, Generic[E]):
     needs: ClassVar[Needs]
     reference: ClassVar[str]
     caution: ClassVar[str] = ""
-    counts_choice: ClassVar[bool] = False  # True if it must know which candidate was chosen
+    # True if the formula must know which candidate was chosen.
+    counts_choice: ClassVar[bool] = False
 
     @abstractmethod
     def compute(self, evidence: E, c: int) -> Sureness:
-        """Return the interval of candidate c; None and a note if the numbers justify none.
+        """Return the standard error and the interval of candidate c, or None and a note.
+
+        There is no interval if the evidence justifies none.
 
         Parameters
         ----------
@@ -518,9 +544,9 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         """
 
     def of_each(self, evidence: E) -> list[Sureness]:
-        """Return the intervals of all candidates; candidates without a value have none.
+        """Return the standard errors and intervals of all candidates that have a value.
 
-        Invalid results of a user-defined form are refused.
+        BadArgument is raised if a user-defined form returns invalid results.
 
         Parameters
         ----------
@@ -532,22 +558,23 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         list of tuples
             Standard error, interval and notes of each candidate.
         """
-        each = [NONE] * len(evidence.values)
+        results = [NONE] * len(evidence.values)
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
-            match made := self.compute(evidence, c):
+            match result := self.compute(evidence, c):
                 case (None | Real(), None | Interval(Real(), Real()), tuple()):
-                    interval = made[1]
+                    interval = result[1]
                     if interval is None or -inf < interval.low <= interval.high < inf:
-                        each[c] = made
+                        results[c] = result
                         continue
             raise BadArgument(
-                f"interval '{self.name}' gave {shown(made)}: give a standard error or None, an "
+                f"interval '{self.name}' gave {repr_on_one_line(result)}: give a standard error or "
+                "None, an "
                 "Interval from low to high or None, and a tuple of notes."
             )
-        return each
+        return results
 
     def check(self, data: Data, loss: Loss) -> None:
-        """Refuse a loss or data that the form does not support, before anything is drawn.
+        """Raise Refusal if the form does not support the loss or the data, before a plan is drawn.
 
         Parameters
         ----------
@@ -558,7 +585,7 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         """
         if data.time is not None and Basis.TIMES not in self.needs:
             raise Refusal(f"interval '{self.name}' is not available here: {dependence(data)}")
-        given = {
+        fulfilled = {
             Basis.ROW_LOSSES: loss.per_row,
             Basis.INFLUENCES: loss.tells_influences,
             Basis.UPPER_BOUND: loss.lower is not None and loss.upper is not None,
@@ -568,12 +595,12 @@ class IntervalForm(Extensible, ABC, Generic[E]):
             Basis.PLACES: data.block is not None,
         }
         for need in self.needs:
-            if not given.get(need, True):
+            if not fulfilled.get(need, True):
                 who = OF_DATA.get(need, f"loss '{loss.name}'")
                 raise self._refusal(need, who)
 
     def require(self, given: Collection[Basis], who: str) -> None:
-        """Refuse a method, or answers, that lack something that the form needs.
+        """Raise Refusal if a method, or its predictions, lack evidence that the form needs.
 
         Parameters
         ----------
@@ -587,7 +614,9 @@ class IntervalForm(Extensible, ABC, Generic[E]):
             raise self._refusal(need, who)
 
     def lacking(self, given: Collection[Basis]) -> Basis | None:
-        """Return the first need that a method, or its answers, must fulfil and do not.
+        """Return the first kind of evidence that the form needs and a method does not provide.
+
+        It is None if nothing is lacking.
 
         Parameters
         ----------
@@ -605,11 +634,11 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         return None
 
     def _refusal(self, need: Basis, who: str) -> Refusal:
-        """Return the error that names what is missing where, and the remedy."""
+        """Return the error that says which evidence is missing, and the remedy."""
         what, remedy = need.value, self.needs[need]
         return Refusal(f"interval '{self.name}' needs {what}, which {who} cannot give: {remedy}.")
 
 
 def is_none(error: float, value: float) -> bool:
-    """Return True if a spread is 0 up to rounding, relative to the value."""
+    """Return True if a standard error is 0 up to rounding, relative to the value."""
     return error <= 1e-12 * abs(value)

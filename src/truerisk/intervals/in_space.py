@@ -1,4 +1,4 @@
-"""The interval for losses that depend on nearby losses."""
+"""Confidence interval for mean losses if losses at nearby places are correlated."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class Spatial(IntervalForm[RowEvidence]):
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
         shares = evidence.weights * (evidence.losses[c] - value)
-        of = self._of_labels if evidence.data.places is None else self._of_places
-        spread = of(evidence, shares)
-        if isinstance(spread, str):
-            return None, None, (spread,)
-        error, factor = spread
+        error_function = self._of_labels if evidence.data.places is None else self._of_places
+        error_and_factor = error_function(evidence, shares)
+        if isinstance(error_and_factor, str):
+            return None, None, (error_and_factor,)
+        error, factor = error_and_factor
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
         interval = evidence.skewed(value, factor * error, self.name)
@@ -77,7 +77,10 @@ class Spatial(IntervalForm[RowEvidence]):
         return error, interval, (APART,) if evidence.data.places is None else ()
 
     def _of_places(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """Return the standard error of the mean over places and its factor, or a reason."""
+        """Return the standard error of the mean over places and its critical value, or a reason.
+
+        The reason, a sentence, says why there is no standard error.
+        """
         components = evidence.components
         n_places = 0 if components is None else len(components.vectors)
         if components is None or n_places < LEAST_PLACES:
@@ -85,28 +88,34 @@ class Spatial(IntervalForm[RowEvidence]):
                 f"{n_places} places are too few to estimate how losses are correlated in space: an "
                 f"interval needs {LEAST_PLACES}."
             )
-        if _lie_apart(evidence):
+        if _has_spread_group(evidence):
             return SPREAD
         return components.std_error(shares), components.critical
 
     def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """Return the standard error over independent blocks and its factor, or a reason."""
+        """Return the standard error over independent blocks and its t quantile, or a reason.
+
+        The reason, a sentence, says why there is no standard error.
+        """
         from scipy.special import stdtrit
 
         assert evidence.groups is not None
         sums = np.bincount(np.unique(evidence.groups, return_inverse=True)[1].ravel(), shares)
-        m = len(sums)
-        if m < LEAST_BLOCKS:
-            return f"{m} blocks are too few for an interval of their mean: it needs {LEAST_BLOCKS}."
-        error = float(np.sqrt(ONCE * m / (m - 1) * (sums**2).sum()))
-        return error, float(stdtrit(m - 1, (1 + evidence.terms.confidence_level) / 2))
+        n_blocks = len(sums)
+        if n_blocks < LEAST_BLOCKS:
+            return (
+                f"{n_blocks} blocks are too few for an interval of their mean: "
+                f"it needs {LEAST_BLOCKS}."
+            )
+        error = float(np.sqrt(ONCE * n_blocks / (n_blocks - 1) * (sums**2).sum()))
+        return error, float(stdtrit(n_blocks - 1, (1 + evidence.terms.confidence_level) / 2))
 
 
-def _lie_apart(evidence: RowEvidence) -> bool:
-    """Return True if some group has rows at more than one place."""
+def _has_spread_group(evidence: RowEvidence) -> bool:
+    """Return True if a group has rows at more than one place."""
     groups, places = evidence.data.groups, evidence.data.places
     if groups is None or places is None:
         return False
-    member = np.unique(groups[evidence.rows], return_inverse=True)[1].ravel()
-    both = np.column_stack([member, places[evidence.rows]])
-    return len(np.unique(both, axis=0)) > len(np.unique(member))
+    group_numbers = np.unique(groups[evidence.rows], return_inverse=True)[1].ravel()
+    groups_and_places = np.column_stack([group_numbers, places[evidence.rows]])
+    return len(np.unique(groups_and_places, axis=0)) > len(np.unique(group_numbers))

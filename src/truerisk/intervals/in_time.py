@@ -1,4 +1,4 @@
-"""The interval for losses that depend on earlier losses."""
+"""Confidence interval for mean losses if losses depend on earlier losses."""
 
 from __future__ import annotations
 
@@ -63,27 +63,27 @@ class HAC(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
-        if evidence.groups is not None and _met_again(evidence.groups, evidence.times):
-            return None, None, (OF_GROUPS.format(met=_units_of_splits(evidence.data)),)
+        if evidence.groups is not None and _groups_return(evidence.groups, evidence.times):
+            return None, None, (OF_GROUPS.format(met=_cluster_noun(evidence.data)),)
         value = float(evidence.values[c])
-        member = np.unique(evidence.times, return_inverse=True)[1].ravel()
-        sums = np.bincount(member, evidence.weights * (evidence.losses[c] - value))
-        n = len(sums)
-        if n < FEWEST_TIMES:
-            return None, None, (_too_few(n),)
+        time_numbers = np.unique(evidence.times, return_inverse=True)[1].ravel()
+        sums = np.bincount(time_numbers, evidence.weights * (evidence.losses[c] - value))
+        n_times = len(sums)
+        if n_times < FEWEST_TIMES:
+            return None, None, (_too_few_times_note(n_times),)
         variance = long_run(sums)
         if variance is None:
-            return None, None, (_lasting(n),)
-        error = n * variance.std_error
+            return None, None, (_long_dependence_note(n_times),)
+        error = n_times * variance.std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        half = variance.factor(evidence.terms.confidence_level) * error
-        interval = evidence.skewed(value, half, self.name)
+        half_width = variance.factor(evidence.terms.confidence_level) * error
+        interval = evidence.skewed(value, half_width, self.name)
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
 
 
-def _units_of_splits(data: Data) -> str:
-    """Return what the rows of one cluster share, in the terms of the arguments given."""
+def _cluster_noun(data: Data) -> str:
+    """Return what the rows of one cluster share, in the words of the user's arguments."""
     if data.block is None:
         return "groups"
     if data.places is None:
@@ -91,30 +91,33 @@ def _units_of_splits(data: Data) -> str:
     return "places" if data.groups is None else "places and groups"
 
 
-def _met_again(groups: np.ndarray, times: np.ndarray) -> bool:
+def _groups_return(groups: np.ndarray, times: np.ndarray) -> bool:
     """Return True if rows of another group lie between two rows of a group in time.
 
     Groups that follow one another are time periods, whose rows may depend on each other like those
     of any period.
     """
-    member = np.unique(groups, return_inverse=True)[1].ravel()
-    order = np.lexsort((times, member))
-    starts = np.flatnonzero(np.diff(member[order], prepend=-1))
-    first, last = times[order][starts], times[order][np.append(starts[1:], len(order)) - 1]
-    by_first = np.argsort(first, kind="stable")
-    first, last = first[by_first], last[by_first]
-    return bool((np.maximum.accumulate(last)[:-1] > first[1:]).any())
+    group_numbers = np.unique(groups, return_inverse=True)[1].ravel()
+    row_order = np.lexsort((times, group_numbers))
+    starts = np.flatnonzero(np.diff(group_numbers[row_order], prepend=-1))
+    first_times, last_times = (
+        times[row_order][starts],
+        times[row_order][np.append(starts[1:], len(row_order)) - 1],
+    )
+    start_order = np.argsort(first_times, kind="stable")
+    first_times, last_times = first_times[start_order], last_times[start_order]
+    return bool((np.maximum.accumulate(last_times)[:-1] > first_times[1:]).any())
 
 
-def _too_few(n: int) -> str:
+def _too_few_times_note(n_times: int) -> str:
     return (
-        f"rows of {n} different times were tested: of fewer than {FEWEST_TIMES} it cannot be "
+        f"rows of {n_times} different times were tested: of fewer than {FEWEST_TIMES} it cannot be "
         "estimated how their losses depend on those before them, so no standard error is justified."
     )
 
 
-def _lasting(n: int) -> str:
+def _long_dependence_note(n_times: int) -> str:
     return (
-        f"the losses at {n} times depend on those before them for so long that it cannot be "
+        f"the losses at {n_times} times depend on those before them for so long that it cannot be "
         "distinguished from a drift: no standard error is justified."
     )

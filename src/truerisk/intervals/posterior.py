@@ -1,4 +1,4 @@
-"""The posterior of an error rate, from rows that were tested once."""
+"""The Bayesian posterior of an error rate, from rows that were tested once."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ SEVERAL_RULES = (
 
 
 class BetaPosterior(IntervalForm[RowEvidence]):
-    r"""Equal-tailed interval of Beta(e + 1, n − e + 1), e errors in n rows that were tested once.
+    r"""Equal-tailed interval of the posterior Beta(e + 1, n − e + 1) for e errors in n test rows.
 
-    Rows of a hold-out are independent tests of one rule, and the posterior is exact. Rows of
-    several folds are not, and a note says so. With groups, the number of rows is n/max(1, d), where
-    d is the factor by which groups enlarge the variance of the mean (`beta-grouped`).
+    Each row was tested once. Rows of a hold-out are independent tests of one model, and the
+    posterior is exact. Rows of several folds are not, and a note says so. With groups, the number
+    of rows is n/max(1, d), where d is the factor by which groups enlarge the variance of the mean
+    (`beta-grouped`).
     """
 
     name: ClassVar[str] = "beta"
@@ -50,15 +51,15 @@ class BetaPosterior(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value, groups = float(evidence.values[c]), evidence.groups
-        plain, n = evidence.variance(c, None)
-        effective, variance = float(n), plain
+        row_variance, n = evidence.variance(c, None)
+        effective_rows, variance = float(n), row_variance
         if groups is not None:
             variance, _ = evidence.variance(c, groups)
-            counted = float(len(np.unique(groups)))
-            effective = n / max(1.0, variance / plain) if plain > 0 else counted
-        posterior = ErrorPosterior(effective * value, effective)
+            n_groups = float(len(np.unique(groups)))
+            effective_rows = n / max(1.0, variance / row_variance) if row_variance > 0 else n_groups
+        posterior = ErrorPosterior(effective_rows * value, effective_rows)
         interval = posterior.interval(evidence.terms.confidence_level)
-        several = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
-        alone = (ONE_ROW,) if n < 2 else ()
-        notes = several + alone + (() if variance > 0 else (NO_SPREAD,))
+        several_rules_note = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
+        one_row_note = (ONE_ROW,) if n < 2 else ()
+        notes = several_rules_note + one_row_note + (() if variance > 0 else (NO_SPREAD,))
         return variance**0.5 or None, replace(interval, method=evidence.named(self.name)), notes

@@ -29,10 +29,11 @@ from truerisk.results.interval import Basis
 
 @frozen
 class NestedErrors:
-    """The error of the mean, as estimated by nested cross-validation.
+    """Standard error of the mean loss, as estimated by nested cross-validation.
 
-    `std_error` lies between the `floor` of independent rows and √K times the floor. `mean` is the
-    mean loss outside each pair of folds. `n` is the number of tested rows, or groups.
+    `std_error` lies between the `floor`, which is the standard error of independent rows, and √K
+    times the floor. `mean` is the mean loss outside each pair of folds. `n` is the number of test
+    rows, or groups.
     """
 
     std_error: float
@@ -43,21 +44,24 @@ class NestedErrors:
 
 @frozen(eq=False, kw_only=True)
 class PairEvidence(Evidence):
-    """Evidence from fits without each pair of folds, for every candidate."""
+    """Evidence from the fits that leave out each pair of folds, for every candidate."""
 
     pairs: Sequence[NestedErrors]
 
 
 @frozen(eq=False, kw_only=True)
 class HalfEvidence(Evidence):
-    """Mean risks `halves[c, pair, side]` in disjoint halves of the rows."""
+    """Evidence from fits on disjoint halves of the rows: mean risks `halves[c, pair, side]`."""
 
     halves: np.ndarray
 
 
 @frozen(eq=False, kw_only=True)
 class SampleEvidence(Evidence):
-    """Err₁, the `risks` on rows that bootstrap samples missed, with its standard error or None."""
+    """Evidence from bootstrap samples: risks on the rows that the samples missed.
+
+    `risks` holds this risk, Err₁, of each candidate, and `std_errors` its standard error or None.
+    """
 
     std_errors: Sequence[float | None]
     risks: Sequence[float]
@@ -74,7 +78,10 @@ BATES = (
 
 
 class NestedNormal(IntervalForm[PairEvidence]):
-    """Value ± z times the standard error from nested cross-validation (Bates et al., 2023)."""
+    """Interval value ± z · se with the standard error se from nested cross-validation.
+
+    The standard error is that of Bates et al. (2023).
+    """
 
     name: ClassVar[str] = "ncv"
     needs: ClassVar[Needs] = OF_PAIRS
@@ -108,14 +115,14 @@ class NestedBeta(IntervalForm[PairEvidence]):
         name = evidence.named(self.name)
         if is_none(pairs.std_error, value):
             return None, evidence.beta(value, float(pairs.n), name), (NO_SPREAD,)
-        low, span = evidence.bounds
-        mean = (pairs.mean - low) / span
-        size = mean * (1 - mean) * (span / pairs.std_error) ** 2
-        return pairs.std_error, evidence.beta(value, size, name), ()
+        smallest_loss, span = evidence.bounds
+        mean_share = (pairs.mean - smallest_loss) / span
+        sample_size = mean_share * (1 - mean_share) * (span / pairs.std_error) ** 2
+        return pairs.std_error, evidence.beta(value, sample_size, name), ()
 
 
 class ConservativeZ(IntervalForm[HalfEvidence]):
-    r"""Nadeau and Bengio's conservative Z from R pairs of disjoint halves.
+    r"""Conservative Z interval of Nadeau and Bengio from R pairs of disjoint halves of the rows.
 
     se² = 1/(2R) Σ_r (m_r − m'_r)² with m and m' the mean risks in the halves of pair r. Halves
     share no row, so that their difference is a valid measure of the variation. It is the variation
@@ -138,11 +145,11 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
 
 
 class Bootstrap632(IntervalForm[SampleEvidence]):
-    r"""Value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5).
+    r"""Interval value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5).
 
-    se(Err₁) is the infinitesimal jackknife of the leave-one-out bootstrap. The standard error of
-    .632 and .632+ is taken as proportional to the value. It needs enough samples (about 5 n) and
-    neither groups nor weights; if they are not sufficient, there is a note and no interval.
+    Err₁ is the leave-one-out bootstrap risk, and se(Err₁) its infinitesimal jackknife. The standard
+    error of .632 and .632+ is taken as proportional to the value. It needs enough samples (about 5
+    n) and neither groups nor weights; if they are not sufficient, there is a note and no interval.
     """
 
     name: ClassVar[str] = "bootstrap-.632"
@@ -159,6 +166,6 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
     def compute(self, evidence: SampleEvidence, c: int) -> Sureness:
         value, error, risk = float(evidence.values[c]), evidence.std_errors[c], evidence.risks[c]
         if error is None or risk <= 0:
-            return None, None, ()  # The method gives the reason.
-        scaled = error * value / risk
-        return scaled, evidence.around(value, evidence.z * scaled, self.name), ()
+            return None, None, ()  # The method itself reports the reason.
+        scaled_error = error * value / risk
+        return scaled_error, evidence.around(value, evidence.z * scaled_error, self.name), ()

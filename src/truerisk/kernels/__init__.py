@@ -1,9 +1,10 @@
-"""The compiled module, and arithmetic that several families of engines share.
+"""Access to the compiled module, and numerical routines that several engines share.
 
-Other C++ sources are next to the Python code of their family, each with one caller. A caller checks
-shapes and bounds, which the loop trusts. Nothing falls back on NumPy silently: without the compiled
-module `available` returns False, `why_not` the reason, and a kernel raises
-`truerisk.core.errors.Refusal`. An engine asks first and passes the reason on.
+Other C++ sources are next to the Python code of their engine, each with one caller. The caller
+checks shapes and bounds, which the compiled loop does not check. Nothing falls back on NumPy
+silently: without the compiled module `available` returns False, `why_not` returns the reason, and a
+call of a compiled function raises `truerisk.core.errors.Refusal`. An engine therefore calls
+`why_not` first and reports the reason.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ NATIVE = "truerisk.kernels._native"
 
 @cache
 def attempt() -> tuple[ModuleType | None, str | None]:
-    """Import the compiled module once; return the module and no reason, or None and the reason."""
+    """Import the compiled module once; return it, or None and the reason of the failure."""
     try:
         return import_module(NATIVE), None
     except ImportError as error:
@@ -32,17 +33,17 @@ def attempt() -> tuple[ModuleType | None, str | None]:
 
 
 def available() -> bool:
-    """Return True if the compiled kernels can be called."""
+    """Return True if the compiled functions can be called."""
     return attempt()[0] is not None
 
 
 def why_not() -> str | None:
-    """Return why the compiled kernels cannot be called; None if they can."""
+    """Return why the compiled functions cannot be called, or None if they can."""
     return attempt()[1]
 
 
 def native() -> ModuleType:
-    """Return the compiled module.
+    """Return the compiled module, or raise if it cannot be imported.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checks of integer arrays that the callers of compiled loops share."""
+"""Validate integer arrays before they are passed to compiled functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def integers(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
-    """Return the values as an integer array; raise ValueError for another type or dimension."""
+    """Convert values to an integer array; raise ValueError for another type or dimension."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise ValueError(f"{name} must have {n_dimensions} dimension(s), got shape {array.shape}")
@@ -21,10 +21,11 @@ def integers(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]
 
 
 def check_bounds(array: NDArray[Any], name: str, low: int, high: int, high_is: str) -> None:
-    """Raise ValueError unless every value lies in low .. high; name the first that does not."""
+    """Raise ValueError that names the first value outside low .. high, if there is any."""
     if array.size == 0 or (array.min() >= low and array.max() <= high):
         return
-    where = tuple(int(i) for i in np.argwhere((array < low) | (array > high))[0])
+    first_index = tuple(int(i) for i in np.argwhere((array < low) | (array > high))[0])
     raise ValueError(
-        f"{name}{list(where)} is {array[where]}: it must lie in {low} .. {high} ({high_is})"
+        f"{name}{list(first_index)} is {array[first_index]}: it must lie in {low} .. {high} "
+        f"({high_is})"
     )

@@ -1,12 +1,12 @@
-"""Penalised least squares in the basis that diagonalises it, for all penalties at once.
+"""Ridge regression for all penalties at once, from one eigendecomposition of Z'Z or ZZ'.
 
-Let Z'Z = V diag(d) V', where Z holds centred rows times the square roots of their weights. The
-prediction for a row x at penalty a is Σ_j l_j r_j / (d_j + a), where l = V'x and r = V'Z'T. With
-ZZ' = V diag(d) V' the same holds for l = V'Zx and r = V'T ("dual"). One decomposition therefore
-answers every penalty.
+Let Z'Z = V diag(d) V', where Z holds centred rows times the square roots of their weights, and let
+T hold the targets. The prediction for a row x at penalty a is Σ_j l_j r_j / (d_j + a), where l =
+V'x and r = V'Z'T. With ZZ' = V diag(d) V' the same holds for l = V'Zx and r = V'T ("dual"). One
+decomposition therefore serves every penalty.
 
-Rounding errors are bounded to first order: "doubts" say how far apart two exact methods may be
-here, in units of each target's `scale`.
+Rounding errors are bounded to first order. The bounds are called "doubts" and say by how much two
+correct algorithms may differ, in units of each target's `scale`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-CLEARLY = 10.0  # Multiple of the rounding error. A smaller direction may be nothing but rounding.
-# Rounding of size s in a matrix of order m changes a form by about s/√m; this is a safety factor.
+# An eigenvalue below CLEARLY times its rounding error may be nothing but rounding error.
+CLEARLY = 10.0
+# Rounding errors of size s in an m × m matrix change an eigenvalue by about s/√m.
+# SPREAD is a safety factor for this estimate.
 SPREAD = 4.0
 
 
 @frozen(eq=False)
 class Spectrum:
-    """A decomposition: `vectors` (the basis), `values` d, `right` r (one column per target).
+    """Eigendecomposition of Z'Z, or of ZZ' if `dual`, with the targets in the eigenvector basis.
 
-    `noise` times EPS is the rounding error of the decomposed matrix, and `noise_right` that of Z'T
-    in units of the targets' scale (dual: of Zx). `of_rows` says that Z itself was decomposed, whose
-    singular values are the roots of d. `rest` is the length of the part of each target outside the
-    range of Z.
+    With the symbols of the module's docstring, `vectors` is V, `values` is d, and `right` is r with
+    one column per target. `noise` times EPS is the rounding error of the decomposed matrix, and
+    `noise_right` times EPS that of Z'T in units of the targets' scale (dual: of Zx). `of_rows` says
+    that Z itself was decomposed, whose singular values are the square roots of d. `rest` is the
+    length of the component of each target outside the range of Z.
     """
 
     vectors: Doubles
@@ -48,31 +51,39 @@ class Spectrum:
     rest: Doubles | None = None
     noise_right: float = 0.0
 
-    def over(self, penalties: Doubles) -> Doubles:
-        """Return 1 / (d + a), one column per penalty."""
+    def inverse_eigenvalues(self, penalties: Doubles) -> Doubles:
+        """Return 1 / (eigenvalue + penalty), with one column per penalty."""
         return 1.0 / (self.values[:, None] + penalties)
 
-    def stands(self, penalties: Doubles, least: float = 1.0) -> NDArray[np.bool_]:
-        """Return a mask of penalties at which no direction is pure rounding error.
+    def is_reliable_at(self, penalties: Doubles, least_share: float = 1.0) -> NDArray[np.bool_]:
+        """Return a mask of penalties at which no eigenvalue is pure rounding error.
 
-        The eigenvalues may shrink to `least` d. A column that is constant up to rounding has such a
-        direction, with predictions as large as those of any other, so that every solver gets its
-        own result.
+        The eigenvalues may shrink to `least_share` times their value. A column that is constant up
+        to rounding causes such an eigenvalue. Its direction contributes as much to predictions as
+        any other direction, so that every solver gets a different result.
         """
-        smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
-        return (np.sqrt(smallest) if self.of_rows else smallest) > (CLEARLY * EPS * self.noise)
+        smallest_eigenvalue = (
+            np.maximum(least_share * self.values.min(initial=np.inf), 0.0) + penalties
+        )
+        return (np.sqrt(smallest_eigenvalue) if self.of_rows else smallest_eigenvalue) > (
+            CLEARLY * EPS * self.noise
+        )
 
-    def moved_by(self, test_rows: Doubles, solved: Doubles) -> Doubles:
-        """Return how far rounding moves a prediction, where z and c have these lengths."""
-        times = solved if self.dual else test_rows
-        return EPS * (test_rows * self.noise * solved + times * self.noise_right)
+    def rounding_bound(self, row_length: Doubles, solution_length: Doubles) -> Doubles:
+        """Return a bound on the rounding error of predictions, from the lengths of z and c.
+
+        The vectors z and c solve the system for the test row and for the targets.
+        """
+        other_length = solution_length if self.dual else row_length
+        return EPS * (row_length * self.noise * solution_length + other_length * self.noise_right)
 
 
 @frozen(eq=False)
-class Turned:
-    """Rows in the basis of a spectrum, computed on request so that few stay in the cache.
+class RowCoordinates:
+    """Coordinates of rows in an eigenvector basis, computed when needed, block by block.
 
-    They are shifted by `shift` (in the basis) and, if there are `factors`, multiplied by them.
+    The coordinates are reduced by `shift` and, if there are `factors`, each row is multiplied by
+    its factor. Computing few rows at a time keeps them in the processor's cache.
     """
 
     rows: Doubles
@@ -83,27 +94,27 @@ class Turned:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, part: slice) -> Doubles:
-        turned: Doubles = self.rows[part] @ self.vectors
-        turned -= self.shift
+    def __getitem__(self, row_slice: slice) -> Doubles:
+        coordinates: Doubles = self.rows[row_slice] @ self.vectors
+        coordinates -= self.shift
         if self.factors is not None:
-            turned *= self.factors[part, None]
-        return turned
+            coordinates *= self.factors[row_slice, None]
+        return coordinates
 
-    def across(self, part: slice, out: Doubles) -> Doubles:
-        """Write the same into `out`, one column per row, which is faster in BLAS."""
-        rows = self.rows[part]
-        turned: Doubles = np.matmul(self.vectors.T, rows.T, out=out[:, : len(rows)])
-        turned -= self.shift[:, None]
+    def across(self, row_slice: slice, out: Doubles) -> Doubles:
+        """Write a slice's transposed coordinates into `out`, which is faster in BLAS."""
+        rows = self.rows[row_slice]
+        transposed_coordinates: Doubles = np.matmul(self.vectors.T, rows.T, out=out[:, : len(rows)])
+        transposed_coordinates -= self.shift[:, None]
         if self.factors is not None:
-            turned *= self.factors[part]
-        return turned
+            transposed_coordinates *= self.factors[row_slice]
+        return transposed_coordinates
 
     @property
     def longest(self) -> float:
-        """Upper bound on the length of the rows, without their factors."""
-        squares = np.einsum("ij,ij->i", self.rows, self.rows)
-        return float(np.sqrt(squares.max(initial=0.0)) + np.linalg.norm(self.shift))
+        """Upper bound on the length of the coordinates of all rows, without their factors."""
+        squared_lengths = np.einsum("ij,ij->i", self.rows, self.rows)
+        return float(np.sqrt(squared_lengths.max(initial=0.0)) + np.linalg.norm(self.shift))
 
 
 def from_product(
@@ -114,7 +125,7 @@ def from_product(
     noise_right: float = 0.0,
     dual: bool = False,
 ) -> Spectrum:
-    """Return the spectrum of Z'Z (right: Z'T) or of ZZ' (right: T); overwrite `product`.
+    """Decompose the product Z'Z (with right: Z'T) or ZZ' (with right: T), overwriting `product`.
 
     Only the lower triangle of a product in Fortran order is read. `noise` is the rounding error
     that each element of the product already has.
@@ -123,15 +134,15 @@ def from_product(
 
     if not len(product):
         return Spectrum(product, np.empty(0), right, 0.0, dual)
-    # Before SciPy 1.11, "evd" fails for a single element.
-    driver = "evd" if len(product) > 1 else "ev"
+    # Before SciPy 1.11, the driver "evd" fails for a 1 x 1 matrix.
+    lapack_driver = "evd" if len(product) > 1 else "ev"
     # LAPACK's memory order avoids a copy.
     product = product if product.flags.f_contiguous else product.T
-    values, vectors = eigh(product, driver=driver, overwrite_a=True, check_finite=False)
-    size = float(np.abs(values[[0, -1]]).max())
-    noise += size * min(1.0, SPREAD / len(values) ** 0.5)
+    eigenvalues, vectors = eigh(product, driver=lapack_driver, overwrite_a=True, check_finite=False)
+    largest_eigenvalue = float(np.abs(eigenvalues[[0, -1]]).max())
+    noise += largest_eigenvalue * min(1.0, SPREAD / len(eigenvalues) ** 0.5)
     right = vectors.T @ right
-    return Spectrum(vectors, values, right, noise, dual, noise_right=noise_right)
+    return Spectrum(vectors, eigenvalues, right, noise, dual, noise_right=noise_right)
 
 
 def from_rows(
@@ -141,153 +152,185 @@ def from_rows(
     cutoff: float = 0.0,
     noise: float = 0.0,
 ) -> tuple[Spectrum, Doubles]:
-    """Return the spectrum of Z'Z from Z itself, which keeps all digits.
+    """Return the spectrum of Z'Z by an SVD of Z, which loses no digits, and all singular values.
 
-    Also return all singular values of Z.
-
-    Directions whose singular value is at most `cutoff` times the largest are left out.
+    Directions whose singular value is at most `cutoff` times the largest singular value are left
+    out of the spectrum.
     """
     from scipy.linalg import svd
 
     if not Z.size:
-        nothing = np.empty(0)
-        empty = np.empty((0, T.shape[1]))
-        return Spectrum(np.empty((Z.shape[1], 0)), nothing, empty, 0.0, of_rows=True), nothing
-    U, s, Vt = svd(Z, full_matrices=False, check_finite=False)
-    retained = s > cutoff * s[0]
-    along = U[:, retained].T @ T
+        no_values = np.empty(0)
+        no_targets = np.empty((0, T.shape[1]))
+        return Spectrum(
+            np.empty((Z.shape[1], 0)), no_values, no_targets, 0.0, of_rows=True
+        ), no_values
+    left_vectors, singular_values, right_vectors = svd(Z, full_matrices=False, check_finite=False)
+    is_retained = singular_values > cutoff * singular_values[0]
+    target_coordinates = left_vectors[:, is_retained].T @ T
     spectrum = Spectrum(
-        vectors=Vt[retained].T,
-        values=s[retained] ** 2,
-        right=s[retained, None] * along,
-        noise=float(s[0]) + noise,
+        vectors=right_vectors[is_retained].T,
+        values=singular_values[is_retained] ** 2,
+        right=singular_values[is_retained, None] * target_coordinates,
+        noise=float(singular_values[0]) + noise,
         of_rows=True,
-        rest=np.linalg.norm(T - U[:, retained] @ along, axis=0),
+        rest=np.linalg.norm(T - left_vectors[:, is_retained] @ target_coordinates, axis=0),
     )
-    return spectrum, s
+    return spectrum, singular_values
 
 
-def contrasts(root: Doubles) -> Doubles:
-    """Return the vector v of the reflection I − v v' that maps `root` onto the first axis.
+def contrasts(root_weights: Doubles) -> Doubles:
+    """Return the vector v of the reflection I − v v' that maps root weights onto the first axis.
 
-    The other axes are contrasts: m − 1 coordinates that do not depend on the weighted mean.
+    After the reflection, the other axes of m rows are contrasts: m − 1 coordinates that do not
+    depend on the weighted mean.
     """
-    v = root / np.linalg.norm(root)
-    v[0] += 1.0  # Square roots of weights are not negative, so that nothing cancels.
-    return v * (2.0 / (v @ v)) ** 0.5
+    reflection = root_weights / np.linalg.norm(root_weights)
+    reflection[0] += 1.0  # No digits cancel in this sum, since root weights are not negative.
+    return reflection * (2.0 / (reflection @ reflection)) ** 0.5
 
 
-def without_first(v: Doubles, rows: Doubles) -> Doubles:
-    """Return the reflected rows except the first one, which are the contrasts."""
-    return rows[1:] - np.multiply.outer(v[1:], v @ rows)
+def contrast_rows(reflection: Doubles, rows: Doubles) -> Doubles:
+    """Reflect rows by I − v v' and drop the first row, so that only contrasts remain."""
+    return rows[1:] - np.multiply.outer(reflection[1:], reflection @ rows)
 
 
-def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
-    """Return `(penalty, row, target)`: Σ_j left_j right_j / (d_j + a)."""
-    weights, right = spectrum.over(penalties), spectrum.right
-    coefficients = weights[:, :, None] * right[:, None, :]
-    r, n_penalties, n_targets = coefficients.shape
-    answers = coefficients.reshape(r, n_penalties * n_targets).T @ left.T
-    return answers.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
+def predictions_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
+    """Return the ridge predictions `(penalty, row, target)` for rows in the eigenvector basis.
+
+    They are Σ_j l_j r_j / (d_j + a), with the symbols of the module's docstring.
+    """
+    inverse_eigenvalues, right = spectrum.inverse_eigenvalues(penalties), spectrum.right
+    coefficients = inverse_eigenvalues[:, :, None] * right[:, None, :]
+    n_directions, n_penalties, n_targets = coefficients.shape
+    predictions = coefficients.reshape(n_directions, n_penalties * n_targets).T @ left.T
+    return predictions.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
 
 
 def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:
-    """Return the largest length of a target's coefficients w, for each penalty."""
-    roots = np.sqrt(np.maximum(spectrum.values, 0.0))[:, None] if spectrum.dual else 1.0
-    return longest((spectrum.right * roots / scale).T, spectrum, penalties)
+    """Return, for each penalty, the length of the longest coefficient vector of any target."""
+    root_eigenvalues = np.sqrt(np.maximum(spectrum.values, 0.0))[:, None] if spectrum.dual else 1.0
+    return longest_solutions((spectrum.right * root_eigenvalues / scale).T, spectrum, penalties)
 
 
-def doubts_at(
-    left: Doubles | Turned,
-    length: float,
+def rounding_bounds_at(
+    coordinates: Doubles | RowCoordinates,
+    longest_row: float,
     spectrum: Spectrum,
     penalties: Doubles,
     scale: Doubles,
     *,
-    enough: float = 0.0,
+    sufficient_bound: float = 0.0,
 ) -> Doubles:
-    """Return how far rounding may move predictions for rows of at most this `length`.
+    """Return a bound per penalty on the rounding error of predictions.
 
-    There is one value per penalty. A rough upper bound is returned if it is at most `enough`. A
-    product with error E moves a prediction by z'E c, where z and c solve for the row and for the
-    targets. Rows with error E move it by z'E'(residual) + (Zz)'E w, and by x'E'c if x lies outside
-    the range of Z.
+    A rough upper bound is returned if it is at most `sufficient_bound`. Rounding errors E in the
+    product change a prediction by z'E c, where z and c solve the system for the test row x and for
+    the targets. Rounding errors E in the rows change it by z'E'(residual) + (Zz)'E w, where w are
+    the coefficients, and by x'E'c if x lies outside the range of Z. No row is longer than
+    `longest_row`.
     """
-    if not len(spectrum.values) or not len(left):
+    if not len(spectrum.values) or not len(coordinates):
         return np.zeros(len(penalties))
-    solved = longest((spectrum.right / scale).T, spectrum, penalties)
-    if not spectrum.of_rows and enough > 0 and spectrum.values[0] >= 0:
-        most = _length(left) / (spectrum.values[0] + penalties)
-        rough: Doubles = spectrum.moved_by(most, solved)
-        if (rough <= enough).all():
-            return rough
-    if isinstance(left, Turned):
-        left = left[:]
-    test_rows = longest(left, spectrum, penalties)
+    solution_length = longest_solutions((spectrum.right / scale).T, spectrum, penalties)
+    if not spectrum.of_rows and sufficient_bound > 0 and spectrum.values[0] >= 0:
+        largest_row_solution = _length(coordinates) / (spectrum.values[0] + penalties)
+        rough_bounds: Doubles = spectrum.rounding_bound(largest_row_solution, solution_length)
+        if (rough_bounds <= sufficient_bound).all():
+            return rough_bounds
+    if isinstance(coordinates, RowCoordinates):
+        coordinates = coordinates[:]
+    row_solution_length = longest_solutions(coordinates, spectrum, penalties)
     if not spectrum.of_rows:
-        return spectrum.moved_by(test_rows, solved)
-    through, own = _dual_lengths(left, spectrum, penalties, scale)
-    outside = penalties * own
+        return spectrum.rounding_bound(row_solution_length, solution_length)
+    row_weights_length, target_weights_length = _dual_lengths(
+        coordinates, spectrum, penalties, scale
+    )
+    residual_length = penalties * target_weights_length
     if spectrum.rest is not None:
-        outside = outside + (spectrum.rest / scale).max()
-    columns, reached = spectrum.vectors.shape
-    beyond = length if reached < columns else 0.0
-    return EPS * spectrum.noise * (test_rows * outside + through * solved + beyond * own)
+        residual_length = residual_length + (spectrum.rest / scale).max()
+    n_columns, n_directions = spectrum.vectors.shape
+    unexplained_length = longest_row if n_directions < n_columns else 0.0
+    return (
+        EPS
+        * spectrum.noise
+        * (
+            row_solution_length * residual_length
+            + row_weights_length * solution_length
+            + unexplained_length * target_weights_length
+        )
+    )
 
 
 def doubts_of_cholesky(
-    left: Doubles,
-    Q: Doubles,
-    diagonal: Doubles,
+    coordinates: Doubles,
+    test_rows: Doubles,
+    product_diagonal: Doubles,
     spectrum: Spectrum,
     penalties: Doubles,
     scale: Doubles,
     *,
-    wide: bool,
+    is_wide: bool,
 ) -> Doubles:
-    """Bound the error of a Cholesky factor of the product, from the spectrum of the rows.
+    """Bound scikit-learn's rounding error due to a Cholesky factor of the product of the rows.
 
-    Each element has an error of EPS √(g_ii g_jj), so that badly scaled columns do no harm.
-    Collinearity does, and is measured by the variance inflation factors g_jj (G + aI)⁻¹_jj.
-    `diagonal` is that of Z'Z, or that of ZZ' if `wide`: then ZZ' + aI is factored.
+    Each element of the product G has an error of EPS √(g_ii g_jj), so that badly scaled columns do
+    no harm. Collinearity does harm, and is measured by the variance inflation factors
+    g_jj (G + aI)⁻¹_jj. `product_diagonal` is the diagonal of Z'Z, or of ZZ' if `is_wide`: then
+    ZZ' + aI is factored.
     """
-    if not len(spectrum.values) or not len(left):
+    if not len(spectrum.values) or not len(coordinates):
         return np.zeros(len(penalties))
-    if wide:
-        through, own = _dual_lengths(left, spectrum, penalties, scale)
+    if is_wide:
+        row_weights_length, target_weights_length = _dual_lengths(
+            coordinates, spectrum, penalties, scale
+        )
         if spectrum.rest is not None and spectrum.rest.any():
-            own = own + (spectrum.rest / scale).max() / np.maximum(penalties, EPS)
-        return EPS * (float(diagonal.max()) + penalties) * through * own
-    weights = spectrum.over(penalties)
-    scaled = diagonal[:, None] + penalties
-    squares = spectrum.vectors**2
-    beyond = np.maximum(1.0 - squares.sum(axis=1), 0.0)[:, None]
-    inverse = squares @ weights + beyond / np.maximum(penalties, EPS)
-    inflation = (scaled * inverse).sum(axis=0)
-    rows = np.sqrt((Q**2 @ (1.0 / scaled)).max(axis=0))
-    worst = np.zeros(len(penalties))
-    for target in (spectrum.right / scale).T:
-        coefficients = spectrum.vectors @ (weights * target[:, None])
-        worst = np.maximum(worst, np.sqrt((scaled * coefficients**2).sum(axis=0)))
-    return EPS * inflation * rows * worst
+            target_weights_length = target_weights_length + (
+                spectrum.rest / scale
+            ).max() / np.maximum(penalties, EPS)
+        return (
+            EPS
+            * (float(product_diagonal.max()) + penalties)
+            * row_weights_length
+            * target_weights_length
+        )
+    inverse_eigenvalues = spectrum.inverse_eigenvalues(penalties)
+    penalised_diagonal = product_diagonal[:, None] + penalties
+    squared_vectors = spectrum.vectors**2
+    null_share = np.maximum(1.0 - squared_vectors.sum(axis=1), 0.0)[:, None]
+    inverse_diagonal = squared_vectors @ inverse_eigenvalues + null_share / np.maximum(
+        penalties, EPS
+    )
+    inflation = (penalised_diagonal * inverse_diagonal).sum(axis=0)
+    row_lengths = np.sqrt((test_rows**2 @ (1.0 / penalised_diagonal)).max(axis=0))
+    largest_coefficients = np.zeros(len(penalties))
+    for target_coordinates in (spectrum.right / scale).T:
+        coefficients = spectrum.vectors @ (inverse_eigenvalues * target_coordinates[:, None])
+        largest_coefficients = np.maximum(
+            largest_coefficients, np.sqrt((penalised_diagonal * coefficients**2).sum(axis=0))
+        )
+    return EPS * inflation * row_lengths * largest_coefficients
 
 
-def longest(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
-    """Return the largest length of coordinates over d + a, for each penalty."""
-    return np.sqrt((coordinates**2 @ spectrum.over(penalties) ** 2).max(axis=0))
+def longest_solutions(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
+    """Return, for each penalty, the largest length of a row of coordinates / (d + penalty)."""
+    return np.sqrt((coordinates**2 @ spectrum.inverse_eigenvalues(penalties) ** 2).max(axis=0))
 
 
-def _length(left: Doubles | Turned) -> float:
-    """Return an upper bound on the length of the longest row."""
-    if isinstance(left, Turned):
-        return left.longest
-    return float(np.sqrt(np.einsum("ij,ij->i", left, left).max()))
+def _length(coordinates: Doubles | RowCoordinates) -> float:
+    """Return an upper bound on the Euclidean length of the longest row of coordinates."""
+    if isinstance(coordinates, RowCoordinates):
+        return coordinates.longest
+    return float(np.sqrt(np.einsum("ij,ij->i", coordinates, coordinates).max()))
 
 
 def _dual_lengths(
-    left: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
+    coordinates: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
 ) -> tuple[Doubles, Doubles]:
-    """Return the lengths of Zz (the row's weights on training rows) and of c (the targets')."""
-    s = np.sqrt(spectrum.values)
-    through = longest(left * s, spectrum, penalties)
-    return through, longest((spectrum.right / s[:, None] / scale).T, spectrum, penalties)
+    """Return the lengths of Zz and c, the training rows' weights for a test row and the targets."""
+    singular_values = np.sqrt(spectrum.values)
+    row_weights_length = longest_solutions(coordinates * singular_values, spectrum, penalties)
+    return row_weights_length, longest_solutions(
+        (spectrum.right / singular_values[:, None] / scale).T, spectrum, penalties
+    )

@@ -1,6 +1,6 @@
-"""Losses and scores: by word, by class, and from what users write as `scoring=`.
+"""Losses and scores: by name, by class, and from what users write as `scoring=`.
 
-Scores of whole test sets are imported when their names are used.
+Modules of scores of whole test sets are imported when the names of these scores are used.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,11 +1,11 @@
-"""Scores of labels, as functions of each class's correct predictions, rows and predictions.
+"""Scores of predicted labels, computed from each class's hits, rows and predictions.
 
 Each score g depends on the confusion table only through the hits h_k, rows t_k and predictions s_k
 of every class k, and does not change if all weights are doubled. A row of class t that was
 predicted as s has the influence W (∂g/∂t_t + ∂g/∂s_s + 1[t = s] ∂g/∂h_t), where W is the total
 weight. The derivatives are computed by a complex step (Squire and Trapp, 1998), which is exact up
-to rounding. A predicted label that y does not contain belongs to no class: it is wrong, and no
-class's prediction.
+to rounding. A predicted label that y does not contain is wrong, and counts as a prediction of no
+class.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.losses.loss import Events, Loss, class_named
+from truerisk.losses.loss import Events, Loss, class_code
 
 OverClasses = Literal["macro", "weighted"]
 
 
-class OfOneClass(Loss):
-    """A score of one class: `positive`, by default the greater of two labels.
+class OneClassScore(Loss):
+    """Base class of scores of one class, `positive`, which is by default the greater of two labels.
 
-    For three or more classes it is the mean over all of them, each against the rest. `average`
+    For three or more classes it is the mean over all classes, each against all others. `average`
     applies this mean to two classes as well, with equal weights ("macro") or weighted by their rows
     ("weighted").
     """
@@ -49,13 +49,13 @@ class OfOneClass(Loss):
     def check(self, data: Data) -> None:
         super().check(data)
         if self.rated(data) is None:
-            alike = "by its rows" if self.over_classes == "weighted" else "alike"
-            self.notes = (f"mean over {data.n_classes} classes, each counting {alike}",)
+            weight_text = "by its rows" if self.over_classes == "weighted" else "alike"
+            self.notes = (f"mean over {data.n_classes} classes, each counting {weight_text}",)
 
     @override
     def rated(self, data: Data) -> int | None:
         if self.over_classes is None and self.positive is not None:
-            return class_named(self.positive, data)
+            return class_code(self.positive, data)
         return 1 if self.over_classes is None and data.n_classes == 2 else None
 
     @override
@@ -66,16 +66,16 @@ class OfOneClass(Loss):
     def of_class(self, positive: Any) -> Self:
         if self.over_classes is not None or self.positive is not None:
             return self
-        other = copy(self)
-        other.positive = positive
-        return other
+        copied_loss = copy(self)
+        copied_loss.positive = positive
+        return copied_loss
 
 
 STEP = 1e-20
 
 
-class _OfTable(Loss):
-    """A loss that is 1 − score of the weighted confusion table."""
+class _ConfusionLoss(Loss):
+    """Base class of losses of the form 1 − a score of the weighted confusion table."""
 
     response, per_row, is_score, upper, perfect = "label", False, True, 1.0, 1.0
     tells_influences = True
@@ -86,8 +86,8 @@ class _OfTable(Loss):
         return Events.of_class(data)
 
     @abstractmethod
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
-        """Return the score of tables whose last axis holds the classes."""
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        """Return the score of confusion tables, as arrays whose last axis holds the classes."""
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -105,70 +105,82 @@ class _OfTable(Loss):
     ) -> np.ndarray:
         tables, influences = self._tables(data, rows, answers, weights), np.empty(answers.shape)
         truth, answers, _ = self._codes(data, rows, answers)
-        for line, table, labels in zip(influences, tables, answers, strict=True):
-            of_hit, of_true, of_text = self._slopes(table)
-            of_text = np.append(of_text, 0.0)  # The last entry belongs to code -1, no class.
-            slopes = of_true[truth] + of_text[labels] + np.where(labels == truth, of_hit[truth], 0)
-            line[:] = -slopes * table[1].sum()
+        for influences_of_rows, table, labels in zip(influences, tables, answers, strict=True):
+            hit_slopes, true_slopes, predicted_slopes = self._slopes(table)
+            # The last entry is for labels of no class (code -1).
+            predicted_slopes = np.append(predicted_slopes, 0.0)
+            slopes = (
+                true_slopes[truth]
+                + predicted_slopes[labels]
+                + np.where(labels == truth, hit_slopes[truth], 0)
+            )
+            influences_of_rows[:] = -slopes * table[1].sum()
         return influences
 
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         tables = self._tables(data, rows, answers, weights)
-        return np.array([self._swing(table, len(rows)) for table in tables])
+        return np.array([self._largest_change(table, len(rows)) for table in tables])
 
-    def _swing(self, table: np.ndarray, n_rows: int) -> float:
-        """Return the largest change due to one row that becomes, or is no longer, correct.
+    def _largest_change(self, table: np.ndarray, n_rows: int) -> float:
+        """Return the largest change of the score due to one row that changes from wrong to right.
 
-        It is the maximum over the classes of the truth. The prediction moves to, or from, the other
-        class that is predicted most often.
+        Changes from right to wrong count as well. The result is the maximum over the true classes.
+        The prediction moves to, or from, the other class that is predicted most often.
         """
-        _, true, named = table
-        row, moved = true.sum() / n_rows, []
+        _, true, predicted = table
+        row_weight, changed_tables = true.sum() / n_rows, []
         for k in np.flatnonzero(true):
-            other = np.where(np.arange(len(named)) == k, -1.0, named).argmax()
-            for way in (1, -1):
-                new = table.copy()
-                new[0, k] += way * row
-                new[2, [k, other]] += way * row, -way * row
-                if (new >= 0).all() and new[0, k] <= true[k]:
-                    moved.append(new)
-        if not moved:
+            other_class = np.where(np.arange(len(predicted)) == k, -1.0, predicted).argmax()
+            for direction in (1, -1):
+                changed_table = table.copy()
+                changed_table[0, k] += direction * row_weight
+                changed_table[2, [k, other_class]] += (
+                    direction * row_weight,
+                    -direction * row_weight,
+                )
+                if (changed_table >= 0).all() and changed_table[0, k] <= true[k]:
+                    changed_tables.append(changed_table)
+        if not changed_tables:
             return 0.0
-        changed = self._score(*np.moveaxis(np.array(moved), 1, 0)) - self._score(*table)
-        return float(np.abs(changed).max())
+        differences = self._score(*np.moveaxis(np.array(changed_tables), 1, 0)) - self._score(
+            *table
+        )
+        return float(np.abs(differences).max())
 
     def _codes(
         self, data: Data, rows: np.ndarray, answers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return the class codes of rows and of predictions, and the table's number of classes."""
+        """Return class codes of true and predicted labels, and the table's number of classes."""
         return data.codes_of(rows), answers, data.n_classes
 
     def _tables(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         """Return `(n_candidates, 3, n_classes)` weights of each class's hits, rows, predictions."""
-        truth, answers, k = self._codes(data, rows, answers)
-        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-        true = np.bincount(truth, w, k)
-        self._need(true, len(rows))
-        tables = np.empty((len(answers), 3, k))
+        truth, answers, n_classes = self._codes(data, rows, answers)
+        row_weights = (
+            np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        )
+        class_weights = np.bincount(truth, row_weights, n_classes)
+        self._check_test_set(class_weights, len(rows))
+        tables = np.empty((len(answers), 3, n_classes))
         for table, labels in zip(tables, answers, strict=True):
-            right, answered = labels == truth, labels >= 0
-            table[0] = np.bincount(truth[right], w[right], k)
-            table[1] = true
-            table[2] = np.bincount(labels[answered], w[answered], k)
+            is_right, is_known_label = labels == truth, labels >= 0
+            table[0] = np.bincount(truth[is_right], row_weights[is_right], n_classes)
+            table[1] = class_weights
+            table[2] = np.bincount(labels[is_known_label], row_weights[is_known_label], n_classes)
         return tables
 
     def _slopes(self, table: np.ndarray) -> np.ndarray:
-        """Return the derivatives of the score with respect to every weight of one table."""
+        """Return the derivatives of the score with respect to every weight of a confusion table."""
         steps = 1j * STEP * np.eye(table.size).reshape(-1, *table.shape)
-        moved = self._score(*np.moveaxis(table + steps, 1, 0))
-        return np.asarray(moved.imag / STEP).reshape(table.shape)
+        stepped_scores = self._score(*np.moveaxis(table + steps, 1, 0))
+        return np.asarray(stepped_scores.imag / STEP).reshape(table.shape)
 
-    def _need(self, true: np.ndarray, n_rows: int) -> None:
-        """Raise if the test set lacks what the score needs."""
+    def _check_test_set(self, true: np.ndarray, n_rows: int) -> None:
+        """Raise Refusal if the test set lacks rows that the score needs."""
         if self.wants_two and np.count_nonzero(true) < 2:
             self._refuse("rows of two classes", n_rows, "holds a single class")
 
@@ -179,7 +191,7 @@ class _OfTable(Loss):
         )
 
 
-class BalancedAccuracy(_OfTable):
+class BalancedAccuracy(_ConfusionLoss):
     """Loss 1 − balanced accuracy, where balanced accuracy is the mean recall of the classes.
 
     See Also
@@ -198,11 +210,11 @@ class BalancedAccuracy(_OfTable):
 
     name = "balanced-accuracy"
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         return _mean(_ratio(hits, true), true.real > 0)
 
 
-class GMean(_OfTable):
+class GMean(_ConfusionLoss):
     """Loss 1 − the geometric mean of the recalls of the classes (Kubat and Matwin, 1997).
 
     If no row of a class is found, the influences are computed as if half a row had been found.
@@ -228,18 +240,18 @@ class GMean(_OfTable):
 
     name, wants_two = "g-mean", True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
-        there = true.real > 0
-        recalls = np.where(there, _ratio(hits, true), 1.0)
-        return np.asarray(recalls.prod(axis=-1) ** (1 / there.sum(axis=-1)))
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        is_present = true.real > 0
+        recalls = np.where(is_present, _ratio(hits, true), 1.0)
+        return np.asarray(recalls.prod(axis=-1) ** (1 / is_present.sum(axis=-1)))
 
     def _slopes(self, table: np.ndarray) -> np.ndarray:
         hits, true, _ = table
-        half = true[true > 0].min() / 2 if (true > 0).any() else 0.0
-        return super()._slopes(np.array([np.where(hits > 0, hits, half), true, table[2]]))
+        half_row = true[true > 0].min() / 2 if (true > 0).any() else 0.0
+        return super()._slopes(np.array([np.where(hits > 0, hits, half_row), true, table[2]]))
 
 
-class MCC(_OfTable):
+class MCC(_ConfusionLoss):
     """Loss 1 − Matthews' correlation of true and predicted classes.
 
     For several classes it is that of Gorodkin (2004). With n the total weight it is (n Σ h_k − Σ
@@ -268,18 +280,20 @@ class MCC(_OfTable):
 
     name, upper, wants_two = "mcc", 2.0, True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         n = true.sum(axis=-1)
-        unknown = n - named.sum(axis=-1)
-        together = n * hits.sum(axis=-1) - (true * named).sum(axis=-1)
-        of_text = n**2 - (named**2).sum(axis=-1) - unknown**2
-        of_true = n**2 - (true**2).sum(axis=-1)
-        constant = of_text.real <= 1e-12 * n.real**2
-        spread = np.sqrt(np.where(constant, 1.0, of_text) * of_true)
-        return np.where(constant, 0.0, together / spread)
+        unknown_weight = n - predicted.sum(axis=-1)
+        covariance = n * hits.sum(axis=-1) - (true * predicted).sum(axis=-1)
+        predicted_variance = n**2 - (predicted**2).sum(axis=-1) - unknown_weight**2
+        true_variance = n**2 - (true**2).sum(axis=-1)
+        is_constant = predicted_variance.real <= 1e-12 * n.real**2
+        standard_deviations = np.sqrt(
+            np.where(is_constant, 1.0, predicted_variance) * true_variance
+        )
+        return np.where(is_constant, 0.0, covariance / standard_deviations)
 
 
-class Kappa(_OfTable):
+class Kappa(_ConfusionLoss):
     """Loss 1 − Cohen's kappa, (a − c)/(1 − c) with accuracy a and chance agreement c (Cohen, 1960).
 
     See Also
@@ -303,14 +317,14 @@ class Kappa(_OfTable):
 
     name, upper, wants_two = "kappa", 2.0, True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         n = true.sum(axis=-1)
-        agreed, chance = hits.sum(axis=-1) / n, (true * named).sum(axis=-1) / n**2
-        return np.asarray((agreed - chance) / (1 - chance))
+        agreement, chance_agreement = hits.sum(axis=-1) / n, (true * predicted).sum(axis=-1) / n**2
+        return np.asarray((agreement - chance_agreement) / (1 - chance_agreement))
 
 
-class _OfClass(OfOneClass, _OfTable):
-    """A loss that is 1 − a score of one class against the rest, or its mean over all classes.
+class _OneClassLoss(OneClassScore, _ConfusionLoss):
+    """Base class of 1 − a score of one class against all others, or its mean over all classes.
 
     The mean includes the classes that occur in the truth or the predictions of a test set.
     """
@@ -320,7 +334,7 @@ class _OfClass(OfOneClass, _OfTable):
     def _codes(
         self, data: Data, rows: np.ndarray, answers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return codes for one class: 1 for it, 0 for the rest, and -1 for no class."""
+        """Return the codes 1 for the rated class, 0 for other classes, -1 for unknown labels."""
         truth, answers, k = super()._codes(data, rows, answers)
         code = self.rated(data)
         if code is None or (code, k) == (1, 2):
@@ -328,27 +342,29 @@ class _OfClass(OfOneClass, _OfTable):
         return np.where(truth == code, 1, 0), np.where(answers < 0, -1, answers == code), 2
 
     @abstractmethod
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _class_scores(
+        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+    ) -> np.ndarray:
         """Return the score of every class."""
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
-        scores = self._of_each(hits, true, named)
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        scores = self._class_scores(hits, true, predicted)
         if self._rates_one(true):
             return np.asarray(scores[..., 1])
         if self.over_classes == "weighted":
             return np.asarray((true * scores).sum(axis=-1) / true.sum(axis=-1))
-        return _mean(scores, (true.real > 0) | (named.real > 0))
+        return _mean(scores, (true.real > 0) | (predicted.real > 0))
 
     def _rates_one(self, true: np.ndarray) -> bool:
         return self.over_classes is None and true.shape[-1] == 2
 
-    def _need(self, true: np.ndarray, n_rows: int) -> None:
-        super()._need(true, n_rows)
+    def _check_test_set(self, true: np.ndarray, n_rows: int) -> None:
+        super()._check_test_set(true, n_rows)
         if self.needs_positive and self._rates_one(true) and not true[1]:
             self._refuse("rows of the positive class", n_rows, "holds none")
 
 
-class FBeta(_OfClass):
+class FBeta(_OneClassLoss):
     """Loss 1 − F_β, where F_β = (1 + β²) h / (β² t + s) combines precision and recall.
 
     h, t and s are the weights of the rows that are found, that belong to the class, and that are
@@ -395,12 +411,14 @@ class FBeta(_OfClass):
         self.name = f"f{self.beta:.15g}"
         super().__init__(average, positive)
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _class_scores(
+        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+    ) -> np.ndarray:
         square = self.beta**2
-        return _ratio((1 + square) * hits, square * true + named)
+        return _ratio((1 + square) * hits, square * true + predicted)
 
 
-class Precision(_OfClass):
+class Precision(_OneClassLoss):
     """Loss 1 − precision, the share h/s of right answers among predictions of the class.
 
     The precision is 0 if no row is predicted as the class.
@@ -429,11 +447,13 @@ class Precision(_OfClass):
 
     name, needs_positive = "precision", False
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
-        return _ratio(hits, named)
+    def _class_scores(
+        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+    ) -> np.ndarray:
+        return _ratio(hits, predicted)
 
 
-class Recall(_OfClass):
+class Recall(_OneClassLoss):
     """Loss 1 − recall, the share h/t of the rows of the class that are found.
 
     Parameters
@@ -460,7 +480,9 @@ class Recall(_OfClass):
 
     name = "recall"
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _class_scores(
+        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+    ) -> np.ndarray:
         return _ratio(hits, true)
 
 
@@ -492,7 +514,7 @@ class Sensitivity(Recall):
     name = "sensitivity"
 
 
-class Specificity(_OfClass):
+class Specificity(_OneClassLoss):
     """Loss 1 − specificity, the share of rows of other classes not predicted as the class.
 
     With two classes it is the share of the negative rows that are found, which is their recall.
@@ -528,27 +550,29 @@ class Specificity(_OfClass):
             return None  # The rows of all other classes together are rarely few.
         return Events.of_class(data, 1 - code)
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         if self._rates_one(true):
             return _ratio(hits[..., 0], true[..., 0])
-        return super()._score(hits, true, named)
+        return super()._score(hits, true, predicted)
 
-    def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
+    def _class_scores(
+        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+    ) -> np.ndarray:
         others = true.sum(axis=-1, keepdims=True) - true
-        return _ratio(others - named + hits, others)
+        return _ratio(others - predicted + hits, others)
 
-    def _need(self, true: np.ndarray, n_rows: int) -> None:
-        super()._need(true, n_rows)
+    def _check_test_set(self, true: np.ndarray, n_rows: int) -> None:
+        super()._check_test_set(true, n_rows)
         if self._rates_one(true) and not true[0]:
             self._refuse("rows of the negative class", n_rows, "holds none")
 
 
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return the ratio, which is 0 if the denominator is 0, as in scikit-learn."""
-    none = whole.real == 0
-    return np.where(none, 0.0, part / np.where(none, 1.0, whole))
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Divide two arrays; the ratio is 0 if the denominator is 0, as in scikit-learn."""
+    is_zero = denominator.real == 0
+    return np.where(is_zero, 0.0, numerator / np.where(is_zero, 1.0, denominator))
 
 
-def _mean(scores: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the mean over the classes that are present."""
-    return np.asarray(np.where(there, scores, 0.0).sum(axis=-1) / there.sum(axis=-1))
+def _mean(scores: np.ndarray, is_present: np.ndarray) -> np.ndarray:
+    """Return the mean of the scores over the classes that are present."""
+    return np.asarray(np.where(is_present, scores, 0.0).sum(axis=-1) / is_present.sum(axis=-1))

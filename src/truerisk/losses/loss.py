@@ -1,4 +1,4 @@
-"""The properties of a loss. A risk is a mean loss, so that lower is always better.
+"""Properties of a loss. A risk is a mean loss, so that lower is always better.
 
 A loss of single rows (`per_row`) can be pooled, weighted and given a standard error. A loss that
 rates a whole test set (AUC, F1, a scorer) can be given one if the influence of each row on it is
@@ -16,16 +16,16 @@ import numpy as np
 
 from truerisk.core.arguments import Extensible, Renamed, mention
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.plain_values import plain
+from truerisk.core.plain_values import to_plain
 from truerisk.data.data import Data, TaskWord
 from truerisk.plan.answers import Response
 from truerisk.results.interval import Scale
 
 Average = Literal["pooled", "fold", "rows by fold"]
-"""All predictions of a repetition as one test set, or the mean over folds of equal weight.
+"""How folds are averaged: all predictions of a repetition as one test set, or fold by fold.
 
 "rows by fold" is the mean over folds for losses of rows, and the usual average for other losses.
 """
@@ -35,7 +35,7 @@ ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
 
 AUC = "truerisk.losses.rank_scores:AUC"
 AVERAGE_PRECISION = "truerisk.losses.rank_scores:AveragePrecision"
-"""Import paths of rank scores, used to compare a loss with them without an import."""
+"""Import paths of rank scores, so that the class of a loss is compared without an import."""
 
 NO_PREDICTIONS = (
     "{} compares answers with y, and this model makes no predictions of y: rate it by "
@@ -51,8 +51,8 @@ def check_average(average: str | None) -> None:
         raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
 
-ENOUGH = 12
-"""Rows of a class, or events, with which the intervals of scores keep their promise.
+ENOUGH_EVENTS = 12
+"""Number of rows of a class, or of events, from which the intervals of scores have their coverage.
 
 In 300 rows with 6, 8, 10, 12 and 15 events, 95 % intervals of AUC held the mean score in .86, .90,
 .92, .93 and .96 of 400 drawings. Those of F1, precision, recall and MCC held it in .95 or more, as
@@ -62,22 +62,26 @@ they are wide (`python -m benchmarks.unseen --events`, docs/checks.md).
 
 @frozen
 class Events:
-    """Number of the rows that a score rests on, and a name for them: "rows of class 'ill'".
+    """Number of the rows that a score mainly depends on, and a noun such as "rows of class 'ill'".
 
     With fewer than `enough` of them the score moves much with each, and its interval may be too
     narrow.
     """
 
-    n: int
+    count: int
     noun: str
-    enough: int = ENOUGH
+    enough: int = ENOUGH_EVENTS
 
     @classmethod
-    def of_class(cls, data: Data, code: int | None = None, enough: int = ENOUGH) -> Events:
-        """Count the rows of a class, by default of the rarest one."""
+    def of_class(cls, data: Data, code: int | None = None, enough: int = ENOUGH_EVENTS) -> Events:
+        """Count the rows of a class, by default of the rarest class."""
         sizes = data.class_sizes
         code = int(np.argmin(sizes)) if code is None else code
-        return cls(int(sizes[code]), f"rows of class {clean(str(data.label(code)), 60)!r}", enough)
+        return cls(
+            int(sizes[code]),
+            f"rows of class {escape_and_truncate(str(data.label(code)), 60)!r}",
+            enough,
+        )
 
 
 class Loss(Extensible, ABC):
@@ -110,10 +114,10 @@ class Loss(Extensible, ABC):
     upper: float | None = None
     perfect: float = 0.0
     is_score: bool = False  # True if it is known by its score, which is `perfect` minus the loss.
-    usual_average: Average = "fold"  # how the test sets of a repetition are averaged
+    usual_average: Average = "fold"  # how the test sets of a repetition are averaged by default
     is_pooled: bool = False  # True if its name requests pooling, as in "f1 pooled".
     tells_influences: bool = False
-    # True if it is biased upwards for few rows, whatever the rule.
+    # True if the loss is biased upwards for few rows, whatever the model.
     grows_with_few_rows: bool = False
     horizons: tuple[float, ...] = ()  # the times at which survival curves are evaluated
     is_biased_on_small_sets: bool = False
@@ -123,7 +127,7 @@ class Loss(Extensible, ABC):
     """
     # True if intervals of the score had their nominal coverage on spatial data.
     holds_in_space: bool = False
-    positive: Any = None  # the class that was specified for it, if it is a score of one class
+    positive: Any = None  # the positive class that a user named, for scores of one class
     notes: tuple[str, ...] = ()  # notes on assumptions, for the reader of a result
 
     @abstractmethod
@@ -187,7 +191,7 @@ class Loss(Extensible, ABC):
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Return the largest change of each candidate's loss by a different answer to one row.
+        """Return the largest change of each candidate's loss by another prediction for one row.
 
         By default it is the range of the loss divided by the number of rows. A loss may know a
         larger effect: one of few positive rows changes the recall by more.
@@ -219,7 +223,9 @@ class Loss(Extensible, ABC):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """Return the part of Σ (w φ/W)² that two rows have in common, as in losses of pairs.
+        """Return the part of Σ (w φ/W)² that two rows have in common, for losses of pairs of rows.
+
+        Here φ are the influences of the rows, w their weights, and W the total weight.
 
         Parameters
         ----------
@@ -242,7 +248,7 @@ class Loss(Extensible, ABC):
         return np.zeros(len(answers))
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Return the factor that corrects the variance of a finished model, and Student's degrees.
+        """Return the factor of the variance of a finished model's loss, and Student's degrees.
 
         Few rows underestimate that variance. The factor is 1 and the degrees are infinite if the
         rows estimate it without bias, as those of a mean do.
@@ -262,9 +268,9 @@ class Loss(Extensible, ABC):
         return 1.0, np.inf
 
     def events(self, data: Data) -> Events | None:
-        """Return the few rows that the value rests on, such as those of the rarer class.
+        """Return the few rows that the value mainly depends on, such as those of the rarer class.
 
-        None where it rests on all rows alike, as a mean of row losses does.
+        The result is None if the value depends equally on all rows, as a mean of row losses does.
 
         Parameters
         ----------
@@ -308,10 +314,10 @@ class Loss(Extensible, ABC):
             The class, or None if the loss refers to all classes.
         """
         code = self.rated(data)
-        return None if code is None else plain(data.label(code))
+        return None if code is None else to_plain(data.label(code))
 
     def of_class(self, positive: Any) -> Self:
-        """Return the loss for this class, if it is one of a class that has not been named yet.
+        """Return the loss for this class, if it is a score of one class that has no class yet.
 
         Parameters
         ----------
@@ -346,11 +352,11 @@ class Loss(Extensible, ABC):
 
     @property
     def one_scale(self) -> bool:
-        """True if predictions of several models are comparable, as labels and values are."""
+        """True if predictions of several models share a scale, as labels and values do."""
         return self.response not in ("score", "scored")
 
     def check(self, data: Data) -> None:
-        """Refuse data for which this loss is not defined.
+        """Raise Refusal for data for which this loss is not defined.
 
         Parameters
         ----------
@@ -386,7 +392,7 @@ class Loss(Extensible, ABC):
 
     @property
     def scale(self) -> Scale:
-        """Scale of results: this loss, or the score behind it."""
+        """Scale on which results are printed: this loss, or the score behind it."""
         return Scale(self.perfect if self.is_score else None)
 
 
@@ -444,7 +450,7 @@ class RowLoss(Loss):
         return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
 
 
-def class_named(positive: Any, data: Data) -> int:
+def class_code(positive: Any, data: Data) -> int:
     """Return the code of the class of y that `positive=` names; raise if it is not a label."""
     if data.task != "classification":
         raise Refusal(
@@ -453,9 +459,9 @@ def class_named(positive: Any, data: Data) -> int:
     labels = [data.label(code) for code in range(data.n_classes)]
     try:
         return labels.index(positive)
-    # The value is not a label, or cannot be compared.
-    except Exception:  # noqa: BLE001  no label, or an object that does not say whether it is one
-        listed = clean(", ".join(map(str, labels)), 160)
+    # Comparing an arbitrary object with labels may raise any exception.
+    except Exception:  # noqa: BLE001
+        listed = escape_and_truncate(", ".join(map(str, labels)), 160)
         raise UnknownName(
             f"{mention('positive', positive)} is no class of y, which has {listed}."
         ) from None

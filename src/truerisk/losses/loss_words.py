@@ -1,7 +1,8 @@
-"""Conversion of `scoring=` to losses: names, losses, functions and scorers.
+"""Conversion of the argument `scoring=` to losses: names, losses, functions and scorers.
 
-Where scikit-learn has a score of that name, the word means it. A score of whole test sets is the
-mean over folds; with " pooled" behind its word it is of all answers.
+If scikit-learn has a score of a name, the name means that score. A score of whole test sets is the
+mean over folds; with " pooled" appended to its name it is computed from the predictions of all
+folds together.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import check_has_name, mention, refuse_class, shown
+from truerisk.core.arguments import check_has_name, mention, refuse_class, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.formats import clean, of_class
+from truerisk.core.formats import escape_and_truncate, score_of_class
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_from
 from truerisk.core.registry import check_present
@@ -23,47 +24,52 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import NO_PREDICTIONS, Loss, RowLoss
 from truerisk.losses.row_losses import Log, registry
 
-USUAL = {"classification": "zero-one", "regression": "squared", "survival": "concordance"}
+DEFAULT_LOSSES = {"classification": "zero-one", "regression": "squared", "survival": "concordance"}
 
 
 def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
-    """Return the loss that a user asked for, checked against the data; None is the usual one.
+    """Return the loss that a user requests, checked against the data; None is the default loss.
 
-    A score of one class speaks of `positive`, unless it names its class itself.
+    A score of one class rates `positive`, unless it names its class itself.
     """
     if loss is None:
-        loss = USUAL.get(data.task, "squared")
+        loss = DEFAULT_LOSSES.get(data.task, "squared")
     name = ""
-    if isinstance(loss, Scoring) and isinstance(loss.score, str) and loss.score.endswith(POOLED):
-        return _pooled(loss, data, positive)
+    if (
+        isinstance(loss, Scoring)
+        and isinstance(loss.score, str)
+        and loss.score.endswith(POOLED_SUFFIX)
+    ):
+        return _pooled_loss(loss, data, positive)
     if isinstance(loss, Scoring):
         name, loss = loss.name, loss.loss_for(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
-        raise Refusal(NO_PREDICTIONS.format(shown(loss)))
+        raise Refusal(NO_PREDICTIONS.format(repr_on_one_line(loss)))
     if isinstance(loss, Loss):
         check_has_name("loss", loss)
-        resolved = copy(loss)  # checked against these data; the original may serve others
+        # The copy is changed by its check; the original may be used again.
+        checked_loss = copy(loss)
     elif isinstance(loss, str):
-        resolved = _by_name(loss, data, positive)
+        checked_loss = _by_name(loss, data, positive)
     else:
-        resolved = _by_function(loss, data, positive)
+        checked_loss = _by_function(loss, data, positive)
     if name:
-        resolved.name = name
+        checked_loss.name = name
     if positive is not None:
-        resolved = resolved.of_class(positive)
-    resolved.check(data)
+        checked_loss = checked_loss.of_class(positive)
+    checked_loss.check(data)
     if isinstance(loss, RowLoss) and not is_from(loss, "truerisk"):
         _user_losses().try_rows(loss, data)
-    return resolved
+    return checked_loss
 
 
-POOLED = " pooled"
+POOLED_SUFFIX = " pooled"
 
 
-def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
-    """Return the loss of a word such as "f1 pooled", of all answers of a repetition as one set."""
-    name = scoring.score.removesuffix(POOLED)
-    if name.endswith(POOLED):
+def _pooled_loss(scoring: Scoring, data: Data, positive: Any) -> Loss:
+    """Return the loss of a name such as "f1 pooled", of the predictions of all folds as one set."""
+    name = scoring.score.removesuffix(POOLED_SUFFIX)
+    if name.endswith(POOLED_SUFFIX):
         raise UnknownName(f"{mention('scoring', scoring.score)}: write 'pooled' once.")
     loss = as_loss(Scoring(name), data, positive)
     if loss.response == "scored":
@@ -78,17 +84,17 @@ def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
 
 
 def may_be_name(name: Any) -> bool:
-    """Return True if a text names a loss or a score, whatever the data."""
+    """Return True if a text is the name of a loss or a score, whatever the data."""
     from sklearn.metrics import get_scorer_names
 
-    name = str(name).removesuffix(POOLED)
-    if f"{name}-".startswith(CLIPPED):
+    name = str(name).removesuffix(POOLED_SUFFIX)
+    if f"{name}-".startswith(CLIPPED_LOG_PREFIX):
         return _clipped_log(name) is not None
     return name in registry or name in get_scorer_names()
 
 
 def _by_name(name: str, data: Data, positive: Any) -> Loss:
-    """Return the loss of a name: of this package, with a number in it, or of scikit-learn."""
+    """Return the loss of a name of this package (it may contain a number), or of scikit-learn."""
     if name == "cost":
         raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
     if name in AT_HORIZON:
@@ -96,16 +102,16 @@ def _by_name(name: str, data: Data, positive: Any) -> Loss:
     if name in registry:
         loss: Loss = registry.load(name)()
         return loss
-    if f"{name}-".startswith(CLIPPED):
+    if f"{name}-".startswith(CLIPPED_LOG_PREFIX):
         return _clipped_log(name)
-    return at_horizon(name) or scorer_losses().loss_of_name(name, data, positive)
+    return loss_at_horizon(name) or scorer_losses().loss_of_name(name, data, positive)
 
 
 def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
-    """Return the loss of a function of a user, or of a scorer; refuse what is neither."""
+    """Return the loss of a user's function or of a scorer; raise if the argument is neither."""
     refuse_class("scoring", loss)
     if not callable(loss):
-        text = clean(" ".join(repr(loss).split()), 80)
+        text = escape_and_truncate(" ".join(repr(loss).split()), 80)
         matrix = isinstance(loss, list | np.ndarray)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if matrix else ""
         raise UnknownName(
@@ -119,48 +125,49 @@ def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
 
 
 AT_HORIZON = ("brier-at", "auc-at")
-"""Words of losses at one time of an outcome in time."""
+"""Names of losses of survival outcomes at one horizon, without the horizon."""
 
 
-def at_horizon(name: str) -> Loss | None:
-    """Return the loss of a word that names its horizon, ``brier-at-5``; None for another word.
+def loss_at_horizon(name: str) -> Loss | None:
+    """Return the loss of a name that contains its horizon, ``brier-at-5``; None for other names.
 
-    >>> at_horizon("brier-at-2.5").horizons, at_horizon("brier-at")
+    >>> loss_at_horizon("brier-at-2.5").horizons, loss_at_horizon("brier-at")
     ((2.5,), None)
     """
-    kind, _, number = name.rpartition("-")
-    if kind not in AT_HORIZON:
+    loss_name, _, number = name.rpartition("-")
+    if loss_name not in AT_HORIZON:
         return None
-    made = registry.load(kind)
+    loss_class = registry.load(loss_name)
     try:
-        loss: Loss = made(float(number))
+        loss: Loss = loss_class(float(number))
     except ValueError:
         return None
     return loss
 
 
-CLIPPED = "log-clip-"
+CLIPPED_LOG_PREFIX = "log-clip-"
 
 
 def _clipped_log(name: str) -> Loss:
-    """Return the log loss of a word that names its clip, such as ``log-clip-0.001``."""
+    """Return the log loss of a name that contains its clip, such as ``log-clip-0.001``."""
     try:
-        return Log(clip=float(name.removeprefix(CLIPPED)))
+        return Log(clip=float(name.removeprefix(CLIPPED_LOG_PREFIX)))
     except ValueError as error:
         raise UnknownName(
-            f"loss {shown(name)}: write how near to 0 and 1 a probability may come, above 0 and "
+            f"loss {repr_on_one_line(name)}: write how near to 0 and 1 a probability may come, "
+            "above 0 and "
             "below .5, such as log-clip-0.001."
         ) from error
 
 
 @frozen
 class Scoring:
-    """A member of `scoring=`: it becomes a loss once there is a y to try it on.
+    """One element of `scoring=`; it becomes a loss once there are data to check it on.
 
     Parameters
     ----------
     score : str, Loss or callable
-        A name of scikit-learn, a word of ours, a loss, or a function of the user.
+        A name of scikit-learn, a name of this package, a loss, or a function of the user.
     name : str, default ""
         The name that the user gave it; results call it by that name.
     """
@@ -169,35 +176,36 @@ class Scoring:
     name: str = ""
 
     def loss_for(self, data: Data, positive: Any) -> Any:
-        """Return the loss that the score stands for, or a word that is left to `as_loss`.
+        """Return the loss of the score, or a name that `as_loss` converts.
 
-        It is the distance to the score of a rule without error, or minus the score if that is not
-        known. A name is scikit-learn's where there is such a score, else a word of ours.
+        The loss is the difference from the score of a perfect rule, or minus the score if that is
+        not known. A name means scikit-learn's score if there is one, and otherwise the loss of this
+        package.
         """
         refuse_class("scoring", self.score)
         if callable(self.score) and not _user_losses().is_loss_function(self.score):
-            return scorer_losses().own_score_of(self.score, data, positive)
-        if not isinstance(self.score, str) or _is_ours(self.score):
+            return scorer_losses().loss_or_negative_score(self.score, data, positive)
+        if not isinstance(self.score, str) or _is_only_ours(self.score):
             return self.score
         scorers = scorer_losses()
-        if data.task == "other":  # A density estimator has neither labels nor numbers to predict.
-            return scorers.own_score_named(self.score) or self.score
-        return scorers.same_as_scorer(self.score, data.n_classes, positive) or self.score
+        if data.task == "other":  # A density estimator predicts neither labels nor numbers.
+            return scorers.negative_score_named(self.score) or self.score
+        return scorers.loss_equal_to_scorer(self.score, data.n_classes, positive) or self.score
 
 
-OF_BOTH = ("f1", "precision", "recall", "r2")
+SHARED_NAMES = ("f1", "precision", "recall", "r2")
 """Names of this package that scikit-learn uses as well."""
 
 
-def _is_ours(name: str) -> bool:
+def _is_only_ours(name: str) -> bool:
     """Return True for a name of this package that scikit-learn does not know."""
-    if name.rpartition("-")[0] in AT_HORIZON or f"{name}-".startswith(CLIPPED):
+    if name.rpartition("-")[0] in AT_HORIZON or f"{name}-".startswith(CLIPPED_LOG_PREFIX):
         return True
-    return name in registry and name not in OF_BOTH
+    return name in registry and name not in SHARED_NAMES
 
 
 def scorer_losses() -> ModuleType:
-    """Import what makes losses of scikit-learn's scorers and of their names."""
+    """Import the module that makes losses of scikit-learn's scorers and their names."""
     check_present("truerisk.losses.scorer_losses")
     from truerisk.losses import scorer_losses as branch
 
@@ -205,20 +213,20 @@ def scorer_losses() -> ModuleType:
 
 
 def _user_losses() -> ModuleType:
-    """Import what makes losses of functions, and tries losses that are not ours."""
+    """Import the module that makes losses of users' functions and tries users' losses."""
     check_present("truerisk.losses.user_losses")
     from truerisk.losses import user_losses as branch
 
     return branch
 
 
-def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
-    """Return the score that chooses, and the further ones.
+def split_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
+    """Return the score that chooses, and the further scores.
 
     Parameters
     ----------
     scoring : str, Loss, callable, list or dict, or None
-        What a user asks for; None is the usual loss of the data.
+        What a user requests; None is the default loss of the data.
     chooser : str, optional
         Name of the score that chooses among several; by default it is the first one.
 
@@ -233,12 +241,16 @@ def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
         return scoring, []
     if not are_several(scoring):
         return Scoring(scoring), []
-    each, is_dict = named(scoring), isinstance(scoring, Mapping)
-    first = chooser if isinstance(chooser, str) and chooser in each else next(iter(each))
-    chosen = Scoring(each.pop(first), first if is_dict else "")
-    return chosen, [
+    score_by_name, is_dict = scores_by_name(scoring), isinstance(scoring, Mapping)
+    chooser_name = (
+        chooser
+        if isinstance(chooser, str) and chooser in score_by_name
+        else next(iter(score_by_name))
+    )
+    choosing_score = Scoring(score_by_name.pop(chooser_name), chooser_name if is_dict else "")
+    return choosing_score, [
         Scoring(score, name if is_dict or isinstance(score, str) else "")
-        for name, score in each.items()
+        for name, score in score_by_name.items()
     ]
 
 
@@ -247,21 +259,22 @@ def are_several(scoring: Any) -> bool:
     return isinstance(scoring, list | tuple | set | Mapping)
 
 
-def named(scoring: Any) -> dict[str, Any]:
-    """Return the scores by their names, those of losses and functions being their own.
+def scores_by_name(scoring: Any) -> dict[str, Any]:
+    """Return several scores by name; losses and functions have names of their own.
 
-    An empty list, None in it, other names than text and a name twice are refused.
+    BadArgument is raised for an empty list, None in it, names that are not text, and repeated
+    names.
 
-    >>> named(["accuracy", "roc_auc"])
+    >>> scores_by_name(["accuracy", "roc_auc"])
     {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
     """
     members = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
     is_dict = isinstance(scoring, Mapping)
-    each = [scoring[member] for member in members] if is_dict else members
+    scores = [scoring[member] for member in members] if is_dict else members
     names = members if is_dict else [_name(score) for score in members]
-    is_named = names and all(isinstance(n, str) and n for n in names)
-    if not is_named or not all(map(_is_score, each)):
-        is_matrix = any(isinstance(each_one, list | tuple) for each_one in each)
+    is_named = names and all(isinstance(name, str) and name for name in names)
+    if not is_named or not all(map(_is_score, scores)):
+        is_matrix = any(isinstance(each_one, list | tuple) for each_one in scores)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise BadArgument(
             f"{mention('scoring', scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or "
@@ -269,7 +282,7 @@ def named(scoring: Any) -> dict[str, Any]:
         )
     if len(set(names)) < len(names):
         raise BadArgument(f"{mention('scoring', scoring)} names a score twice: name each once.")
-    return dict(zip(names, each, strict=True))
+    return dict(zip(names, scores, strict=True))
 
 
 def _is_score(score: Any) -> bool:
@@ -277,12 +290,12 @@ def _is_score(score: Any) -> bool:
 
 
 def _name(score: Any) -> str | None:
-    """Return the name of a member of a list; None for what is no score."""
+    """Return the name of an element of a list of scores, or None if it is no score."""
     if not _is_score(score):
         return None
     if isinstance(score, str):
         return score
     if isinstance(score, Loss):
-        return of_class(score.name, score.positive)
+        return score_of_class(score.name, score.positive)
     name: str = scorer_losses().scorer_name(score)
     return name

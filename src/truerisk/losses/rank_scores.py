@@ -1,4 +1,4 @@
-"""Rank scores: AUC and average precision. Ranks by different models cannot be compared."""
+"""Rank scores: AUC and average precision. Scores of different models have no common ranking."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.losses.confusion_scores import OfOneClass
-from truerisk.losses.loss import ENOUGH, Events
+from truerisk.losses.confusion_scores import OneClassScore
+from truerisk.losses.loss import ENOUGH_EVENTS, Events
 from truerisk.plan.answers import Response
 
 
 @frozen
-class _Side:
-    """One class against the rest: its share of the score, its rows, and each candidate's scores."""
+class _RatedClass:
+    """One class against all others: its weight in the mean, its rows, the candidates' scores."""
 
     share: float
     positive: np.ndarray
     scores: np.ndarray
 
 
-class _Ranked(OfOneClass):
-    """A score of the ranking of a class against the rest; tied rows form one level.
+class _RankScore(OneClassScore):
+    """Base class of scores of how well a class is ranked above all others; ties share a rank.
 
     Decision values rank the rows of two classes. The probability of a class ranks the rows of
     several classes, and is also used if a mean over classes was requested.
@@ -36,17 +36,17 @@ class _Ranked(OfOneClass):
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
     response: Response = "score"
     tells_influences = True
-    enough_events = ENOUGH
+    enough_events = ENOUGH_EVENTS
 
     def check(self, data: Data) -> None:
         super().check(data)
-        several = data.n_classes > 2 or self.over_classes is not None
-        self.response = "probability" if several else "score"
+        needs_probabilities = data.n_classes > 2 or self.over_classes is not None
+        self.response = "probability" if needs_probabilities else "score"
 
     def rated(self, data: Data) -> int | None:
         """Return the code of the rated class, as in scikit-learn.
 
-        With two classes one is rated, whatever mean over classes is requested.
+        With two classes one class is rated, whatever mean over classes is requested.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class _Ranked(OfOneClass):
         return 1 if data.n_classes == 2 and self.positive is None else super().rated(data)
 
     def events(self, data: Data) -> Events | None:
-        """Return the rows of the smaller side of the ranking, with several classes of the smallest.
+        """Return the rows of the smaller of two classes, or of the smallest of several classes.
 
         Parameters
         ----------
@@ -73,14 +73,14 @@ class _Ranked(OfOneClass):
         Events or None
             The few rows that the value depends on.
         """
-        rated = None if data.n_classes == 2 else self.rated(data)
-        return Events.of_class(data, rated, self.enough_events)
+        rated_code = None if data.n_classes == 2 else self.rated(data)
+        return Events.of_class(data, rated_code, self.enough_events)
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        sides, w = self._sides(data, rows, answers, weights)
-        return np.asarray(sum(side.share * self._losses(side, w) for side in sides))
+        sides, row_weights = self._sides(data, rows, answers, weights)
+        return np.asarray(sum(side.share * self._losses(side, row_weights) for side in sides))
 
     def influences(
         self,
@@ -90,72 +90,83 @@ class _Ranked(OfOneClass):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        sides, w = self._sides(data, rows, answers, weights)
+        sides, row_weights = self._sides(data, rows, answers, weights)
         influences = np.zeros(answers.shape[:2])
-        for side, values in zip(sides, self._each_about(sides, w, about), strict=True):
-            for line, scores, value in zip(influences, side.scores, values, strict=True):
-                line += side.share * self._influence(scores, side.positive, w, value)
-            if (
-                self.over_classes == "weighted" and len(sides) > 1
-            ):  # One more row of a class increases the class's share.
+        for side, values in zip(
+            sides, self._center_by_class(sides, row_weights, about), strict=True
+        ):
+            for influences_of_candidate, scores, value in zip(
+                influences, side.scores, values, strict=True
+            ):
+                influences_of_candidate += side.share * self._influence(
+                    scores, side.positive, row_weights, value
+                )
+            # One more row of a class increases the class's share.
+            if self.over_classes == "weighted" and len(sides) > 1:
                 influences += (side.positive - side.share) * values[:, None]
         return influences
 
-    def _each_about(
-        self, sides: Sequence[_Side], w: np.ndarray, about: np.ndarray
+    def _center_by_class(
+        self, sides: Sequence[_RatedClass], row_weights: np.ndarray, about: np.ndarray
     ) -> list[np.ndarray]:
-        """Return, for each class, the value that its influences are relative to.
+        """Return, for each class, the loss around which its influences are computed.
 
         It is the class's own loss, shifted like the mean.
         """
         if len(sides) == 1:
             return [about]
-        losses = [self._losses(side, w) for side in sides]
-        mean = sum(side.share * own for side, own in zip(sides, losses, strict=True))
-        return [own + about - mean for own in losses]
+        losses = [self._losses(side, row_weights) for side in sides]
+        mean = sum(
+            side.share * class_losses for side, class_losses in zip(sides, losses, strict=True)
+        )
+        return [class_losses + about - mean for class_losses in losses]
 
-    def _losses(self, side: _Side, w: np.ndarray) -> np.ndarray:
+    def _losses(self, side: _RatedClass, w: np.ndarray) -> np.ndarray:
         return np.array([self._loss(scores, side.positive, w) for scores in side.scores])
 
     @staticmethod
     @abstractmethod
     def _loss(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-        """Return the loss of one candidate; it is NaN if scores are not finite."""
+        """Return the loss of one candidate; it is NaN if its scores are not finite."""
 
     @staticmethod
     @abstractmethod
     def _influence(
         scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, value: float
     ) -> np.ndarray:
-        """Return the influence of every row on the loss, relative to a value of it."""
+        """Return the influence of every row on the loss, computed around the loss `value`."""
 
     def _sides(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[list[_Side], np.ndarray]:
-        """Return the rated classes and the weights of rows; raise if the set lacks one class."""
-        codes, rated = data.codes_of(rows), self.rated(data)
-        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-        each = np.arange(data.n_classes) if rated is None else np.array([rated])
-        sums = np.bincount(codes, w, data.n_classes)
-        for code in each[(sums[each] == 0) | (sums[each] == sums.sum())]:
-            two = data.n_classes == 2
-            needed = "both classes" if two else f"rows of {data.label(code)!r} and of others"
+    ) -> tuple[list[_RatedClass], np.ndarray]:
+        """Return the rated classes and the row weights; raise if the test set lacks a class."""
+        codes, rated_code = data.codes_of(rows), self.rated(data)
+        row_weights = (
+            np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        )
+        rated_codes = np.arange(data.n_classes) if rated_code is None else np.array([rated_code])
+        sums = np.bincount(codes, row_weights, data.n_classes)
+        for code in rated_codes[(sums[rated_codes] == 0) | (sums[rated_codes] == sums.sum())]:
+            has_two_classes = data.n_classes == 2
+            needed = (
+                "both classes" if has_two_classes else f"rows of {data.label(code)!r} and of others"
+            )
             raise Refusal(
                 f"loss '{self.name}' needs {needed} in every test set, and one of {len(rows)} rows "
-                f"{'holds a single class' if two else 'lacks them'}; use fewer folds, "
+                f"{'holds a single class' if has_two_classes else 'lacks them'}; use fewer folds, "
                 "or 'auc pooled', which takes all answers as one set."
             )
-        shares = np.full(len(each), 1 / len(each))
+        shares = np.full(len(rated_codes), 1 / len(rated_codes))
         if self.over_classes == "weighted":
-            shares = sums[each] / sums[each].sum()
+            shares = sums[rated_codes] / sums[rated_codes].sum()
         sides = [
-            _Side(float(share), codes == code, _speaking_for(int(code), answers))
-            for code, share in zip(each, shares, strict=True)
+            _RatedClass(float(share), codes == code, _scores_for_class(int(code), answers))
+            for code, share in zip(rated_codes, shares, strict=True)
         ]
-        return sides, w
+        return sides, row_weights
 
 
-class AUC(_Ranked):
+class AUC(_RankScore):
     """Loss 1 − AUC: the probability that a negative row is ranked above a positive one.
 
     Ties count half. A positive row has the influence (share of negatives above it − loss) W/W₊,
@@ -198,9 +209,12 @@ class AUC(_Ranked):
         """Return the weighted share of (positive, negative) pairs in the wrong order."""
         if not np.isfinite(scores).all():
             return float("nan")
-        up, down, _ = _by_level(scores, positive, weights)
-        above = down.sum() - np.cumsum(down)
-        return float((up * (above + down / 2)).sum() / (up.sum() * down.sum()))
+        positive_weights, negative_weights, _ = _weights_by_score(scores, positive, weights)
+        negatives_above = negative_weights.sum() - np.cumsum(negative_weights)
+        return float(
+            (positive_weights * (negatives_above + negative_weights / 2)).sum()
+            / (positive_weights.sum() * negative_weights.sum())
+        )
 
     @staticmethod
     def _influence(
@@ -208,12 +222,18 @@ class AUC(_Ranked):
     ) -> np.ndarray:
         if not np.isfinite(scores).all():
             return np.full(len(scores), np.nan)
-        up, down, level = _by_level(scores, positive, weights)
-        above = (down.sum() - np.cumsum(down) + down / 2) / down.sum()
-        below = (np.cumsum(up) - up / 2) / up.sum()
-        by_class = np.where(positive, weights.sum() / up.sum(), weights.sum() / down.sum())
-        placed: np.ndarray = by_class * (np.where(positive, above[level], below[level]) - value)
-        return placed
+        positive_weights, negative_weights, level = _weights_by_score(scores, positive, weights)
+        share_above = (
+            negative_weights.sum() - np.cumsum(negative_weights) + negative_weights / 2
+        ) / negative_weights.sum()
+        share_below = (np.cumsum(positive_weights) - positive_weights / 2) / positive_weights.sum()
+        class_factor = np.where(
+            positive, weights.sum() / positive_weights.sum(), weights.sum() / negative_weights.sum()
+        )
+        influences: np.ndarray = class_factor * (
+            np.where(positive, share_above[level], share_below[level]) - value
+        )
+        return influences
 
     def counted_twice(
         self,
@@ -223,7 +243,7 @@ class AUC(_Ranked):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """Return the variance of one pair divided by the number of pairs.
+        """Return the variance of one pair of rows, divided by the number of pairs.
 
         Each of the two rows of a pair has the pair in its influence. The effect of a pair on the
         AUCs of both its classes is counted as if it were two pairs.
@@ -246,21 +266,36 @@ class AUC(_Ranked):
         array, shape (n_candidates,)
             The part that is counted twice, for each candidate.
         """
-        sides, w = self._sides(data, rows, answers, weights)
-        counted = np.zeros(len(answers))
-        for side, means in zip(sides, self._each_about(sides, w, about), strict=True):
-            parts = w[side.positive], w[~side.positive]
-            per_pair = side.share**2 * np.prod([(p @ p) / p.sum() ** 2 for p in parts])
-            for c, (scores, mean) in enumerate(zip(side.scores, means, strict=True)):
-                up, down, _ = _by_level(scores, side.positive, w)
-                loss = self._loss(scores, side.positive, w)
-                tied = up @ down / (up.sum() * down.sum())
-                # (h - mean)², h = 1, ½ or 0
-                counted[c] += per_pair * (loss - tied / 4 - 2 * mean * loss + mean**2)
-        return counted
+        sides, row_weights = self._sides(data, rows, answers, weights)
+        pair_variances = np.zeros(len(answers))
+        for side, means in zip(
+            sides, self._center_by_class(sides, row_weights, about), strict=True
+        ):
+            weights_by_class = row_weights[side.positive], row_weights[~side.positive]
+            pair_weight = side.share**2 * np.prod(
+                [
+                    (class_weights @ class_weights) / class_weights.sum() ** 2
+                    for class_weights in weights_by_class
+                ]
+            )
+            for candidate, (scores, mean) in enumerate(zip(side.scores, means, strict=True)):
+                positive_weights, negative_weights, _ = _weights_by_score(
+                    scores, side.positive, row_weights
+                )
+                loss = self._loss(scores, side.positive, row_weights)
+                tied_share = (
+                    positive_weights
+                    @ negative_weights
+                    / (positive_weights.sum() * negative_weights.sum())
+                )
+                # The mean of (h − mean)², with h = 1, ½ or 0 for a wrong, tied or right pair.
+                pair_variances[candidate] += pair_weight * (
+                    loss - tied_share / 4 - 2 * mean * loss + mean**2
+                )
+        return pair_variances
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Return the factor of the variance that removes its bias, and the degrees of freedom.
+        """Return the factor that removes the bias of the AUC's variance, and infinite degrees.
 
         With m rows of one class against k others, m k/((m − 1)(k − 1)) instead of n/(n − 1) leaves
         no bias. Rows without weight count in n alone. With several classes it is the factor of the
@@ -278,15 +313,15 @@ class AUC(_Ranked):
         tuple of float
             The factor of the variance, and infinity.
         """
-        n, rated, weights = len(rows), self.rated(data), data.weights(rows)
-        known = rows if weights is None else rows[weights > 0]
-        m = np.bincount(data.codes_of(known), minlength=data.n_classes)
-        k = len(known) - m
-        sizes = np.maximum([m, k] if rated is None else [m[rated], k[rated]], 2)
+        n, rated_code, weights = len(rows), self.rated(data), data.weights(rows)
+        weighted_rows = rows if weights is None else rows[weights > 0]
+        m = np.bincount(data.codes_of(weighted_rows), minlength=data.n_classes)
+        k = len(weighted_rows) - m
+        sizes = np.maximum([m, k] if rated_code is None else [m[rated_code], k[rated_code]], 2)
         return float((sizes / (sizes - 1)).prod(axis=0).max() * (n - 1) / n), np.inf
 
 
-class AveragePrecision(_Ranked):
+class AveragePrecision(_RankScore):
     """Loss 1 − average precision, Σ_i w_i P_i / W₊ over the positive rows.
 
     P_i is the precision down to the score of row i. The average precision is the area under the
@@ -318,12 +353,12 @@ class AveragePrecision(_Ranked):
 
     name = "average-precision"
     is_biased_on_small_sets = True
-    enough_events = 30  # With 15 events the interval covers .86, with 30 it covers .92.
+    enough_events = 30  # A 95 % interval covers .86 with 15 events, and .92 with 30 events.
 
     @override
     def check(self, data: Data) -> None:
         super().check(data)
-        if self.rated(data) is None:  # Its mean over classes is biased upwards in small test sets.
+        if self.rated(data) is None:  # The mean over classes is biased upwards in small test sets.
             raise Refusal(
                 f"loss '{self.name}' is of one class and y has {data.n_classes}: name it, such as "
                 f"{mention('positive', data.label(1))}, or use 'auc'."
@@ -333,9 +368,9 @@ class AveragePrecision(_Ranked):
     def _loss(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
         if not np.isfinite(scores).all():
             return float("nan")
-        up, down, _ = _by_level(scores, positive, weights)
-        precision, _ = _precision(up, down)
-        return float(1 - up @ precision / up.sum())
+        positive_weights, negative_weights, _ = _weights_by_score(scores, positive, weights)
+        precision, _ = _precision(positive_weights, negative_weights)
+        return float(1 - positive_weights @ precision / positive_weights.sum())
 
     @staticmethod
     def _influence(
@@ -343,35 +378,46 @@ class AveragePrecision(_Ranked):
     ) -> np.ndarray:
         if not np.isfinite(scores).all():
             return np.full(len(scores), np.nan)
-        up, down, level = _by_level(scores, positive, weights)
-        precision, reached = _precision(up, down)
-        own = positive * (precision[level] - (1 - value))
-        gained, lost = np.cumsum(up / reached), np.cumsum(up * precision / reached)
-        others = positive * gained[level] - lost[level]
-        influence: np.ndarray = -(own + others) * weights.sum() / up.sum()
+        positive_weights, negative_weights, level = _weights_by_score(scores, positive, weights)
+        precision, weight_above = _precision(positive_weights, negative_weights)
+        own_influence = positive * (precision[level] - (1 - value))
+        gain_of_positive, loss_of_any = (
+            np.cumsum(positive_weights / weight_above),
+            np.cumsum(positive_weights * precision / weight_above),
+        )
+        influence_on_others = positive * gain_of_positive[level] - loss_of_any[level]
+        influence: np.ndarray = (
+            -(own_influence + influence_on_others) * weights.sum() / positive_weights.sum()
+        )
         return influence
 
 
-def _speaking_for(code: int, answers: np.ndarray) -> np.ndarray:
-    """Return scores that are larger for a class: its probability or oriented decision values.
+def _scores_for_class(code: int, answers: np.ndarray) -> np.ndarray:
+    """Return scores that are larger for rows of a class: its probability or decision values.
 
-    Decision values are for the second of two classes.
+    Decision values are for the second of two classes, so that their sign is changed for the first.
     """
     if answers.ndim == 3:
         return answers[..., code]
     return answers if code == 1 else -answers
 
 
-def _by_level(
+def _weights_by_score(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights of positive and negative rows per distinct score, and each row's level."""
+    """Return weights of positive and of negative rows by distinct score, and the score's index."""
     _, level = np.unique(scores, return_inverse=True)
     return np.bincount(level, weights * positive), np.bincount(level, weights * ~positive), level
 
 
-def _precision(up: np.ndarray, down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the precision among the rows down to each score, and the weight of these rows."""
-    called, right = np.cumsum((up + down)[::-1])[::-1], np.cumsum(up[::-1])[::-1]
-    reached = np.where(called > 0, called, 1.0)  # Rows of weight 0 contribute nothing.
-    return right / reached, reached
+def _precision(
+    positive_weights: np.ndarray, negative_weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the precision among rows at or above each score, and the weight of these rows."""
+    weight_above, positive_above = (
+        np.cumsum((positive_weights + negative_weights)[::-1])[::-1],
+        np.cumsum(positive_weights[::-1])[::-1],
+    )
+    # Rows of weight 0 contribute nothing.
+    safe_weight = np.where(weight_above > 0, weight_above, 1.0)
+    return positive_above / safe_weight, safe_weight

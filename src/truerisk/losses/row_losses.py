@@ -1,7 +1,7 @@
-"""Losses of single rows, and the words of all losses.
+"""Losses of single rows, and the names of all losses.
 
-Scores of whole test sets stand in other files, which are imported when a word or a name asks for
-them.
+Scores of whole test sets are defined in other files, which are imported when one of their names is
+used.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from truerisk.core.arguments import as_array, check_clip, mention
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.overrides import override
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, entries_of_table
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding
 
-# largest relative rounding error of a mean over a few rows of y
+# This bounds the relative rounding error of a mean over a few rows of y.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 registry = Registry(
     "loss",
-    lines_of(
+    entries_of_table(
         "truerisk.losses",
         """
     zero-one  row_losses:ZeroOne  1 for a wrong label, else 0 (classifiers' default)
@@ -100,9 +100,10 @@ class ZeroOne(RowLoss):
 
     @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        truth = data.codes_of(rows).astype(answers.dtype, copy=False)  # one type compares fastest
-        wrong: np.ndarray = answers != truth
-        return wrong.astype(np.float64)
+        # Equal types compare fastest.
+        truth = data.codes_of(rows).astype(answers.dtype, copy=False)
+        is_wrong: np.ndarray = answers != truth
+        return is_wrong.astype(np.float64)
 
 
 class Cost(RowLoss):
@@ -202,7 +203,7 @@ class Log(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows)
         p: np.ndarray = answers[:, np.arange(len(rows)), truth]
-        p = np.where(np.isfinite(p), p, np.nan)  # clipping would turn infinity into certainty
+        p = np.where(np.isfinite(p), p, np.nan)  # Otherwise clipping would turn infinity into 1.
         return -np.log(np.clip(p, self.clip or np.finfo(np.float64).eps, 1.0))
 
 
@@ -244,17 +245,17 @@ class Brier(RowLoss):
         self.upper = 1.0 if data.n_classes == 2 else 2.0
 
 
-def error_sizes(size: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the squares or absolute values of the errors, by np.square or np.abs.
+def error_sizes(size_function: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the squares or absolute values of the prediction errors, by np.square or np.abs.
 
-    An error that may be rounding alone counts as 0. Settings that fit y exactly then tie, whichever
-    engine made their answers.
+    An error that may be rounding alone counts as 0. Settings that fit y exactly are therefore tied,
+    whichever engine computed their predictions.
     """
     sizes: np.ndarray = answers - y
-    size(sizes, out=sizes)
-    exact = sizes <= size(ROUNDING * y)
-    if exact.any():
-        sizes[exact] = 0.0
+    size_function(sizes, out=sizes)
+    is_exact = sizes <= size_function(ROUNDING * y)
+    if is_exact.any():
+        sizes[is_exact] = 0.0
     return sizes
 
 
@@ -313,32 +314,39 @@ class Absolute(RowLoss):
 
 
 def infinite_findings(answers: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
-    """Find, for each candidate, held-out rows to whose own class it gave probability 0.
+    """Find, for each candidate, held-out rows whose true class was predicted with probability 0.
 
-    Their log loss is infinite, and so is the mean: a value exists only by the clip, and no interval
-    is justified. Answers about the very rows of a fit are passed over, as is a loss with a `clip`.
+    Their log loss is infinite, and so is the mean: a value exists only because of the clip, and no
+    interval is justified. Predictions for the training rows of a fit are skipped, as is a loss with
+    a `clip`.
     """
     plan = answers.plan
     if type(loss) is not Log or loss.clip is not None or answers.response != "probability":
         return [()] * answers.n_candidates
-    rows, counted = plan.positions[0], ~np.repeat(plan.own_rows, plan.test_sizes)
+    rows, is_counted = plan.positions[0], ~np.repeat(plan.own_rows, plan.test_sizes)
     if data.sample_weight is not None:
-        counted &= data.sample_weight[rows] > 0
-    place, truth = np.arange(len(rows)), data.codes_of(rows)
-    hit = [rows[counted & (values[place, truth] == 0)] for values in answers.values]
-    return [_infinite(np.unique(those), rows[counted]) for those in hit]
+        is_counted &= data.sample_weight[rows] > 0
+    positions, truth = np.arange(len(rows)), data.codes_of(rows)
+    rows_by_candidate = [
+        rows[is_counted & (values[positions, truth] == 0)] for values in answers.values
+    ]
+    return [
+        _infinite_finding(np.unique(infinite_rows), rows[is_counted])
+        for infinite_rows in rows_by_candidate
+    ]
 
 
-def _infinite(rows: np.ndarray, tested: np.ndarray) -> tuple[Finding, ...]:
-    """Return a note on the tested rows whose log loss is infinite, if any."""
-    if not len(rows):
+def _infinite_finding(infinite_rows: np.ndarray, tested_rows: np.ndarray) -> tuple[Finding, ...]:
+    """Return a finding on the tested rows whose log loss is infinite, or none."""
+    if not len(infinite_rows):
         return ()
-    n_rows = len(np.unique(tested))
+    n_rows = len(np.unique(tested_rows))
     finding = Finding(
         "infinite-loss",
-        f"{len(rows)} of {n_rows} held-out rows (first: row {rows[0]}) had probability 0 for their "
-        "own class, so the log loss is infinite. The value given counts that probability as "
-        "2.2e-16, as scikit-learn does: it depends on this clip, and there is no interval.",
+        f"{len(infinite_rows)} of {n_rows} held-out rows (first: row {infinite_rows[0]}) had "
+        "probability 0 for their own class, so the log loss is infinite. The value given counts "
+        "that probability as 2.2e-16, as scikit-learn does: it depends on this clip, and there is "
+        "no interval.",
         "scoring=tr.losses.Log(clip=0.001), or the word log-clip-0.001, bounds what a row costs "
         "and has an interval.",
     )

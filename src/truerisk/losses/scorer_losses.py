@@ -1,7 +1,7 @@
-"""scikit-learn's and users' scorers, as equal losses of this library or as they are.
+"""Losses from scikit-learn's and users' scorers: an equal loss of this package, or the scorer.
 
 A scorer of one class uses the label 1 for it. scikit-learn's scorers refuse text labels, and for
-the classes 1 and 2 they rate the first.
+the classes 1 and 2 they rate class 1.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import Refusal, UnknownName, is_failure
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.data.data import Data
-from truerisk.losses.loss import Events, Loss, class_named
+from truerisk.losses.loss import Events, Loss, class_code
 from truerisk.losses.row_losses import registry
 from truerisk.results.interval import Scale
 
@@ -48,7 +48,7 @@ _SCORERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "roc_auc_ovr": (_CLASSES, "auc", {"average": "macro"}),
     "roc_auc_ovr_weighted": (_CLASSES, "auc", {"average": "weighted"}),
 }
-"""scikit-learn's names of scores: the kind of y, our name of the same loss, and its arguments."""
+"""Kind of y, name in this package, and arguments of the loss for scikit-learn's score names."""
 
 
 _METRICS = {
@@ -57,93 +57,100 @@ _METRICS = {
     "precision_score": "precision",
     "recall_score": "recall",
 }
-"""scikit-learn's metrics that rate one class, or each of them in turn, from labels."""
+"""scikit-learn's metrics of labels that rate one class, or the mean over classes."""
 
 
-def same_as_scorer(name: str, n_classes: int, positive: Any = None) -> Loss | None:
-    """Return our loss that is equal to a scikit-learn scorer; None if there is none.
+def loss_equal_to_scorer(name: str, n_classes: int, positive: Any = None) -> Loss | None:
+    """Return the loss of this package that equals a scikit-learn scorer; None if there is none.
 
     Its usual average is the mean over folds, as in `cross_val_score`, and its name is the scorer's.
     `n_classes` is 0 for regression. Scores of one class rate the greater of two labels. For more
-    classes `positive` names one.
+    classes `positive` names the class.
 
-    >>> loss = same_as_scorer("f1", 2)
-    >>> loss.name, loss.usual_average, same_as_scorer("f1", 3)
+    >>> loss = loss_equal_to_scorer("f1", 2)
+    >>> loss.name, loss.usual_average, loss_equal_to_scorer("f1", 3)
     ('f1', 'fold', None)
     """
     if name not in _SCORERS:
         return None
-    of_what, own_name, arguments = _SCORERS[name]
-    has_two = n_classes == 2 or (n_classes > 2 and positive is not None)
-    fits = {_TWO: has_two, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
-    return _as_scorer(registry.load(own_name)(**arguments), name) if fits[of_what] else None
+    kind_of_y, own_name, arguments = _SCORERS[name]
+    rates_one_class = n_classes == 2 or (n_classes > 2 and positive is not None)
+    is_possible = {_TWO: rates_one_class, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
+    return (
+        _named_like_scorer(registry.load(own_name)(**arguments), name)
+        if is_possible[kind_of_y]
+        else None
+    )
 
 
-def _as_scorer(loss: Loss, name: str) -> Loss:
+def _named_like_scorer(loss: Loss, name: str) -> Loss:
     loss.name, loss.usual_average, loss.is_score = name, "fold", True
     return loss
 
 
 def loss_of_name(name: str, data: Data, positive: Any) -> Loss:
-    """Return the loss that a name of scikit-learn stands for; an unknown name is refused."""
-    same = same_as_scorer(name, data.n_classes, positive)
-    if same is not None:
-        return same
+    """Return the loss that a score name of scikit-learn stands for; raise for an unknown name."""
+    equal_loss = loss_equal_to_scorer(name, data.n_classes, positive)
+    if equal_loss is not None:
+        return equal_loss
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    if name in WANT_A_CLASS and data.n_classes == 2:
+    if name in ONE_CLASS_SCORES and data.n_classes == 2:
         label = data.label(1) if positive is None else positive
         return ScorerLoss(PositiveScorer(name, label), name, data)
     if name in get_scorer_names():
         return ScorerLoss(get_scorer(name), name, data)
-    nearest = closest(name, [*registry, *get_scorer_names()]) or "."
+    suggestion = suggestion_for(name, [*registry, *get_scorer_names()]) or "."
     raise UnknownName(
-        f"there is no scoring {shown(name)}{nearest} "
+        f"there is no scoring {repr_on_one_line(name)}{suggestion} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
 
 
-def own_score_of(score: Any, data: Data, positive: Any) -> Loss:
-    """Return the loss of a scorer, or minus its score if that of a perfect rule is not known."""
+def loss_or_negative_score(score: Any, data: Data, positive: Any) -> Loss:
+    """Return the loss of a scorer, or minus its score if the score of a perfect rule is unknown."""
     name = scorer_name(score)
     if data.task in ("other", "survival"):
-        return OwnScore(score, name)
+        return NegativeScore(score, name)
     try:
         return loss_of_scorer(score, data, positive)
     except Refusal:
         if getattr(score, "_response_method", None) == "predict":
-            raise  # It depends on y and predictions only, so that it fails for models as well.
-        return OwnScore(score, name)
+            raise  # The scorer sees only y and predictions, so that it fails for any model.
+        return NegativeScore(score, name)
 
 
-def own_score_named(name: str) -> OwnScore | None:
-    """Return minus the score that scikit-learn has by this name; None for an unknown one."""
+def negative_score_named(name: str) -> NegativeScore | None:
+    """Return minus the scikit-learn score of this name; None for an unknown name."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    return OwnScore(get_scorer(name), name) if name in get_scorer_names() else None
+    return NegativeScore(get_scorer(name), name) if name in get_scorer_names() else None
 
 
 def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
-    """Convert a scorer to a loss, one of this package if `make_scorer` used an equal metric."""
-    same = _same_as_made(scorer, data, positive)
-    return ScorerLoss(scorer, scorer_name(scorer), data) if same is None else same
+    """Convert a scorer to a loss: one of this package if it has an equal metric."""
+    equal_loss = _loss_equal_to(scorer, data, positive)
+    return ScorerLoss(scorer, scorer_name(scorer), data) if equal_loss is None else equal_loss
 
 
 def scorer_name(scorer: Any) -> str:
-    """Return the name of a scorer: its own, or that of its metric with its arguments."""
-    made = getattr(scorer, "__dict__", {})
-    if "_score_func" not in made:
+    """Return the name of a scorer: its own name, or that of its metric with its arguments."""
+    scorer_fields = getattr(scorer, "__dict__", {})
+    if "_score_func" not in scorer_fields:
         return str(getattr(scorer, "__name__", scorer))
-    metric = made["_score_func"]
-    options = ", ".join(f"{name}={shown(value)}" for name, value in made["_kwargs"].items())
+    metric = scorer_fields["_score_func"]
+    options = ", ".join(
+        f"{name}={repr_on_one_line(value)}" for name, value in scorer_fields["_kwargs"].items()
+    )
     name = getattr(metric, "__name__", type(metric).__name__)
     return f"{name}({options})" if options else name
 
 
-def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
-    """Return our loss that equals a scorer made by `make_scorer`, or None.
+def _loss_equal_to(scorer: Any, data: Data, positive: Any) -> Loss | None:
+    """Return the loss of this package that equals a scorer made by `make_scorer`, or None.
 
-    The class is that of ``pos_label``, else `positive`, else the label 1 that scikit-learn uses.
+    The positive class is ``pos_label``, or else `positive`, or else the label 1 that scikit-learn
+    uses.
     """
     from sklearn.metrics import get_scorer
 
@@ -152,35 +159,39 @@ def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
     options = dict(vars(scorer)["_kwargs"])
     name = next((name for name in _SCORERS if vars(get_scorer(name)) == vars(scorer)), "")
     if name == "roc_auc" or _SCORERS.get(name, (_TWO,))[0] != _TWO:
-        return same_as_scorer(name, data.n_classes, positive)
+        return loss_equal_to_scorer(name, data.n_classes, positive)
     labels = [data.label(code) for code in range(data.n_classes)]
     label = options.pop("pos_label", 1 if positive is None else positive)
-    if name == "average_precision":  # For the lesser label its values differ from ours.
-        return same_as_scorer(name, data.n_classes) if labels[1:] == [label] else None
+    if name == "average_precision":  # For the smaller label scikit-learn's values differ.
+        return loss_equal_to_scorer(name, data.n_classes) if labels[1:] == [label] else None
     own_name, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
     if own_name is None or options.keys() - {"beta"}:
         return None
-    made = registry.load(own_name)
+    loss_class = registry.load(own_name)
     if average in ("macro", "weighted"):
-        loss: Loss = made(**options, average=average)
-        return _as_scorer(loss, loss.name.replace("-", "_"))
+        loss: Loss = loss_class(**options, average=average)
+        return _named_like_scorer(loss, loss.name.replace("-", "_"))
     if average != "binary" or len(labels) != 2 or label not in labels:
         return None
-    loss = made(**options, positive=label)
-    return _as_scorer(loss, loss.name)
+    loss = loss_class(**options, positive=label)
+    return _named_like_scorer(loss, loss.name)
 
 
 def _metric(scorer: Any) -> str:
-    """Return the name of scikit-learn's metric for labels in a scorer, or "" for other scorers."""
+    """Return the name of a scorer's metric of labels if it is scikit-learn's, or "" otherwise."""
     from sklearn import metrics
 
-    made = vars(scorer)
-    name = str(getattr(made["_score_func"], "__name__", ""))
-    as_ours = (made["_sign"], made["_response_method"]) == (1, "predict")
-    return name if as_ours and getattr(metrics, name, None) is made["_score_func"] else ""
+    scorer_fields = vars(scorer)
+    name = str(getattr(scorer_fields["_score_func"], "__name__", ""))
+    is_plain_metric = (scorer_fields["_sign"], scorer_fields["_response_method"]) == (1, "predict")
+    return (
+        name
+        if is_plain_metric and getattr(metrics, name, None) is scorer_fields["_score_func"]
+        else ""
+    )
 
 
-OF_CLASSES = (
+CLASS_SCORE_PREFIXES = (
     "average_precision",
     "balanced_accuracy",
     "f1",
@@ -220,18 +231,18 @@ class ScorerLoss(Loss):
     def rated(self, data: Data) -> int | None:
         if not isinstance(self.scorer, PositiveScorer):
             return None
-        return class_named(self.scorer.positive, data)
+        return class_code(self.scorer.positive, data)
 
     def events(self, data: Data) -> Events | None:
-        """Count the rows of a class if the name says that the score rests on single classes."""
-        if data.task != "classification" or not self.metric.startswith(OF_CLASSES):
+        """Count the rows of a class if the scorer's name says that it depends on single classes."""
+        if data.task != "classification" or not self.metric.startswith(CLASS_SCORE_PREFIXES):
             return None
         return Events.of_class(data, self.rated(data))
 
     def _rate_perfect_rule(self, data: Data) -> float:
         rows = np.arange(data.n_rows)[:, None]
         try:
-            # Its warnings concern our perfect rule, not the user's model.
+            # Warnings here concern the perfect rule, not the user's model.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
@@ -277,8 +288,8 @@ def perfect_rule(data: Data) -> Any:
     return TrueClass()
 
 
-class OwnScore(Loss):
-    """Minus a score, as the loss of a score without a known best value."""
+class NegativeScore(Loss):
+    """Loss that is minus a score, for scores whose best value is unknown."""
 
     response, per_row, lower, is_score = "scored", False, None, True
     tasks = ("classification", "regression", "survival", "other")
@@ -298,7 +309,7 @@ class OwnScore(Loss):
         return -answers
 
 
-WANT_A_CLASS = frozenset(
+ONE_CLASS_SCORES = frozenset(
     {
         "average_precision",
         "d2_brier_score",
@@ -312,7 +323,7 @@ WANT_A_CLASS = frozenset(
         "roc_auc",
     }
 )
-"""Names of scikit-learn's scores that rate one of two classes."""
+"""Names of scikit-learn's scores that rate only one of two classes."""
 
 
 @frozen
@@ -331,7 +342,7 @@ class PositiveScorer:
         """Score the estimator with the positive class recoded to 1 and the other to 0."""
         from sklearn.metrics import get_scorer
 
-        ones = _ones(y, self.positive)
+        ones = _is_positive(y, self.positive)
         return get_scorer(self.name)(_Recoded(estimator, self.positive), X, ones, **options)
 
     def __str__(self) -> str:
@@ -350,24 +361,26 @@ class _Recoded:
 
     @property
     def classes_(self) -> np.ndarray:
-        return np.sort(_ones(self._model.classes_, self._positive))
+        return np.sort(_is_positive(self._model.classes_, self._positive))
 
     def predict(self, X: Any) -> np.ndarray:
-        return _ones(self._model.predict(X), self._positive)
+        return _is_positive(self._model.predict(X), self._positive)
 
     def __getattr__(self, name: str) -> Any:
         member = getattr(self._model, name)
-        if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
+        if name not in _REVERSED_METHODS or _is_positive(
+            self._model.classes_, self._positive
+        ).tolist() != [1, 0]:
             return member
 
-        @wraps(member)  # scikit-learn reads the name of the method.
+        @wraps(member)  # scikit-learn reads the name of the method, so it must be kept.
         def turned(X: Any) -> Any:
-            return _TURNED[name](member(X))
+            return _REVERSED_METHODS[name](member(X))
 
         return turned
 
 
-_TURNED: dict[str, Callable[[Any], Any]] = {
+_REVERSED_METHODS: dict[str, Callable[[Any], Any]] = {
     "predict_proba": np.fliplr,
     "predict_log_proba": np.fliplr,
     "decision_function": np.negative,
@@ -375,5 +388,5 @@ _TURNED: dict[str, Callable[[Any], Any]] = {
 """Conversions of predictions for two classes to the opposite order of the classes."""
 
 
-def _ones(labels: Any, positive: Any) -> np.ndarray:
+def _is_positive(labels: Any, positive: Any) -> np.ndarray:
     return (np.asarray(labels) == positive).astype(np.int64)

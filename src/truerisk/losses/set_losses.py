@@ -1,4 +1,4 @@
-"""Losses of whole test sets that are no scores of classes: R² and the calibration error."""
+"""Losses of whole test sets that are not scores of classes: R² and the calibration error."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class R2(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        errors, spread, share = self._squares(data, rows, answers, weights)
-        ratios = np.einsum("i,cit->ct", share, errors) / (share @ spread)
+        errors, square_deviations, weight_shares = self._squares(data, rows, answers, weights)
+        ratios = np.einsum("i,cit->ct", weight_shares, errors) / (weight_shares @ square_deviations)
         return np.asarray(ratios.mean(axis=1))
 
     @override
@@ -54,28 +54,33 @@ class R2(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        errors, spread, share = self._squares(data, rows, answers, weights)
-        variance = share @ spread
-        of_targets = np.einsum("i,cit->ct", share, errors) / variance
-        of_targets += (about - of_targets.mean(axis=1))[:, None]
-        by_target = (errors - of_targets[:, None] * spread) / variance
+        errors, square_deviations, weight_shares = self._squares(data, rows, answers, weights)
+        variance = weight_shares @ square_deviations
+        losses_of_targets = np.einsum("i,cit->ct", weight_shares, errors) / variance
+        losses_of_targets += (about - losses_of_targets.mean(axis=1))[:, None]
+        by_target = (errors - losses_of_targets[:, None] * square_deviations) / variance
         return np.asarray(by_target.mean(axis=2))
 
     def _squares(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(y − f)² by candidate, (y − ȳ)², with an axis of targets, and the rows' shares."""
+        """Return squared errors (y − f)² by candidate, (y − ȳ)², and the rows' weight shares.
+
+        The squares have an axis for the targets.
+        """
         y = data.y[rows].reshape(len(rows), -1)
-        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
+        row_weights = (
+            np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        )
+        if not row_weights.any() or (np.ptp(y[row_weights > 0], axis=0) == 0).any():
             raise Refusal(
                 f"loss '{self.name}' needs several values of y in every test set, and one of "
                 f"{len(rows)} rows holds a single one; use fewer folds, or 'r2 pooled', which "
                 "takes all answers as one set."
             )
-        share = w / w.sum()
+        weight_shares = row_weights / row_weights.sum()
         errors = error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)
-        return errors, (y - share @ y) ** 2, share
+        return errors, (y - weight_shares @ y) ** 2, weight_shares
 
 
 class ECE(Loss):
@@ -127,8 +132,8 @@ class ECE(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        gaps, signs, share = self._gaps(data, rows, answers, weights)
-        return np.asarray((gaps * signs) @ share)
+        gaps, signs, weight_shares = self._gaps(data, rows, answers, weights)
+        return np.asarray((gaps * signs) @ weight_shares)
 
     @override
     def influences(
@@ -145,16 +150,20 @@ class ECE(Loss):
     def _gaps(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hit minus confidence of every row, the sign of the mean of these in its bin, shares."""
-        share = np.full(len(rows), 1 / len(rows))
+        """Return hit minus confidence of every row, its bin's sign, and the rows' weight shares.
+
+        The sign of a bin is that of the weighted mean of hit minus confidence in it.
+        """
+        weight_shares = np.full(len(rows), 1 / len(rows))
         if weights is not None:
-            share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+            weight_shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
         confidence = answers.max(axis=2)
         gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
-        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # bins exclude their lower edge
-        bins = np.clip(inside, 0, self.bins - 1).astype(np.int64)
+        # Bins exclude their lower edge.
+        bin_numbers = np.nan_to_num(np.ceil(confidence * self.bins) - 1)
+        bins = np.clip(bin_numbers, 0, self.bins - 1).astype(np.int64)
         signs = [
-            np.sign(np.bincount(b, share * gap, self.bins))[b]
-            for b, gap in zip(bins, gaps, strict=True)
+            np.sign(np.bincount(bins_of_rows, weight_shares * gap, self.bins))[bins_of_rows]
+            for bins_of_rows, gap in zip(bins, gaps, strict=True)
         ]
-        return gaps, np.array(signs), share
+        return gaps, np.array(signs), weight_shares

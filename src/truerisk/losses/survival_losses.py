@@ -1,6 +1,6 @@
-"""Losses of survival outcomes: the order of rows, and curves or predictions at one horizon.
+"""Losses of survival outcomes: the order of event times, and predictions at horizons.
 
-Censored rows are compensated for by the others, weighted by the inverse probability of being
+Censored rows are compensated for by the other rows, weighted by the inverse probability of being
 followed (Graf et al., 1999; Uno et al., 2011). This probability is estimated from all rows. Losses
 of rows account for its variance; Uno's C and AUC treat it as known.
 """
@@ -15,12 +15,12 @@ from truerisk.core.arguments import check_number
 from truerisk.core.errors import Refusal
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.data.survival import follow_up
+from truerisk.data.survival import uncensored_probability
 from truerisk.losses.loss import ANY_TIME, IN_TIME, Events, Loss, RowLoss
 from truerisk.losses.rank_scores import AUC
 from truerisk.plan.answers import Response
 
-CELLS = 2**22  # number of pairs that are processed at once
+MAX_PAIRS = 2**22  # number of pairs of rows that are processed at once
 STEPS = 50  # number of steps of the trapezoid rule
 
 
@@ -46,8 +46,8 @@ class Concordance(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        wrong, known, w = self._pairs(data, rows, answers, weights)
-        return np.asarray(wrong @ w / (known @ w))
+        wrong_weight, pair_weight, row_weights = self._pairs(data, rows, answers, weights)
+        return np.asarray(wrong_weight @ row_weights / (pair_weight @ row_weights))
 
     @override
     def influences(
@@ -58,8 +58,13 @@ class Concordance(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        wrong, known, w = self._pairs(data, rows, answers, weights)
-        influences: np.ndarray = 2 * (wrong - about[:, None] * known) * w.sum() / (known @ w)
+        wrong_weight, pair_weight, row_weights = self._pairs(data, rows, answers, weights)
+        influences: np.ndarray = (
+            2
+            * (wrong_weight - about[:, None] * pair_weight)
+            * row_weights.sum()
+            / (pair_weight @ row_weights)
+        )
         return influences
 
     def counted_twice(
@@ -70,24 +75,30 @@ class Concordance(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """Return the variance of one pair over the number of pairs.
+        """Return the variance of one pair of rows, divided by the number of pairs.
 
         Both rows of a pair include it in their influence.
         """
-        w, weighed, twice = _or_ones(weights, rows), 0.0, np.zeros(len(answers))
-        for some, pairs in self._known_pairs(data, rows):
-            of_pairs = w[some, None] * pairs * w
-            weighed += of_pairs.sum()
-            for c, (predictions, mean) in enumerate(zip(answers, about, strict=True)):
-                twice[c] += ((of_pairs * (_wrong(predictions, some) - mean)) ** 2).sum()
-        return twice / weighed**2
+        row_weights, total_weight, square_sums = (
+            _weights_or_ones(weights, rows),
+            0.0,
+            np.zeros(len(answers)),
+        )
+        for batch, pairs in self._known_pairs(data, rows):
+            pair_weights = row_weights[batch, None] * pairs * row_weights
+            total_weight += pair_weights.sum()
+            for candidate, (predictions, mean) in enumerate(zip(answers, about, strict=True)):
+                square_sums[candidate] += (
+                    (pair_weights * (_wrong(predictions, batch) - mean)) ** 2
+                ).sum()
+        return square_sums / total_weight**2
 
     @override
     def events(self, data: Data) -> Events | None:
         return Events(int((data.y[:, 0] == 1).sum()), "events")
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Return the factor (n − 1)²/((n − 2)(n − 3)), which removes the bias, and the degrees.
+        """Return the factor (n − 1)²/((n − 2)(n − 3)) that removes the bias, and the degrees.
 
         The degrees of freedom of Student's t are the number of events minus 1.
         """
@@ -97,33 +108,33 @@ class Concordance(Loss):
     def _pairs(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for each row, the weight of its pairs in the wrong order and of all its pairs."""
-        w = _or_ones(weights, rows)
-        wrong, known = np.zeros(answers.shape), np.zeros(len(rows))
-        for some, pairs in self._known_pairs(data, rows):
-            known[some] += pairs @ w
-            known += w[some] @ pairs
-            for line, predictions in zip(wrong, answers, strict=True):
-                ranked = pairs * _wrong(predictions, some)
-                line[some] += ranked @ w
-                line += w[some] @ ranked
-        if not known.any():
+        """Return, for each row, the weight of its pairs in wrong order, and of all its pairs."""
+        row_weights = _weights_or_ones(weights, rows)
+        wrong_weight, pair_weight = np.zeros(answers.shape), np.zeros(len(rows))
+        for batch, pairs in self._known_pairs(data, rows):
+            pair_weight[batch] += pairs @ row_weights
+            pair_weight += row_weights[batch] @ pairs
+            for wrong_of_candidate, predictions in zip(wrong_weight, answers, strict=True):
+                wrong_pairs = pairs * _wrong(predictions, batch)
+                wrong_of_candidate[batch] += wrong_pairs @ row_weights
+                wrong_of_candidate += row_weights[batch] @ wrong_pairs
+        if not pair_weight.any():
             raise Refusal(
                 f"loss '{self.name}' needs two rows of known order in every test set, and one of "
                 f"{len(rows)} rows has none; use fewer folds."
             )
-        return wrong, known, w
+        return wrong_weight, pair_weight, row_weights
 
     def _known_pairs(self, data: Data, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield some rows with an event, and the weights of their pairs with later rows."""
-        (came, time), counts = data.y[rows].T, self._counts(data, rows)
-        first = np.flatnonzero(came == 1)
-        for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
-            later = (time > time[some, None]) | ((time == time[some, None]) & (came == 0))
-            yield some, later * counts[some, None]
+        """Yield batches of rows with an event, and the weights of their pairs with later rows."""
+        (has_event, time), pair_weights = data.y[rows].T, self._pair_weights(data, rows)
+        event_rows = np.flatnonzero(has_event == 1)
+        for batch in np.array_split(event_rows, max(1, len(event_rows) * len(rows) // MAX_PAIRS)):
+            is_later = (time > time[batch, None]) | ((time == time[batch, None]) & (has_event == 0))
+            yield batch, is_later * pair_weights[batch, None]
 
-    def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
-        """Return the weight of the pairs in which each row has the earlier event."""
+    def _pair_weights(self, data: Data, rows: np.ndarray) -> np.ndarray:
+        """Return, for each row, the weight of the pairs in which it has the earlier event."""
         return np.ones(len(rows))
 
 
@@ -138,13 +149,15 @@ class Uno(Concordance):
 
     name = "uno"
 
-    def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
-        followed = follow_up(data.y, data.sample_weight, data.y[rows, 1], past=False)
-        return np.asarray(followed**-2.0)
+    def _pair_weights(self, data: Data, rows: np.ndarray) -> np.ndarray:
+        follow_up_probability = uncensored_probability(
+            data.y, data.sample_weight, data.y[rows, 1], past=False
+        )
+        return np.asarray(follow_up_probability**-2.0)
 
 
 class IntegratedBrier(RowLoss):
-    """The Brier score of the predicted survival probability, averaged over times up to `until`.
+    """Brier score of the predicted survival probability, averaged over times up to `until`.
 
     The default `until` is the time at which a tenth of the rows are still followed. The integral is
     computed by the trapezoid rule in 50 steps.
@@ -163,23 +176,28 @@ class IntegratedBrier(RowLoss):
         super().check(data)
         time, until = data.y[:, 1], self.until
         if until is None:
-            before = time[time < time.max()]  # Equal times in all rows are refused below.
-            until = float(np.quantile(before, 0.9, method="lower") if len(before) else time.max())
+            # If all times are equal, `at_horizon` raises below.
+            earlier_times = time[time < time.max()]
+            until = float(
+                np.quantile(earlier_times, 0.9, method="lower")
+                if len(earlier_times)
+                else time.max()
+            )
         self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
-        data.at_horizon(until)  # This raises if the time is after all rows.
+        data.at_horizon(until)  # This raises if no row is followed up to that time.
 
     @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = np.zeros(answers.shape[:2])
         for horizon in self.horizons:
-            # At time 0 no prediction is wrong.
+            # At time 0 no prediction is wrong, so the trapezoid rule has no first term.
             share = 0.5 if horizon == self.horizons[-1] else 1.0
             losses += share / STEPS * _brier(data, rows, answers, horizon)
         return losses
 
 
 class BrierAt(RowLoss):
-    """The Brier score of the probability of the event by a horizon, such as ``BrierAt(5)``."""
+    """Brier score of the probability of the event by a horizon, such as ``BrierAt(5)``."""
 
     tasks = IN_TIME
     response: Response = "probability"
@@ -191,7 +209,7 @@ class BrierAt(RowLoss):
     @override
     def check(self, data: Data) -> None:
         super().check(data)
-        self.upper = float(_counts(data, self.horizons[0]).max())
+        self.upper = float(_censoring_weights(data, self.horizons[0]).max())
 
     @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -210,7 +228,7 @@ class AUCAt(Loss):
         check_number("horizon", horizon, *ANY_TIME)
         self.horizons, self.name = (float(horizon),), f"auc-at-{horizon:.12g}"
         self._auc = AUC()
-        self._auc.name = self.name  # The name appears in its error messages.
+        self._auc.name = self.name  # The name appears in error messages of the inner AUC.
 
     @override
     def check(self, data: Data) -> None:
@@ -219,10 +237,12 @@ class AUCAt(Loss):
 
     @override
     def events(self, data: Data) -> Events | None:
-        (came, time), (horizon,) = data.y.T, self.horizons
-        by_then = Events(int(((came == 1) & (time <= horizon)).sum()), f"events by {horizon:g}")
-        past = Events(int((time > horizon).sum()), f"rows followed past {horizon:g}")
-        return min(by_then, past, key=lambda events: events.n)
+        (has_event, time), (horizon,) = data.y.T, self.horizons
+        early_events = Events(
+            int(((has_event == 1) & (time <= horizon)).sum()), f"events by {horizon:g}"
+        )
+        later_rows = Events(int((time > horizon).sum()), f"rows followed past {horizon:g}")
+        return min(early_events, later_rows, key=lambda events: events.count)
 
     @override
     def of_set(
@@ -239,10 +259,12 @@ class AUCAt(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        two = self._two(data, rows, answers, weights)
-        of_all = len(rows) if weights is None else weights.sum()
-        share = _counts(data, *self.horizons)[rows] * of_all / two[3].sum()
-        return self._auc.influences(*two, about) * share
+        two_class_rows = self._two(data, rows, answers, weights)
+        total_weight = len(rows) if weights is None else weights.sum()
+        share = (
+            _censoring_weights(data, *self.horizons)[rows] * total_weight / two_class_rows[3].sum()
+        )
+        return self._auc.influences(*two_class_rows, about) * share
 
     @override
     def counted_twice(
@@ -264,61 +286,91 @@ class AUCAt(Loss):
     ) -> tuple[Data, np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows as two classes, the probability of the event, and the weights of rows."""
         (horizon,) = self.horizons
-        came, counts = chance_by(data, answers, horizon), _counts(data, horizon)[rows]
-        return data.at_horizon(horizon), rows, came, counts if weights is None else counts * weights
+        event_probability, censoring_weights = (
+            probability_by(data, answers, horizon),
+            _censoring_weights(data, horizon)[rows],
+        )
+        return (
+            data.at_horizon(horizon),
+            rows,
+            event_probability,
+            censoring_weights if weights is None else censoring_weights * weights,
+        )
 
 
-def chance_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
-    """Return the probability of the event by one of the horizons.
+def probability_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
+    """Return the predicted probability of the event by one of the horizons.
 
     It is the sum of the probabilities of all intervals up to the horizon.
     """
-    by_then: np.ndarray = answers[..., -1 - data.horizons.index(horizon) :].sum(axis=-1)
-    return by_then
+    probability: np.ndarray = answers[..., -1 - data.horizons.index(horizon) :].sum(axis=-1)
+    return probability
 
 
-def _counts(data: Data, horizon: float) -> np.ndarray:
-    """Return the censoring weight of each row, without its own sample weight."""
-    at, own = data.at_horizon(horizon).sample_weight, data.sample_weight
-    assert at is not None
-    return at if own is None else np.divide(at, own, out=np.zeros_like(at), where=own > 0)
+def _censoring_weights(data: Data, horizon: float) -> np.ndarray:
+    """Return the censoring weight of each row at a horizon, without its own sample weight."""
+    weights_at_horizon, own_weights = data.at_horizon(horizon).sample_weight, data.sample_weight
+    assert weights_at_horizon is not None
+    return (
+        weights_at_horizon
+        if own_weights is None
+        else np.divide(
+            weights_at_horizon,
+            own_weights,
+            out=np.zeros_like(weights_at_horizon),
+            where=own_weights > 0,
+        )
+    )
 
 
 def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
     """Return each row's squared error of the predicted event probability, times its weight.
 
-    In addition, a censored row receives the mean loss of the rows followed beyond it, and all rows
-    at risk pay for it. The mean does not change, and the rows vary as it does given that the
-    probability of being followed is estimated (Robins and Rotnitzky, 1992).
+    In addition, a censored row receives the mean loss of the rows followed beyond its time, and all
+    rows at risk pay for it. The mean does not change, and the variance of the rows accounts for the
+    estimation of the probability of being followed (Robins and Rotnitzky, 1992).
     """
-    missed = (chance_by(data, answers, horizon) - data.at_horizon(horizon).codes_of(rows)) ** 2
-    losses: np.ndarray = missed * _counts(data, horizon)[rows]
-    (came, time), weights = data.y[rows].T, data.weights(rows)
-    w = np.ones(len(rows)) if weights is None else weights
-    times, place = np.unique(time, return_inverse=True)
-    events, gone = (np.bincount(place, w * one, len(times)) for one in (came, 1 - came))
-    exposed = np.cumsum((events + gone)[::-1])[::-1] - events
-    order = np.argsort(time)
-    later = np.cumsum((losses * w)[:, order[::-1]], axis=1)[:, ::-1]
-    later = np.pad(later, ((0, 0), (0, 1)))[:, np.searchsorted(time[order], times, side="right")]
-    mean = np.divide(later, exposed, out=np.zeros_like(later), where=exposed > 0)
-    paid = mean * np.divide(gone, exposed, out=np.zeros_like(gone), where=exposed > 0)
-    paid[:, times > horizon] = 0.0
-    gets = mean[:, place] * ((came == 0) & (time <= horizon))
-    # At equal times the event comes before censoring.
-    pays = np.cumsum(paid, axis=1)[:, place] - paid[:, place] * (came == 1)
-    carried: np.ndarray = losses + gets - pays
-    return carried
+    squared_errors = (
+        probability_by(data, answers, horizon) - data.at_horizon(horizon).codes_of(rows)
+    ) ** 2
+    losses: np.ndarray = squared_errors * _censoring_weights(data, horizon)[rows]
+    (has_event, time), weights = data.y[rows].T, data.weights(rows)
+    row_weights = np.ones(len(rows)) if weights is None else weights
+    distinct_times, time_index = np.unique(time, return_inverse=True)
+    events, censored = (
+        np.bincount(time_index, row_weights * is_counted, len(distinct_times))
+        for is_counted in (has_event, 1 - has_event)
+    )
+    at_risk = np.cumsum((events + censored)[::-1])[::-1] - events
+    time_order = np.argsort(time)
+    later_losses = np.cumsum((losses * row_weights)[:, time_order[::-1]], axis=1)[:, ::-1]
+    later_losses = np.pad(later_losses, ((0, 0), (0, 1)))[
+        :, np.searchsorted(time[time_order], distinct_times, side="right")
+    ]
+    mean_later_loss = np.divide(
+        later_losses, at_risk, out=np.zeros_like(later_losses), where=at_risk > 0
+    )
+    payment_at_time = mean_later_loss * np.divide(
+        censored, at_risk, out=np.zeros_like(censored), where=at_risk > 0
+    )
+    payment_at_time[:, distinct_times > horizon] = 0.0
+    receipts = mean_later_loss[:, time_index] * ((has_event == 0) & (time <= horizon))
+    # At equal times the event counts as earlier than censoring.
+    payments = np.cumsum(payment_at_time, axis=1)[:, time_index] - payment_at_time[
+        :, time_index
+    ] * (has_event == 1)
+    adjusted_losses: np.ndarray = losses + receipts - payments
+    return adjusted_losses
 
 
-def _or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+def _weights_or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
     return np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
 def _wrong(predictions: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return 1 if a later row has a larger predicted risk than the first of its pair.
+    """Return 1 for each later row with a larger predicted risk than the first row of its pair.
 
-    ½ if they are equal.
+    Equal predictions give ½.
     """
-    larger: np.ndarray = (1 + np.sign(predictions - predictions[first, None])) / 2
-    return larger
+    is_wrong: np.ndarray = (1 + np.sign(predictions - predictions[first, None])) / 2
+    return is_wrong

@@ -1,11 +1,11 @@
-"""Methods estimate risks: each draws a plan and reduces its answers, whatever the learner."""
+"""Methods of estimating risks: each draws a plan of fits and reduces their predictions to risks."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# Type checkers see every class here; at run time a class is imported when it is first used.
+# Type checkers see these imports; at run time a class is imported when it is first used.
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from truerisk.methods.temporal import Purged as Purged
     from truerisk.methods.words import as_method as as_method
 
-from truerisk.core.registry import Registry, lines_of, no_attribute
+from truerisk.core.registry import Registry, entries_of_table, no_attribute
 
 __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
-WITHOUT_NAME = lines_of(
+WITHOUT_NAME = entries_of_table(
     "truerisk.methods",
     """
     Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
@@ -63,11 +63,11 @@ WITHOUT_NAME = lines_of(
     BolsteredBySampling  bolstered:BolsteredBySampling  bolstering by drawn points
     """,
 )
-"""Methods that have no word."""
+"""Method classes that cannot be requested by a string, as in `cv="10-fold"`."""
 
 registry = Registry(
     "method",
-    lines_of(
+    entries_of_table(
         "truerisk.methods",
         """
     apparent  apparent:Apparent  test on the training rows; optimistic
@@ -136,19 +136,19 @@ def names() -> list[str]:
     return registry.names()
 
 
-# This is called for names that the module does not define.
+# Python calls this function for attributes that the module does not define.
 def __getattr__(name: str) -> Callable[..., Method]:
     """Return `as_method` or any method class listed above, imported on first use."""
-    # `from truerisk.methods import` would call this function again
+    # A `from truerisk.methods import ...` here would call this function again.
     if name == "as_method":
         return import_module("truerisk.methods.words").as_method
-    lines = {**WITHOUT_NAME, **registry.by_name()}
-    if name in lines:
-        return lines[name].load()
+    entries = {**WITHOUT_NAME, **registry.by_name()}
+    if name in entries:
+        return entries[name].load()
     raise no_attribute(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
-    """Return the names offered for completion: the functions and every method class."""
-    classes = {*WITHOUT_NAME, *registry.by_name()}
-    return sorted({*__all__, *(c for c in classes if c[0].isupper())})
+    """Return the names that editors complete: the functions and all method classes."""
+    class_names = {*WITHOUT_NAME, *registry.by_name()}
+    return sorted({*__all__, *(c for c in class_names if c[0].isupper())})

@@ -47,5 +47,5 @@ class Apparent(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        why = "the apparent risk is no estimate of a true risk: no standard error is justified."
-        return tested_by_average(answers, data, loss, terms, None, unsure=why)
+        reason = "the apparent risk is no estimate of a true risk: no standard error is justified."
+        return tested_by_average(answers, data, loss, terms, None, unsure=reason)

@@ -26,7 +26,7 @@ from truerisk.methods.bayesian.priors import (
     class_priors,
     refuse_singular,
 )
-from truerisk.methods.bayesian.rule_errors import Credible, RuleErrors, pairwise
+from truerisk.methods.bayesian.rule_errors import CredibleInterval, RuleErrors, errors_by_class_pair
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
@@ -36,20 +36,22 @@ from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
-_LEAST_RANK = -1e300  # Below every log of an error: the rank of rules whose error is certainly 0.
-_CERTAIN = "the rule is constant, or a class has no spread: the error is exact and has no interval"
+_LEAST_RANK = -1e300  # Rules whose error is certainly 0 get this rank instead of log 0.
+_CERTAIN_NOTE = (
+    "the rule is constant, or a class has no spread: the error is exact and has no interval"
+)
 
 
 @frozen(eq=False)
 class RuleRisks:
-    """Risks of the rules of one block; `logs` are the logarithms of their posterior means.
+    """Estimated errors of several candidates' rules; `log_errors` are log posterior means.
 
-    `errors` are the posteriors from which standard errors and intervals are computed, or None if
-    none are stated.
+    `errors` holds the posteriors from which standard errors and intervals are computed, or None if
+    there are to be no standard errors and intervals.
     """
 
     candidates: np.ndarray
-    logs: np.ndarray
+    log_errors: np.ndarray
     notes: Sequence[tuple[str, ...]]
     errors: RuleErrors | None
     confidence_level: float
@@ -57,24 +59,24 @@ class RuleRisks:
     @cached_property
     def values(self) -> np.ndarray:
         """Posterior means of the risks."""
-        return np.asarray(np.exp(self.logs))
+        return np.asarray(np.exp(self.log_errors))
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """The logarithms, by which rules are ranked, since they resolve errors such as 1e-400."""
-        return np.asarray(np.maximum(self.logs, _LEAST_RANK))
+        """Logarithms of the errors, by which rules are ranked, since 1e-400 underflows to 0."""
+        return np.asarray(np.maximum(self.log_errors, _LEAST_RANK))
 
     def tested_at(self, rule: int) -> Tested:
-        """Return the estimate of one rule."""
-        certain = self._certain_errors is not None and bool(self._certain_errors[rule])
-        later = None
-        if self.errors is not None and not certain and self.errors.too_wide(rule) is None:
-            later = Credible(self.errors, rule, self.confidence_level)
+        """Return the error estimate of one rule, with notes and a standard error if it has one."""
+        is_certain = self._certain_errors is not None and bool(self._certain_errors[rule])
+        computed_later = None
+        if self.errors is not None and not is_certain and self.errors.too_wide(rule) is None:
+            computed_later = CredibleInterval(self.errors, rule, self.confidence_level)
         return Tested(
             float(self.values[rule]),
             split_risks=self.values[rule : rule + 1],
-            notes=(*self.notes[rule], _CERTAIN) if certain else self.notes[rule],
-            later=later,
+            notes=(*self.notes[rule], _CERTAIN_NOTE) if is_certain else self.notes[rule],
+            later=computed_later,
             rank=float(self.ranks[rule]),
         )
 
@@ -84,23 +86,23 @@ class RuleRisks:
 
 
 def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
-    """Return the risks of all candidates; a candidate whose fit failed has none."""
+    """Return the risks of all candidates; the risk is NaN if a candidate's fit failed."""
     values = np.full(answers.n_candidates, np.nan)
     ranks = values.copy()
     for block in blocks:
         values[block.candidates], ranks[block.candidates] = block.values, block.ranks
-    return RisksByColumn(values, ranks, _Placed(blocks, answers).tested_at)
+    return RisksByColumn(values, ranks, _RuleLookup(blocks, answers).tested_at)
 
 
 @frozen(eq=False)
-class _Placed:
-    """The assignment of rules to candidates."""
+class _RuleLookup:
+    """Lookup of a candidate's estimate among the blocks of rules that were fitted together."""
 
     blocks: Sequence[RuleRisks]
     answers: Answers
 
     def tested_at(self, candidate: int) -> Tested:
-        """Return the estimate of one candidate."""
+        """Return the error estimate of one candidate; its value is NaN if the fit failed."""
         tested = Tested(np.nan, rank=np.nan)
         for block in self.blocks:
             for rule in np.flatnonzero(block.candidates == candidate):
@@ -110,25 +112,27 @@ class _Placed:
         return replace(tested, notes=tested.notes + failure_notes(self.answers, candidate))
 
 
-_PAIRWISE = (
+_PAIRWISE_NOTE = (
     "pairwise error: the errors between two classes, added over all pairs; it is not below the "
     "error and may exceed 1. For choosing only: no standard error or interval is stated."
 )
-_CHOSEN = (
+_MANY_FEATURES_NOTE = (
     "the rule has {} features and was fitted on these {} rows, whose classes look farther apart "
     "than those of fresh rows{}; `tr.bayesian_error` judges a rule by other rows"
 )
-_TOO_LOW = ", so it is too low"
-_EITHER_WAY = ", but the prior pulls it up: it may err either way"
+_TOO_LOW_CLAUSE = ", so it is too low"
+_EITHER_WAY_CLAUSE = ", but the prior pulls it up: it may err either way"
 
-_PRIOR = (
+_PRIOR_SHARE_NOTE = (
     "{:.0f} % of the scatter along the rule comes from the prior: features vary less in this "
     "direction than one by one, and the estimate is pessimistic; use prior='empirical'"
 )
-# Number of features per square root of the number of rows. At this ratio and above, intervals
-# covered too rarely (docs).
-MANY = 0.5
-MUCH = 0.25  # share of the prior in the scatter
+# A rule with more than MAX_FEATURES_PER_SQRT_N times √n features gets a note, where n is the number
+# of rows.
+# Intervals of such rules covered too rarely (see the documentation).
+MAX_FEATURES_PER_SQRT_N = 0.5
+# A rule gets a note if the prior makes up more than this share of the scatter of its scores.
+MAX_PRIOR_SHARE = 0.25
 
 
 @frozen
@@ -224,7 +228,7 @@ class BayesianError(Method):
         check_gamma(self.gamma)
         check_flag("standardize", self.standardize)
         check_parameters(self.prior, **self._parameters)
-        # Arrays can neither be compared nor hashed, so that tuples are stored.
+        # Tuples are stored instead of arrays, because arrays can neither be compared nor hashed.
         for name, value in self._parameters.items():
             object.__setattr__(self, name, as_tuples(value))
 
@@ -235,16 +239,16 @@ class BayesianError(Method):
     @property
     @override
     def name(self) -> str:
-        options = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
-        options += [] if self.gamma is None else [f"gamma={self.gamma}"]
-        options += [] if self.standardize else ["not standardised"]
-        options += [
+        name_parts = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
+        name_parts += [] if self.gamma is None else [f"gamma={self.gamma}"]
+        name_parts += [] if self.standardize else ["not standardised"]
+        name_parts += [
             f"{name}={value}" if np.ndim(value) == 0 and not isinstance(value, Mapping) else name
             for name, value in self._parameters.items()
             if value is not None
         ]
         name = "bee-improper" if self.prior == "improper" else "bee"
-        return f"{name} ({', '.join(options)})" if options else name
+        return f"{name} ({', '.join(name_parts)})" if name_parts else name
 
     @property
     @override
@@ -273,25 +277,29 @@ class BayesianError(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return ruled_plan(data.n_rows)
+        return plan_with_linear_rule(data.n_rows)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        given = rules_of(answers)
-        if given is None or answers.plan.n_questions != 1:
+        rule_blocks = rules_of(answers)
+        if rule_blocks is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
-        blocks = [self._risks(answers, rules, data, terms) for rules in given]
+        blocks = [self._risks(answers, rules, data, terms) for rules in rule_blocks]
         return risks_of(blocks, answers)
 
-    def _seen(
+    def _rules_and_rows(
         self, answers: Answers, rules: LinearRules, data: Data
     ) -> tuple[LinearRules, ScaledRows]:
-        """Return the rules and the rows, restricted to the columns in use where that is valid."""
-        usual = self.prior in ("proper", "improper") and not any(
+        """Return the rules and their training rows.
+
+        Columns that no rule uses are left out if they are many and the prior does not depend on
+        them.
+        """
+        is_default = self.prior in ("proper", "improper") and not any(
             value is not None for value in self._parameters.values()
         )
-        few = usual and 2 * len(rules.used) < rules.coefficients.shape[2]
-        columns = rules.used if few else None
+        has_few_used = is_default and 2 * len(rules.used) < rules.coefficients.shape[2]
+        columns = rules.used if has_few_used else None
         rows = scaled_rows(
             answers, rules, data, self.name, standardize=self.standardize, columns=columns
         )
@@ -314,15 +322,17 @@ class BayesianError(Method):
         """
         if self.gamma is None:
             return {code: rows.size(code) / len(rows.codes) for code in rules.codes}
-        given = np.atleast_1d(np.asarray(self.gamma, dtype=np.float64))
-        if len(given) == 1:
-            given = np.append(given, 1 - given)
-        return {code: float(given[code]) for code in rules.codes}
+        given_shares = np.atleast_1d(np.asarray(self.gamma, dtype=np.float64))
+        if len(given_shares) == 1:
+            given_shares = np.append(given_shares, 1 - given_shares)
+        return {code: float(given_shares[code]) for code in rules.codes}
 
     def _risks(self, answers: Answers, rules: LinearRules, data: Data, terms: Terms) -> RuleRisks:
-        """Return the risks of one block of rules."""
-        rules, rows = self._seen(answers, rules, data)
-        pairs = pairwise(rows, rules, self.shares(rows, rules), self.priors(rows, rules, data))
+        """Return the estimated errors of the rules of candidates that were fitted together."""
+        rules, rows = self._rules_and_rows(answers, rules, data)
+        pairs = errors_by_class_pair(
+            rows, rules, self.shares(rows, rules), self.priors(rows, rules, data)
+        )
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
         only_pair = pairs[0] if terms.with_errors and len(pairs) == 1 else None
         notes = self._notes(rows, rules, logs, pairs)
@@ -352,37 +362,43 @@ class BayesianError(Method):
         p, labels = int((rows.scale > 0).sum()), data.class_labels.tolist()
         priors = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
         priors = {code: priors[code] for code in rules.codes}
-        for code, one in priors.items():
-            one.refuse_improper(p)
-            one.refuse_too_few(self.prior, rows.size(code), p)
-        if any(one.scale is None for one in priors.values()):
+        for code, class_prior in priors.items():
+            class_prior.refuse_improper(p)
+            class_prior.refuse_too_few(self.prior, rows.size(code), p)
+        if any(class_prior.scale is None for class_prior in priors.values()):
             refuse_singular(len(rows.codes), len(rules.codes), p)
         return priors
 
     def _notes(
         self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray, pairs: Sequence[RuleErrors]
     ) -> list[tuple[str, ...]]:
-        common = (_PAIRWISE,) if len(rules.codes) > 2 else ()
-        notes: list[tuple[str, ...]] = [common] * len(logs)
+        shared_notes = (_PAIRWISE_NOTE,) if len(rules.codes) > 2 else ()
+        notes: list[tuple[str, ...]] = [shared_notes] * len(logs)
         for i in np.flatnonzero(logs < np.log(1e-15)).tolist():
             notes[i] += (f"the estimate is 10^{logs[i] / np.log(10):.1f}",)
         n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
         if self.prior != "improper":
-            part = np.max([pair.from_prior for pair in pairs], axis=0)
-            for i, selected in enumerate(n_selected.tolist()):
-                wide = max(pairs, key=lambda pair: float(pair.inflation[i])).too_wide(i)
-                if selected > MANY * np.sqrt(len(rows.codes)):
-                    pulled = _TOO_LOW if wide is None and part[i] <= MUCH else _EITHER_WAY
-                    notes[i] += (_CHOSEN.format(selected, len(rows.codes), pulled),)
-                if part[i] > MUCH:
-                    notes[i] += (_PRIOR.format(100 * part[i]),)
-                if wide is not None:
-                    notes[i] += (wide,)
+            prior_shares = np.max([pair.from_prior for pair in pairs], axis=0)
+            for i, n_features in enumerate(n_selected.tolist()):
+                too_wide_note = max(pairs, key=lambda pair: float(pair.inflation[i])).too_wide(i)
+                if n_features > MAX_FEATURES_PER_SQRT_N * np.sqrt(len(rows.codes)):
+                    bias_note = (
+                        _TOO_LOW_CLAUSE
+                        if too_wide_note is None and prior_shares[i] <= MAX_PRIOR_SHARE
+                        else _EITHER_WAY_CLAUSE
+                    )
+                    notes[i] += (
+                        _MANY_FEATURES_NOTE.format(n_features, len(rows.codes), bias_note),
+                    )
+                if prior_shares[i] > MAX_PRIOR_SHARE:
+                    notes[i] += (_PRIOR_SHARE_NOTE.format(100 * prior_shares[i]),)
+                if too_wide_note is not None:
+                    notes[i] += (too_wide_note,)
             return notes
-        least = min(rows.size(code) for code in rules.codes)
-        for i in np.flatnonzero(n_selected > least).tolist():
+        n_smallest = min(rows.size(code) for code in rules.codes)
+        for i in np.flatnonzero(n_selected > n_smallest).tolist():
             note = (
-                f"{n_selected[i]} features and {least} rows in the smallest class: this prior "
+                f"{n_selected[i]} features and {n_smallest} rows in the smallest class: this prior "
                 "counts the square of the features, so the estimate is far too small"
             )
             notes[i] += (note,)
@@ -428,24 +444,24 @@ class ImproperBayesianError(BayesianError):
     prior: Prior = "improper"
 
 
-def ruled_plan(n_rows: int) -> Plan:
+def plan_with_linear_rule(n_rows: int) -> Plan:
     """Return a plan of one fit on all rows that requests the fitted rule.
 
     A plan has to test at least one row.
     """
-    one = np.zeros(1, np.int32)
-    return replace(one_fit(n_rows, one), extra=ModelFacts(rules=one))
+    only_fit = np.zeros(1, np.int32)
+    return replace(one_fit(n_rows, only_fit), extra=ModelFacts(rules=only_fit))
 
 
 def check_rows(name: str, data: Data, loss: Loss) -> None:
-    """Refuse data and losses that a model of independent rows and error counts does not cover."""
-    instead = "use a method that holds rows out, such as '10-fold'."
+    """Raise Refusal unless the loss is zero-one and the rows are independent and unweighted."""
+    advice = "use a method that holds rows out, such as '10-fold'."
     if data.task != "classification":
-        raise Refusal(f"method '{name}' estimates the error of a classifier: {instead}")
+        raise Refusal(f"method '{name}' estimates the error of a classifier: {advice}")
     if type(loss) is not ZeroOne:
         raise Refusal(
             f"method '{name}' estimates an error rate and not loss '{loss.name}': leave scoring "
-            f"out, or {instead}"
+            f"out, or {advice}"
         )
     if data.groups is not None:
         raise Refusal(
@@ -453,25 +469,25 @@ def check_rows(name: str, data: Data, loss: Loss) -> None:
             "Use 'K-fold' words, which keep groups together."
         )
     if data.sample_weight is not None:
-        raise Refusal(f"method '{name}' is not stated for rows with sample_weight: {instead}")
+        raise Refusal(f"method '{name}' is not stated for rows with sample_weight: {advice}")
 
 
 def check_gamma(gamma: float | Sequence[float] | None) -> None:
-    """Refuse a `gamma` that is not a valid share, or set of shares, of classes."""
+    """Raise BadArgument unless `gamma` is a valid share, or set of shares, of classes."""
     if gamma is None:
         return
-    if not _are_shares(gamma):
+    if not _is_valid_gamma(gamma):
         raise BadArgument(
             f"{mention('gamma', gamma)} are no shares of classes: give that of the first of two "
             "classes, between 0 and 1, or one for each class, which add up to 1."
         )
 
 
-def _are_shares(gamma: Any) -> bool:
+def _is_valid_gamma(gamma: Any) -> bool:
     try:
-        given = np.atleast_1d(as_array(gamma, np.float64))
+        shares = np.atleast_1d(as_array(gamma, np.float64))
     except ValueError:
         return False
-    if given.ndim != 1 or isinstance(gamma, bool | str) or not (given >= 0).all():
+    if shares.ndim != 1 or isinstance(gamma, bool | str) or not (shares >= 0).all():
         return False
-    return bool(given[0] <= 1 if len(given) == 1 else abs(given.sum() - 1) <= 1e-9)
+    return bool(shares[0] <= 1 if len(shares) == 1 else abs(shares.sum() - 1) <= 1e-9)

@@ -1,4 +1,4 @@
-"""Bootstrap-bias-corrected cross-validation: the risk of choosing by K-fold answers."""
+"""Bootstrap-bias-corrected cross-validation: the risk of choosing a setting by K-fold losses."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ class BootstrapBiasCorrected(KFold):
         return replace(evaluation, procedure=self._corrected(evaluation.tested, data, terms))
 
     def _corrected(self, tested: Sequence[Tested], data: Data, terms: Terms) -> Tested:
-        """Return the risk of the choice, from the losses of all candidates."""
+        """Return the bias-corrected risk of choosing a candidate by these out-of-fold losses."""
         rows = tested[0].loss_rows
         assert rows is not None
-        losses = np.array([one.losses for one in tested])
+        losses = np.array([estimate_of_candidate.losses for estimate_of_candidate in tested])
         weights = data.weights(rows)
         corrected = corrected_in_any_order(
             losses,
@@ -113,11 +113,19 @@ class BootstrapBiasCorrected(KFold):
             terms.rule,
             data.row_marks[rows],
         )
-        chosen = [one for one, n in zip(tested, corrected.frequencies, strict=True) if n]
-        findings = dict.fromkeys(finding for one in chosen for finding in one.findings)
+        chosen_candidates = [
+            estimate_of_candidate
+            for estimate_of_candidate, n in zip(tested, corrected.frequencies, strict=True)
+            if n
+        ]
+        findings = dict.fromkeys(
+            finding
+            for estimate_of_candidate in chosen_candidates
+            for finding in estimate_of_candidate.findings
+        )
         estimate = Tested(corrected.value, notes=(NOTE,), findings=tuple(findings)[:1])
         if not np.ptp(corrected.replicates) > 0:
             return replace(estimate, notes=(NOTE, NO_SPREAD))
-        error = float(corrected.replicates.std(ddof=1))
+        std_error = float(corrected.replicates.std(ddof=1))
         interval = corrected.interval(terms.confidence_level)
-        return replace(estimate, std_error=error, interval=interval)
+        return replace(estimate, std_error=std_error, interval=interval)

@@ -1,4 +1,4 @@
-"""Bolstered error: each training row is spread over a Gaussian before errors are counted."""
+"""Bolstered error: errors are counted over a Gaussian distribution around each training row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
-from truerisk.methods.bayesian_error import check_rows, ruled_plan
+from truerisk.methods.bayesian_error import check_rows, plan_with_linear_rule
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
@@ -26,11 +26,15 @@ from truerisk.plan.extras.moves import Moves
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
-_BLOCK = 2_000_000  # number of distances that are held at once
+_MAX_DISTANCES = 2_000_000  # maximum number of distances that are in memory at the same time
 
 
 def kernel_width(rows: np.ndarray) -> float:
-    """Return the mean distance to the nearest other row over the median of the chi distribution."""
+    """Return the standard deviation of the Gaussian kernel around the rows of one class.
+
+    It is the mean distance of a row to its nearest neighbour, divided by the median of the chi
+    distribution with p degrees of freedom.
+    """
     from scipy.special import chdtri
 
     n, p = rows.shape
@@ -39,18 +43,22 @@ def kernel_width(rows: np.ndarray) -> float:
             "method 'bolstered' takes its kernel width from the distances within a class, and a "
             "class has one training row: use 'bee'."
         )
-    squares = (rows**2).sum(axis=1)
-    nearest = np.empty(n)
-    step = max(1, _BLOCK // n)
-    for start in range(0, n, step):
-        part = rows[start : start + step]
-        # squared distances, without the term that is constant for a row
-        gaps = squares - 2 * part @ rows.T
-        gaps[np.arange(len(part)), np.arange(start, start + len(part))] = np.inf
-        # The distance is computed again, because differences of squares lose digits.
-        at = gaps.argmin(axis=1)
-        nearest[start : start + step] = np.sqrt(((part - rows[at]) ** 2).sum(axis=1))
-    return float(nearest.mean() / np.sqrt(chdtri(max(p, 1), 0.5)))
+    squared_norms = (rows**2).sum(axis=1)
+    nearest_distances = np.empty(n)
+    block_size = max(1, _MAX_DISTANCES // n)
+    for start in range(0, n, block_size):
+        block_rows = rows[start : start + block_size]
+        # These are squared distances to all rows, without the term that is constant for each row.
+        squared_distances = squared_norms - 2 * block_rows @ rows.T
+        squared_distances[np.arange(len(block_rows)), np.arange(start, start + len(block_rows))] = (
+            np.inf
+        )
+        # The distance is computed again from the rows, because differences of squares lose digits.
+        nearest_rows = squared_distances.argmin(axis=1)
+        nearest_distances[start : start + block_size] = np.sqrt(
+            ((block_rows - rows[nearest_rows]) ** 2).sum(axis=1)
+        )
+    return float(nearest_distances.mean() / np.sqrt(chdtri(max(p, 1), 0.5)))
 
 
 UNSURE = "no formula is stated for the standard error of a bolstered error."
@@ -116,20 +124,20 @@ class BolsteredBySampling(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        X = _numbers(data)
+        X = _finite_numbers(data)
         scale = X.std(axis=0) if self.standardize else np.ones(X.shape[1])
         scale[np.ptp(X, axis=0) == 0] = 0.0 if self.standardize else 1.0
-        retained = scale > 0
-        sizes = np.empty(data.n_rows)
+        is_used = scale > 0
+        widths = np.empty(data.n_rows)
         for code in range(data.n_classes):
-            mine = data.class_codes == code
-            if mine.any():
-                sizes[mine] = kernel_width(X[np.ix_(mine, retained)] / scale[retained])
+            is_in_class = data.class_codes == code
+            if is_in_class.any():
+                widths[is_in_class] = kernel_width(X[np.ix_(is_in_class, is_used)] / scale[is_used])
         builder = PlanBuilder(data.n_rows)
         for repeat in range(self.points):
             builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent", repeat=repeat)
         seeds = streams.get("points").integers(2**62, size=self.points)
-        moves = Moves(np.arange(self.points, dtype=np.int32), seeds, sizes, scale)
+        moves = Moves(np.arange(self.points, dtype=np.int32), seeds, widths, scale)
         return builder.build(moves)
 
     @override
@@ -138,44 +146,48 @@ class BolsteredBySampling(Method):
         if moves is None:
             raise BadData(f"this is no plan of '{self.name}': it asks about no points around rows.")
         rows = answers.plan.test_rows(0)[0]
-        shape = len(moves.question), len(rows)
+        points_by_rows = len(moves.question), len(rows)
         codes = data.codes_of(rows)
-        widths = ", ".join(f"{moves.row_scale[rows[codes == c][0]]:.6g}" for c in np.unique(codes))
+        widths = ", ".join(
+            f"{moves.row_scale[rows[codes == candidate][0]]:.6g}" for candidate in np.unique(codes)
+        )
         tested = []
-        for c, labels in enumerate(answers.values):
-            if not answers.answered[c].all():
-                tested.append(Tested(np.nan, notes=failure_notes(answers, c)))
+        for candidate, labels in enumerate(answers.values):
+            if not answers.answered[candidate].all():
+                tested.append(Tested(np.nan, notes=failure_notes(answers, candidate)))
                 continue
-            shares = (labels.reshape(shape) != codes).mean(axis=0)
-            open_ = np.sqrt((shares * (1 - shares)).sum() / (len(moves.question) - 1)) / len(rows)
-            value = float(shares.mean())
-            sampled = f"{len(moves.question)} points around each row: the sampling alone"
+            error_shares = (labels.reshape(points_by_rows) != codes).mean(axis=0)
+            sampling_error = np.sqrt(
+                (error_shares * (1 - error_shares)).sum() / (len(moves.question) - 1)
+            ) / len(rows)
+            risk = float(error_shares.mean())
+            sampling_note = f"{len(moves.question)} points around each row: the sampling alone"
             notes = (
                 f"kernel widths {widths} of the classes",
-                f"{sampled} has a standard error of {open_:.2g}",
+                f"{sampling_note} has a standard error of {sampling_error:.2g}",
                 UNSURE,
             )
             tested.append(
                 Tested(
-                    value,
-                    losses=shares,
+                    risk,
+                    losses=error_shares,
                     loss_rows=rows,
-                    split_risks=np.array([value]),
-                    notes=notes + failure_notes(answers, c),
+                    split_risks=np.array([risk]),
+                    notes=notes + failure_notes(answers, candidate),
                 )
             )
         return tested
 
 
-def _numbers(data: Data) -> np.ndarray:
-    given = data.X
-    if not (isinstance(given, np.ndarray) or hasattr(given, "iloc")):
+def _finite_numbers(data: Data) -> np.ndarray:
+    raw_X = data.X
+    if not (isinstance(raw_X, np.ndarray) or hasattr(raw_X, "iloc")):
         raise BadData(
             f"points are drawn around rows of an array or a pandas frame, and X is a "
-            f"{type(given).__name__}: give X.toarray(), or use '10-fold'."
+            f"{type(raw_X).__name__}: give X.toarray(), or use '10-fold'."
         )
     try:
-        X = as_array(given, np.float64)
+        X = as_array(raw_X, np.float64)
     except ValueError as error:
         raise BadData(f"points are drawn around rows of numbers: {error}.") from error
     if X.ndim != 2 or not np.isfinite(X).all():
@@ -185,7 +197,7 @@ def _numbers(data: Data) -> np.ndarray:
 
 @frozen
 class Bolstered(Method):
-    r"""Bolstered resubstitution (Braga-Neto and Dougherty 2004).
+    r"""Bolstered resubstitution: the training error after each row is spread into a Gaussian.
 
     Row i of class c is replaced by a Gaussian with covariance :math:`\sigma_c^2 I`, and its error
     is the probability mass that the rule assigns to another class. For a linear rule of two classes
@@ -237,7 +249,7 @@ class Bolstered(Method):
     bias = "optimistic where the rule follows its training rows; smoothing makes up for part of it"
 
     def __post_init__(self) -> None:
-        # raises if a parameter is invalid for either method
+        # This call raises an error if a parameter is invalid.
         BolsteredBySampling(self.points, self.standardize)
 
     @property
@@ -253,11 +265,11 @@ class Bolstered(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         if data.n_classes > 2:
             return self.sampling.plan(data, streams)
-        return ruled_plan(data.n_rows)
+        return plan_with_linear_rule(data.n_rows)
 
     @property
     def sampling(self) -> BolsteredBySampling:
-        """The method that is used if there is no closed form."""
+        """Bolstering by sampled points, which is used if there is no closed form."""
         return BolsteredBySampling(self.points, self.standardize)
 
     @override
@@ -268,48 +280,50 @@ class Bolstered(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if Moves.from_holder(answers.plan) is not None:
             return self.sampling.reduce(answers, data, loss, terms)
-        given = rules_of(answers)
-        if given is None or answers.plan.n_questions != 1:
+        rule_blocks = rules_of(answers)
+        if rule_blocks is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         tested = [
-            Tested(np.nan, notes=failure_notes(answers, c)) for c in range(answers.n_candidates)
+            Tested(np.nan, notes=failure_notes(answers, candidate))
+            for candidate in range(answers.n_candidates)
         ]
-        for rules in given:
+        for rules in rule_blocks:
             rows = scaled_rows(answers, rules, data, self.name, standardize=self.standardize)
-            values, widths = _errors(rows, rules)
-            shown = ", ".join(f"{width:.6g}" for width in widths)
-            for c, value in zip(rules.candidates, values, strict=True):
-                notes = (f"kernel widths {shown} of the classes", UNSURE)
-                tested[int(c)] = replace(
-                    tested[int(c)],
-                    value=float(value),
-                    split_risks=np.array([value]),
-                    notes=notes + tested[int(c)].notes,
+            values, widths = _bolstered_errors(rows, rules)
+            shown_widths = ", ".join(f"{width:.6g}" for width in widths)
+            for candidate, risk in zip(rules.candidates, values, strict=True):
+                notes = (f"kernel widths {shown_widths} of the classes", UNSURE)
+                tested[int(candidate)] = replace(
+                    tested[int(candidate)],
+                    value=float(risk),
+                    split_risks=np.array([risk]),
+                    notes=notes + tested[int(candidate)].notes,
                 )
         return tested
 
 
-def _errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray, list[float]]:
+def _bolstered_errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray, list[float]]:
     """Return the bolstered error of every rule, and the kernel widths of both classes."""
     from scipy.special import ndtr
 
     slopes, intercepts = rules.between(*rules.codes)
-    lengths = np.sqrt((rows.slopes(slopes) ** 2).sum(axis=1))
-    total, widths = np.zeros(len(slopes)), []
+    slope_norms = np.sqrt((rows.slopes(slopes) ** 2).sum(axis=1))
+    error_sums, widths = np.zeros(len(slopes)), []
     for code, sign in zip(rules.codes, (-1, 1), strict=True):
-        width = kernel_width(_scaled(rows, code))
+        width = kernel_width(_standardised_rows(rows, code))
         margins = sign * rows.scores(slopes, intercepts, code)
-        spread = (width * lengths)[:, None]
-        wrong = margins < 0 if sign < 0 else margins <= 0  # the boundary belongs to the first class
+        kernel_spreads = (width * slope_norms)[:, None]
+        # A row on the decision boundary counts as predicted in the first class.
+        is_wrong = margins < 0 if sign < 0 else margins <= 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(spread > 0, ndtr(-margins / spread), wrong)
-        total += shares.sum(axis=1)
+            error_shares = np.where(kernel_spreads > 0, ndtr(-margins / kernel_spreads), is_wrong)
+        error_sums += error_shares.sum(axis=1)
         widths.append(width)
-    return total / len(rows.codes), widths
+    return error_sums / len(rows.codes), widths
 
 
-def _scaled(rows: ScaledRows, code: int) -> np.ndarray:
+def _standardised_rows(rows: ScaledRows, code: int) -> np.ndarray:
     table: Any = rows.rows_of(code)
     dense = table.toarray() if hasattr(table, "toarray") else table
-    retained = rows.scale > 0
-    return (dense[:, retained] - rows.centre[retained]) / rows.scale[retained]
+    is_used = rows.scale > 0
+    return (dense[:, is_used] - rows.centre[is_used]) / rows.scale[is_used]

@@ -20,16 +20,20 @@ from truerisk.intervals.refitted import SampleEvidence
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import failure_notes
-from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
+from truerisk.methods.parts.bootstrap_answers import (
+    BootstrapPredictions,
+    jackknife_error,
+    no_information,
+)
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import plan_of_samples
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
-from truerisk.results.interval import Basis, Scale, tied
+from truerisk.results.interval import Basis, Scale, are_tied
 from truerisk.splitting.samples import draw_samples, given_samples
 
 Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
-OUT = 0.632  # approximately 1 − 1/e, as it is printed
+OOB_WEIGHT = 0.632  # weight of the out-of-bag risk: 1 − 1/e, rounded as in the publications
 UNSURE = "no formula is known for the standard error of this estimate."
 
 
@@ -112,14 +116,14 @@ class Bootstrap(Method):
     @property
     @override
     def name(self) -> str:
-        options = ["bootstrap"] if self.kind == "oob" else []
+        name_parts = ["bootstrap"] if self.kind == "oob" else []
         if self.samples is not None:
-            options.append("given samples")
+            name_parts.append("given samples")
         elif self.replicates != 200:
-            options.append(f"B={self.replicates}")
-        options += ["stratified"] if self.stratify and self.samples is None else []
-        options += ["ipred"] if self.convention == "ipred" and self.kind == ".632+" else []
-        return f"{self.kind} ({', '.join(options)})" if options else self.kind
+            name_parts.append(f"B={self.replicates}")
+        name_parts += ["stratified"] if self.stratify and self.samples is None else []
+        name_parts += ["ipred"] if self.convention == "ipred" and self.kind == ".632+" else []
+        return f"{self.kind} ({', '.join(name_parts)})" if name_parts else self.kind
 
     @property
     @override
@@ -128,7 +132,7 @@ class Bootstrap(Method):
 
     @property
     def splits(self) -> bool:  # type: ignore[override]
-        """True if the samples are tested only on the rows that they missed."""
+        """True if each model is tested only on rows that are not in its bootstrap sample."""
         return self.kind not in ("bootstrap", "optimism")
 
     @property
@@ -163,231 +167,298 @@ class Bootstrap(Method):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         if self.samples is not None:
-            times = given_samples(self.samples, data)
+            draw_counts = given_samples(self.samples, data)
         else:
             rng = streams.get("bootstrap")
-            times = draw_samples(data, self.replicates, rng, stratify=self.stratify)
-        if self.splits and (times > 0).all():
+            draw_counts = draw_samples(data, self.replicates, rng, stratify=self.stratify)
+        if self.splits and (draw_counts > 0).all():
             raise BadData(
-                f"none of the {len(times)} samples misses a row: draw more of them, or give "
+                f"none of the {len(draw_counts)} samples misses a row: draw more of them, or give "
                 "samples that leave rows out."
             )
-        return plan_of_samples(times, missed=self.splits, apparent=self._has_apparent)
+        return plan_of_samples(draw_counts, missed=self.splits, apparent=self._has_apparent)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        replicated = Replicated(answers, data, loss, self._has_apparent)
+        replicated = BootstrapPredictions(answers, data, loss, self._has_apparent)
         if loss.per_row and not len(replicated.tested):
             raise BadData("no sample misses a row: draw more of them.")
-        parts = {
+        estimates = {
             "bootstrap": self._naive,
             "oob": self._naive,
-            ".632": self._point,
-            ".632+": self._plus,
+            ".632": self._estimates_632,
+            ".632+": self._estimates_632_plus,
             "optimism": self._optimism,
         }[self.kind](replicated)
-        risks = [self._tested(replicated, c, part, terms) for c, part in enumerate(parts)]
+        tested = [
+            self._tested(replicated, candidate, estimate, terms)
+            for candidate, estimate in enumerate(estimates)
+        ]
         if not terms.with_errors:
-            return risks
-        found = infinite_findings(answers, data, loss)
-        return [replace(risk, findings=found[c]) for c, risk in enumerate(risks)]
+            return tested
+        findings = infinite_findings(answers, data, loss)
+        return [
+            replace(risk, findings=findings[candidate]) for candidate, risk in enumerate(tested)
+        ]
 
-    # -- the kinds: value, table, notes and weights of row losses for each candidate -----------
+    # -- the estimates by kind: value, table, notes and weights of row losses per candidate -----
 
-    def _naive(self, found: Replicated) -> Iterator[_Part]:
-        for value in found.test:
-            yield _Part(float(value), own=0.0, out=1.0)
+    def _naive(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
+        for risk in replicated.oob_risks:
+            yield _BootstrapEstimate(float(risk), apparent_weight=0.0, oob_weight=1.0)
 
-    def _point(self, found: Replicated) -> Iterator[_Part]:
-        for err, out in zip(found.apparent.tolist(), found.test.tolist(), strict=True):
-            value = (1 - OUT) * err + OUT * out
-            table = {"apparent": err, "oob": out, "corrected": value, "n": found.n_samples}
-            yield _Part(value, table, own=1 - OUT, out=OUT)
+    def _estimates_632(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
+        for apparent, oob_risk in zip(
+            replicated.apparent_risks.tolist(), replicated.oob_risks.tolist(), strict=True
+        ):
+            risk = (1 - OOB_WEIGHT) * apparent + OOB_WEIGHT * oob_risk
+            table = {
+                "apparent": apparent,
+                "oob": oob_risk,
+                "corrected": risk,
+                "n": replicated.n_samples,
+            }
+            yield _BootstrapEstimate(
+                risk, table, apparent_weight=1 - OOB_WEIGHT, oob_weight=OOB_WEIGHT
+            )
 
-    def _plus(self, found: Replicated) -> Iterator[_Part]:
-        own = slice(int(found.answers.plan.test_offsets[-2]), None)
-        rows = found.answers.plan.positions[0][own]
-        fine = found.all_answered
-        gammas = np.full(len(fine), np.nan)
-        targets = found.data.y[rows]
-        if isinstance(found.loss, RowLoss) and (targets == targets[:1]).all():
-            # Exchanging equal targets changes nothing, so that this is the apparent risk.
-            gammas = found.apparent
-        elif fine.any():
-            requested = found.answers.values[fine][:, own]
-            gammas[fine] = no_information(found.loss, found.data, rows, requested)
-        for err, out, gamma in zip(found.apparent, found.test, gammas, strict=True):
-            scale = found.loss.scale
-            yield self._plus_of(float(err), float(out), float(gamma), found.n_samples, scale)
+    def _estimates_632_plus(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
+        apparent_positions = slice(int(replicated.answers.plan.test_offsets[-2]), None)
+        rows = replicated.answers.plan.positions[0][apparent_positions]
+        has_all_fits = replicated.all_answered
+        gammas = np.full(len(has_all_fits), np.nan)
+        targets = replicated.data.y[rows]
+        if isinstance(replicated.loss, RowLoss) and (targets == targets[:1]).all():
+            # If all targets are equal, the no-information risk is the apparent risk.
+            gammas = replicated.apparent_risks
+        elif has_all_fits.any():
+            predictions = replicated.answers.values[has_all_fits][:, apparent_positions]
+            gammas[has_all_fits] = no_information(
+                replicated.loss, replicated.data, rows, predictions
+            )
+        for apparent, oob_risk, gamma in zip(
+            replicated.apparent_risks, replicated.oob_risks, gammas, strict=True
+        ):
+            scale = replicated.loss.scale
+            yield self._plus_of(
+                float(apparent), float(oob_risk), float(gamma), replicated.n_samples, scale
+            )
 
-    def _plus_of(self, err: float, out: float, gamma: float, n: int, scale: Scale) -> _Part:
+    def _plus_of(
+        self, apparent: float, oob_risk: float, gamma: float, n: int, scale: Scale
+    ) -> _BootstrapEstimate:
         clips = self.convention == "clipped"
-        used, ratio, weight = weight_632_plus(err, out, gamma, clips=clips)
-        value = (1 - weight) * err + weight * used
+        limited_oob, overfitting, weight = weight_632_plus(apparent, oob_risk, gamma, clips=clips)
+        value = (1 - weight) * apparent + weight * limited_oob
         if not clips:
-            value += OUT * (out - used)
+            value += OOB_WEIGHT * (oob_risk - limited_oob)
         table = {
-            "apparent": err,
-            "oob": out,
+            "apparent": apparent,
+            "oob": oob_risk,
             "no_information": gamma,
-            "overfitting": ratio,
+            "overfitting": overfitting,
             "weight": weight,
             "corrected": value,
             "n": n,
         }
         notes, noun, is_score = [], scale.noun, scale.perfect is not None
-        risks = {"apparent": err, "oob": out, "no_information": gamma}
+        risks = {"apparent": apparent, "oob": oob_risk, "no_information": gamma}
         risk_texts = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
-        if out > gamma:
-            what = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
+        if oob_risk > gamma:
+            cut_text = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
             verb = "falls below" if is_score else "exceeds"
             out_of_bag = "out-of-bag score" if is_score else "Err₁"
             notes.append(
                 f"{out_of_bag} {risk_texts['oob']} {verb} the no-information {noun} "
-                f"{risk_texts['no_information']} and {what}."
+                f"{risk_texts['no_information']} and {cut_text}."
             )
-        if tied(gamma, err):
+        if are_tied(gamma, apparent):
             verb = "does not fall below" if is_score else "does not exceed"
             notes.append(
                 f"the no-information {noun} {risk_texts['no_information']} {verb} the apparent "
                 f"{noun} {risk_texts['apparent']}: the relative overfitting rate R is taken as 0."
             )
-        share = used / out if out > 0 else 1.0
-        extra = 0.0 if clips else OUT * (1 - share)
-        return _Part(value, table, tuple(notes), own=1 - weight, out=weight * share + extra)
+        limited_share = limited_oob / oob_risk if oob_risk > 0 else 1.0
+        further_weight = 0.0 if clips else OOB_WEIGHT * (1 - limited_share)
+        return _BootstrapEstimate(
+            value,
+            table,
+            tuple(notes),
+            apparent_weight=1 - weight,
+            oob_weight=weight * limited_share + further_weight,
+        )
 
-    def _optimism(self, found: Replicated) -> Iterator[_Part]:
-        pairs = zip(found.apparent, found.training, found.test, strict=True)
-        for err, training, test in pairs:
-            gap = float(test - training)
-            value = float(err) + gap
+    def _optimism(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
+        risks = zip(
+            replicated.apparent_risks, replicated.training_risks, replicated.oob_risks, strict=True
+        )
+        for apparent, training, test in risks:
+            optimism_gap = float(test - training)
+            risk = float(apparent) + optimism_gap
             table = {
-                "apparent": float(err),
+                "apparent": float(apparent),
                 "training": float(training),
                 "test": float(test),
-                "optimism": gap,
-                "corrected": value,
-                "n": found.n_samples,
+                "optimism": optimism_gap,
+                "corrected": risk,
+                "n": replicated.n_samples,
             }
-            yield _Part(value, table, own=None)
+            yield _BootstrapEstimate(risk, table, apparent_weight=None)
 
-    # -- the estimate ---------------------------------------------------------------------------
+    # -- the estimate with its standard error, interval and notes -------------------------------
 
-    def _tested(self, found: Replicated, c: int, part: _Part, terms: Terms) -> Tested:
-        answers = found.answers
-        by_question = found.by_question[c] if terms.with_errors else None
-        if not found.all_answered[c]:
-            return Tested(np.nan, split_risks=by_question, notes=failure_notes(answers, c))
+    def _tested(
+        self,
+        replicated: BootstrapPredictions,
+        candidate: int,
+        estimate: _BootstrapEstimate,
+        terms: Terms,
+    ) -> Tested:
+        answers = replicated.answers
+        by_question = replicated.by_question[candidate] if terms.with_errors else None
+        if not replicated.all_answered[candidate]:
+            return Tested(np.nan, split_risks=by_question, notes=failure_notes(answers, candidate))
         if not terms.with_errors:
-            return Tested(part.value)
-        losses, rows = self._losses(found, c, part), found.tested
-        error, why = self._error(found, c, requested=terms.interval is not None)
+            return Tested(estimate.value)
+        losses, rows = self._losses(replicated, candidate, estimate), replicated.tested
+        std_error, reasons = self._error(
+            replicated, candidate, requested=terms.interval is not None
+        )
         interval = None
         if terms.interval is not None:
             evidence = SampleEvidence(
-                values=np.array([part.value]),
-                loss=found.loss,
+                values=np.array([estimate.value]),
+                loss=replicated.loss,
                 terms=terms,
-                std_errors=[error],
-                risks=[float(found.test[c])],
+                std_errors=[std_error],
+                risks=[float(replicated.oob_risks[candidate])],
             )
-            error, interval, _ = if_independent(as_form(terms.interval), evidence, found.data)[0]
-        notes = (*part.notes, *self._left_notes(found), *failure_notes(answers, c), *why)
+            std_error, interval, _ = if_independent(
+                as_form(terms.interval), evidence, replicated.data
+            )[0]
+        notes = (
+            *estimate.notes,
+            *self._notes_on_left_out_rows(replicated),
+            *failure_notes(answers, candidate),
+            *reasons,
+        )
         return Tested(
-            part.value,
-            error,
+            estimate.value,
+            std_error,
             interval,
             losses=losses,
             loss_rows=None if losses is None else rows,
             split_risks=by_question,
             notes=notes,
-            table=part.table,
+            table=estimate.table,
         )
 
-    def _losses(self, found: Replicated, c: int, part: _Part) -> np.ndarray | None:
-        """Return row losses whose mean is the risk, or None if the risk is not such a mean."""
-        if not found.loss.per_row or part.own is None or (part.own and found.n_never_out):
+    def _losses(
+        self, replicated: BootstrapPredictions, candidate: int, estimate: _BootstrapEstimate
+    ) -> np.ndarray | None:
+        """Return row losses whose mean is the estimated risk, or None if there are none."""
+        if (
+            not replicated.loss.per_row
+            or estimate.apparent_weight is None
+            or (estimate.apparent_weight and replicated.n_never_out)
+        ):
             return None
-        losses: np.ndarray = part.out * found.per_row[c]
-        return losses if part.own == 0 else losses + part.own * found.apparent_rows[c]
+        losses: np.ndarray = estimate.oob_weight * replicated.per_row[candidate]
+        return (
+            losses
+            if estimate.apparent_weight == 0
+            else losses + estimate.apparent_weight * replicated.apparent_rows[candidate]
+        )
 
     def _error(
-        self, found: Replicated, c: int, *, requested: bool
+        self, replicated: BootstrapPredictions, candidate: int, *, requested: bool
     ) -> tuple[float | None, tuple[str, ...]]:
-        """Return the infinitesimal-jackknife error of Err₁, or None and the reason."""
+        """Return the infinitesimal-jackknife standard error of Err₁ with a note.
+
+        If there is no standard error, return None and the reason.
+        """
         if self.kind != "oob" and not requested:
             return None, (UNSURE,)
-        n = len(found.tested)
-        why = self._no_jackknife(found, c)
-        if why is not None:
-            return None, (why,)
-        drawn = self.replicates if self.samples is None else len(np.asarray(self.samples))
-        of_samples = found.sums_of_samples(c) / n
-        times = found.times[:, found.tested]
-        error = jackknife_error(times, found.per_row[c], of_samples, drawn)
-        if error is None:
-            few = (
-                f"{drawn} samples are too few for the infinitesimal jackknife: their noise is "
+        n = len(replicated.tested)
+        reason = self._no_jackknife(replicated, candidate)
+        if reason is not None:
+            return None, (reason,)
+        n_samples = self.replicates if self.samples is None else len(np.asarray(self.samples))
+        sample_sums = replicated.sums_of_samples(candidate) / n
+        times = replicated.draw_counts[:, replicated.tested]
+        std_error = jackknife_error(times, replicated.per_row[candidate], sample_sums, n_samples)
+        if std_error is None:
+            too_few_note = (
+                f"{n_samples} samples are too few for the infinitesimal jackknife: their noise is "
                 f"larger than what they say of a standard error; use replicates={5 * n} or more."
             )
-            return None, (few,)
-        return error, ("standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",)
+            return None, (too_few_note,)
+        return std_error, (
+            "standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",
+        )
 
-    def _no_jackknife(self, found: Replicated, c: int) -> str | None:
-        """Return why the infinitesimal jackknife does not apply, or None."""
-        data, n = found.data, len(found.tested)
-        if not found.loss.per_row:
-            return f"loss '{found.loss.name}' has no per-row losses: no standard error is known."
-        if (why := dependence(data)) is not None:
-            return why
+    def _no_jackknife(self, replicated: BootstrapPredictions, candidate: int) -> str | None:
+        """Return why the infinitesimal jackknife gives no standard error, or None if it does."""
+        data, n = replicated.data, len(replicated.tested)
+        if not replicated.loss.per_row:
+            return (
+                f"loss '{replicated.loss.name}' has no per-row losses: no standard error is known."
+            )
+        if (reason := dependence(data)) is not None:
+            return reason
         if data.groups is not None or data.sample_weight is not None or self.stratify:
             return "no formula is known for the standard error with groups, weights or strata."
-        if n < 3 or found.n_never_out or (found.times.sum(axis=1) != n).any():
+        if n < 3 or replicated.n_never_out or (replicated.draw_counts.sum(axis=1) != n).any():
             return "the standard error needs samples of n rows, and each row missed by some."
-        if not found.per_row[c].std() > 0:
+        if not replicated.per_row[candidate].std() > 0:
             return "every row has the same loss: their spread says nothing of the error."
         return None
 
-    def _left_notes(self, found: Replicated) -> Iterator[str]:
-        if found.loss.per_row and found.n_never_out:
+    def _notes_on_left_out_rows(self, replicated: BootstrapPredictions) -> Iterator[str]:
+        if replicated.loss.per_row and replicated.n_never_out:
             yield (
-                f"{found.n_never_out} rows are in every sample and were never left out: they do "
-                "not count; draw more samples."
+                f"{replicated.n_never_out} rows are in every sample and were never left out: they "
+                "do not count; draw more samples."
             )
-        if not found.loss.per_row:
-            yield f"loss '{found.loss.name}' has no rows: it is averaged over the samples."
-        if found.n_without:
+        if not replicated.loss.per_row:
+            yield f"loss '{replicated.loss.name}' has no rows: it is averaged over the samples."
+        if replicated.n_samples_without_loss:
             yield (
-                f"loss '{found.loss.name}' does not exist on what {found.n_without} of "
-                f"{found.n_samples} samples left out: these do not count."
+                f"loss '{replicated.loss.name}' does not exist on what "
+                f"{replicated.n_samples_without_loss} of "
+                f"{replicated.n_samples} samples left out: these do not count."
             )
 
 
 @frozen
-class _Part:
-    """One candidate's value, its table, and the weights of its row losses."""
+class _BootstrapEstimate:
+    """One candidate's bootstrap estimate, its table of components, and weights of row losses.
+
+    `apparent_weight` is the weight of the apparent losses (None if the estimate is not a mean of
+    row losses), and `oob_weight` the weight of the out-of-bag losses.
+    """
 
     value: float
     table: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
-    own: float | None = 0.0
-    out: float = 1.0
+    apparent_weight: float | None = 0.0
+    oob_weight: float = 1.0
 
 
 def weight_632_plus(
-    err: float, out: float, gamma: float, *, clips: bool = True
+    apparent: float, oob_risk: float, gamma: float, *, clips: bool = True
 ) -> tuple[float, float, float]:
-    """Return Err₁ after the limit at γ, the relative overfitting rate R, and the weight of Err₁.
+    """Return Err₁ limited by γ, the relative overfitting rate R, and the .632+ weight of Err₁.
 
     >>> used, ratio, weight = weight_632_plus(0.1, 0.2, 0.5)
     >>> round((1 - weight) * 0.1 + weight * used, 5)
     0.1696
     """
-    used = min(out, gamma)
-    ratio = 0.0
-    if out > err and not tied(gamma, err):
-        ratio = ((used if clips else out) - err) / (gamma - err)
-    return used, ratio, OUT / (1 - (1 - OUT) * ratio)
+    limited_oob = min(oob_risk, gamma)
+    overfitting = 0.0
+    if oob_risk > apparent and not are_tied(gamma, apparent):
+        overfitting = ((limited_oob if clips else oob_risk) - apparent) / (gamma - apparent)
+    return limited_oob, overfitting, OOB_WEIGHT / (1 - (1 - OOB_WEIGHT) * overfitting)
 
 
 BIAS = {
@@ -401,15 +472,15 @@ BIAS = {
 
 
 def naive() -> Bootstrap:
-    """Return the method named `bootstrap`."""
+    """Return the naive bootstrap, whose models are tested on all rows."""
     return Bootstrap("bootstrap")
 
 
 def point_632() -> Bootstrap:
-    """Return the method named `.632`."""
+    """Return the .632 bootstrap estimate as a method."""
     return Bootstrap(".632")
 
 
 def optimism() -> Bootstrap:
-    """Return the method named `optimism`."""
+    """Return the bootstrap optimism correction as a method."""
     return Bootstrap("optimism")

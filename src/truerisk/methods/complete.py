@@ -22,8 +22,11 @@ UNSURE = (
 )
 
 
-def refuse_what_draws_cannot_serve(name: str, data: Data, loss: Loss) -> None:
-    """Refuse losses that are not sums over rows, and groups, because rows are drawn one by one."""
+def refuse_set_losses_and_groups(name: str, data: Data, loss: Loss) -> None:
+    """Raise Refusal for losses that are not means over rows, and for groups.
+
+    Groups cannot be kept together, because training rows are drawn one by one.
+    """
     if not loss.per_row:
         raise Refusal(
             f"method '{name}' averages losses of single rows, and loss '{loss.name}' has none: use "
@@ -93,12 +96,12 @@ class Complete(Method):
     @property
     @override
     def bias(self) -> str:
-        some = f"{self.m:.0%}" if self.m < 1 else f"{self.m:.15g}"
-        return f"slightly pessimistic: each model sees {some} of the rows"
+        share_text = f"{self.m:.0%}" if self.m < 1 else f"{self.m:.15g}"
+        return f"slightly pessimistic: each model sees {share_text} of the rows"
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
-        refuse_what_draws_cannot_serve("complete", data, loss)
+        refuse_set_losses_and_groups("complete", data, loss)
         if self._size(data.n_rows) >= data.n_rows:
             raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
 
@@ -109,10 +112,10 @@ class Complete(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        size = self._size(data.n_rows)
-        if size >= data.n_rows:
+        n_train = self._size(data.n_rows)
+        if n_train >= data.n_rows:
             raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
-        return draw_every(data.n_rows, "subsets", size)
+        return draw_every(data.n_rows, "subsets", n_train)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -158,7 +161,7 @@ class ExactOutOfBag(Method):
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
-        refuse_what_draws_cannot_serve(self.name, data, loss)
+        refuse_set_losses_and_groups(self.name, data, loss)
         if data.n_rows < 2:
             raise BadData("the out-of-bag error of one row has nothing to train on.")
 

@@ -1,4 +1,4 @@
-"""Criteria from one fit on all rows: the training risk plus a penalty per degree of freedom."""
+"""Criteria such as Cp, from one fit on all rows: training risk plus a penalty per parameter."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class Likelihood(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Return the value per candidate: infinite for exact fits and labels of probability 0."""
+        """Return −2 log L per candidate: −∞ for exact fits, +∞ if a label has probability 0."""
         if data.task == "classification":
-            given = answers[:, np.arange(len(rows)), data.codes_of(rows)]
+            label_probabilities = answers[:, np.arange(len(rows)), data.codes_of(rows)]
             with np.errstate(divide="ignore"):
-                of_labels: np.ndarray = -2 * np.log(given).sum(axis=1)
-            return of_labels
+                class_values: np.ndarray = -2 * np.log(label_probabilities).sum(axis=1)
+            return class_values
         n = len(rows)
-        rss = squares(data, rows, answers, weights)
+        rss = residual_sums_of_squares(data, rows, answers, weights)
         constant = 0.0 if weights is None else float(np.log(weights).sum())
         with np.errstate(divide="ignore"):
-            of_numbers: np.ndarray = n * np.log(2 * np.pi * rss / n) + n - constant
-        return np.where(has_exact_fit(data, rows, rss, weights), -np.inf, of_numbers)
+            gaussian_values: np.ndarray = n * np.log(2 * np.pi * rss / n) + n - constant
+        return np.where(has_exact_fit(data, rows, rss, weights), -np.inf, gaussian_values)
 
 
-def squares(
+def residual_sums_of_squares(
     data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     """Return the (weighted) residual sum of squares of every candidate."""
@@ -68,19 +68,19 @@ def squares(
 def has_exact_fit(
     data: Data, rows: np.ndarray, rss: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return True where residuals are rounding errors: at most 2^-46 times the labels."""
+    """Return a mask of candidates whose residuals are rounding errors: at most 2^-46 times y."""
     y = data.y[rows].astype(np.float64)
-    size = (y**2).sum() if weights is None else (y**2 * weights).sum()
-    return rss <= size * 2.0**-92
+    sum_of_squares = (y**2).sum() if weights is None else (y**2 * weights).sum()
+    return rss <= sum_of_squares * 2.0**-92
 
 
 UNSURE = "no formula is stated for the standard error of a criterion."
-INSTEAD = "use a method that holds rows out, such as '10-fold'"
+REMEDY = "use a method that holds rows out, such as '10-fold'"
 
 
 @frozen
 class Criterion(Method):
-    """A criterion computed from one fit on all rows, its predictions and its degrees of freedom."""
+    """A model selection criterion from one fit on all rows and its degrees of freedom."""
 
     target: ClassVar[Target] = "CER"
     splits: ClassVar[bool] = False
@@ -96,7 +96,7 @@ class Criterion(Method):
         if data.y.ndim > 1:
             raise Refusal(
                 f"method '{self.name}' is stated for one target and y has {data.y.shape[1]}: "
-                f"take them one by one, or {INSTEAD}."
+                f"take them one by one, or {REMEDY}."
             )
         if data.groups is not None:
             raise Refusal(
@@ -107,11 +107,14 @@ class Criterion(Method):
             self._check_weights(data.task, data.sample_weight)
 
     def _check_weights(self, task: TaskWord, weights: np.ndarray) -> None:
-        """Refuse weights in classification, where their meaning is unclear, and weights of 0."""
+        """Raise Refusal for weights of 0, and for any weights in classification.
+
+        In classification a weight may be a count or an importance; their likelihoods differ.
+        """
         if task == "classification":
             raise Refusal(
                 f"method '{self.name}' takes no sample_weight in classification, where a weight "
-                f"may be a count or an importance and the likelihood differs: {INSTEAD}."
+                f"may be a count or an importance and the likelihood differs: {REMEDY}."
             )
         if (weights <= 0).any():
             raise Refusal(
@@ -121,43 +124,49 @@ class Criterion(Method):
 
     @override
     def loss_of(self, data: Data, loss: Loss, *, requested: bool) -> Loss:
-        own = self._own_loss(data)
-        fitting = (type(own), Log if data.task == "classification" else Squared)
-        if requested and (type(loss) not in fitting or getattr(loss, "clip", None) is not None):
+        own_loss = self._own_loss(data)
+        accepted_losses = (type(own_loss), Log if data.task == "classification" else Squared)
+        if requested and (
+            type(loss) not in accepted_losses or getattr(loss, "clip", None) is not None
+        ):
             raise Refusal(
-                f"method '{self.name}' reports in loss '{own.name}' and not in '{loss.name}': "
-                f"leave scoring out, or {INSTEAD}."
+                f"method '{self.name}' reports in loss '{own_loss.name}' and not in '{loss.name}': "
+                f"leave scoring out, or {REMEDY}."
             )
-        return loss if requested and type(loss) is type(own) else own
+        return loss if requested and type(loss) is type(own_loss) else own_loss
 
     @abstractmethod
     def _own_loss(self, data: Data) -> Loss:
-        """Return the loss in which the criterion is reported."""
+        """Return the loss in whose unit the criterion is reported."""
 
     @abstractmethod
-    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        """Return the criterion of every candidate, NaN if it does not exist, and a note on each."""
+    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+        """Return the criterion of every candidate, and a note on each; NaN if there is no value."""
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        seen = Seen.from_answers(answers, data, self.name)
-        values, notes = self._values(seen)
-        whole = answers.answered[:, 0]
-        if whole.any() and np.isnan(values[whole]).all():
+        fitted_rows = CriterionInput.from_answers(answers, data, self.name)
+        values, notes = self._values(fitted_rows)
+        is_answered = answers.answered[:, 0]
+        if is_answered.any() and np.isnan(values[is_answered]).all():
             raise Refusal(f"method '{self.name}' has a value for no candidate: {notes[0]}.")
         return [
             Tested(
-                float(value) if whole[c] else np.nan,
+                float(value) if is_answered[candidate] else np.nan,
                 split_risks=np.array([value]),
-                notes=(*((notes[c],) if whole[c] else ()), *failure_notes(answers, c), UNSURE),
+                notes=(
+                    *((notes[candidate],) if is_answered[candidate] else ()),
+                    *failure_notes(answers, candidate),
+                    UNSURE,
+                ),
             )
-            for c, value in enumerate(values)
+            for candidate, value in enumerate(values)
         ]
 
 
 @frozen(eq=False)
-class Seen:
-    """Every candidate's predictions of its training rows, with its degrees of freedom."""
+class CriterionInput:
+    """Every candidate's predictions for its training rows, with its degrees of freedom."""
 
     data: Data
     rows: np.ndarray
@@ -166,22 +175,25 @@ class Seen:
     weights: np.ndarray | None
 
     @classmethod
-    def from_answers(cls, answers: Answers, data: Data, name: str) -> Seen:
-        """Collect these from the answers to a plan with one question."""
+    def from_answers(cls, answers: Answers, data: Data, name: str) -> CriterionInput:
+        """Collect the predictions and degrees of freedom from a plan with one fit.
+
+        Raise Refusal if the predictions are not finite or not of the kind that the criterion needs.
+        """
         plan = answers.plan
         freedom = freedom_of(answers)
         if freedom is None or plan.n_questions != 1:
             raise BadData(f"this is no plan of '{name}': it asks for no degrees of freedom.")
-        needed = Likelihood(data.task).response
-        if answers.response != needed:
-            instead = (
+        needed_response = Likelihood(data.task).response
+        if answers.response != needed_response:
+            remedy = (
                 mention("scoring", "log")
                 if data.task == "classification"
                 else mention("scoring", "squared")
             )
             raise Refusal(
-                f"'{name}' is computed from each {needed} that a model answers with, and this "
-                f"loss asks for a {answers.response}: use {instead}."
+                f"'{name}' is computed from each {needed_response} that a model answers with, and "
+                f"this loss asks for a {answers.response}: use {remedy}."
             )
         if not np.isfinite(answers.values[answers.answered[:, 0]]).all():
             raise Refusal(f"'{name}': some candidate answers with numbers that are not finite.")
@@ -197,24 +209,24 @@ class Seen:
 
     @property
     def total(self) -> float:
-        """Sum of the weights, or n if there are none."""
+        """Sum of the sample weights, or the number of rows if there are no weights."""
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
-    def squares(self) -> np.ndarray:
+    def residual_sums_of_squares(self) -> np.ndarray:
         """Weighted sum of squared residuals of each candidate on the training rows."""
-        return squares(self.data, self.rows, self.answers, self.weights)
+        return residual_sums_of_squares(self.data, self.rows, self.answers, self.weights)
 
     def likelihood(self) -> np.ndarray:
         """Log loss of each candidate on the training rows, or its Gaussian counterpart."""
         return Likelihood(self.data.task).of_set(self.data, self.rows, self.answers, self.weights)
 
     def saturated(self) -> np.ndarray:
-        """Return True for candidates without degrees of freedom left for the residuals."""
+        """Return a mask of candidates with at least as many degrees of freedom as rows."""
         return np.asarray(self.freedom >= self.n)
 
 
 class SquaredCriterion(Criterion):
-    """An estimate of the squared risk in its own unit, comparable with cross-validation."""
+    """Criterion in units of the squared loss, and hence comparable with cross-validation."""
 
     def _own_loss(self, data: Data) -> Loss:
         if data.task != "regression":
@@ -283,26 +295,30 @@ class Cp(SquaredCriterion):
     def name(self) -> str:
         return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:.15g})"
 
-    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        rss = seen.squares()
-        variance, whence = self._variance(seen, rss)
-        values = (rss + 2 * seen.freedom * variance) / seen.total
+    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+        rss = fitted_rows.residual_sums_of_squares()
+        variance, variance_source = self._variance(fitted_rows, rss)
+        values = (rss + 2 * fitted_rows.freedom * variance) / fitted_rows.total
         notes = [
-            f"RSS {one:.6g} + 2 x {p:.6g} degrees of freedom x variance {variance:.6g} ({whence}), "
-            f"per row"
-            for one, p in zip(rss, seen.freedom, strict=True)
+            f"RSS {candidate_rss:.6g} + 2 x {p:.6g} degrees of freedom x variance {variance:.6g} "
+            f"({variance_source}), per row"
+            for candidate_rss, p in zip(rss, fitted_rows.freedom, strict=True)
         ]
-        return without_saturated(seen, values, notes)
+        return without_saturated(fitted_rows, values, notes)
 
-    def _variance(self, seen: Seen, rss: np.ndarray) -> tuple[float, str]:
+    def _variance(self, fitted_rows: CriterionInput, rss: np.ndarray) -> tuple[float, str]:
         if self.sigma2 is not None:
             return self.sigma2, "given"
-        left = np.where(seen.saturated(), np.nan, seen.n - seen.freedom)
-        if np.isnan(left).all():
+        residual_freedom = np.where(
+            fitted_rows.saturated(), np.nan, fitted_rows.n - fitted_rows.freedom
+        )
+        if np.isnan(residual_freedom).all():
             return np.nan, "none"
-        largest = int(np.nanargmin(left))
-        whence = f"of the largest candidate, {seen.freedom[largest]:.6g} of n = {seen.n}"
-        return float(rss[largest] / left[largest]), whence
+        largest = int(np.nanargmin(residual_freedom))
+        variance_source = (
+            f"of the largest candidate, {fitted_rows.freedom[largest]:.6g} of n = {fitted_rows.n}"
+        )
+        return float(rss[largest] / residual_freedom[largest]), variance_source
 
 
 @frozen
@@ -338,24 +354,27 @@ class GCV(SquaredCriterion):
     name = "gcv"
     bias = "nearly right for fits linear in y where p is small against n; pessimistic near p = n"
 
-    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        rss, share = seen.squares(), seen.freedom / seen.n
+    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+        rss, freedom_share = (
+            fitted_rows.residual_sums_of_squares(),
+            fitted_rows.freedom / fitted_rows.n,
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = rss / seen.total / (1 - share) ** 2
+            values = rss / fitted_rows.total / (1 - freedom_share) ** 2
         notes = [
-            f"RSS {one:.6g} with {p:.6g} degrees of freedom of n = {seen.n}"
-            for one, p in zip(rss, seen.freedom, strict=True)
+            f"RSS {candidate_rss:.6g} with {p:.6g} degrees of freedom of n = {fitted_rows.n}"
+            for candidate_rss, p in zip(rss, fitted_rows.freedom, strict=True)
         ]
-        return without_saturated(seen, values, notes)
+        return without_saturated(fitted_rows, values, notes)
 
 
 def without_saturated(
-    seen: Seen, values: np.ndarray, notes: list[str]
+    fitted_rows: CriterionInput, values: np.ndarray, notes: list[str]
 ) -> tuple[np.ndarray, list[str]]:
-    """Set the value to NaN, with a note, for candidates with as many free parameters as rows."""
-    for c in np.flatnonzero(seen.saturated()):
-        notes[c] = (
-            f"no value: {seen.freedom[c]:.6g} degrees of freedom of n = {seen.n} rows leave none "
-            "for the residuals"
+    """Set the criterion to NaN, with a note, for candidates with as many parameters as rows."""
+    for candidate in np.flatnonzero(fitted_rows.saturated()):
+        notes[candidate] = (
+            f"no value: {fitted_rows.freedom[candidate]:.6g} degrees of freedom of n = "
+            f"{fitted_rows.n} rows leave none for the residuals"
         )
-    return np.where(seen.saturated(), np.nan, values), notes
+    return np.where(fitted_rows.saturated(), np.nan, values), notes

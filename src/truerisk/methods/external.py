@@ -1,4 +1,4 @@
-"""Test a finished model on rows that were not used to make it; nothing is fitted."""
+"""Test a fitted model on rows that were not used to fit it; no model is fitted here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class External(Procedure):
 
     compare: bool = False
     shares_folds: ClassVar[bool] = True
-    splits: ClassVar[bool] = False  # The model has seen none of these rows, and none are held out.
+    splits: ClassVar[bool] = False  # All rows are test rows, so that no row has to be held out.
 
     name = "external"
     target: ClassVar[Target] = "Err_XY"
@@ -57,22 +57,22 @@ class External(Procedure):
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         answers = ask(plan)
-        for each in (answers, *answers.also):
-            _refuse_non_finite(each)
+        for answers_by_request in (answers, *answers.also):
+            _refuse_non_finite(answers_by_request)
 
         def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
             risk = self.risk(answers, None, data, loss, terms)
-            found = Evaluation(plan, (risk,), 0, answers=answers)
-            return with_winners(found, risk, winners_of(np.zeros(1, dtype=np.int64), ()))
+            evaluation = Evaluation(plan, (risk,), 0, answers=answers)
+            return with_winners(evaluation, risk, winners_of(np.zeros(1, dtype=np.int64), ()))
 
         return in_every_loss(rate, loss, terms, answers)
 
 
 def _refuse_non_finite(answers: Answers) -> None:
-    rows = answers.values[0].reshape(answers.values.shape[1], -1)
-    wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(wrong) and answers.response != "scored":
+    row_values = answers.values[0].reshape(answers.values.shape[1], -1)
+    bad_rows = np.flatnonzero(~np.isfinite(row_values).all(axis=1))
+    if len(bad_rows) and answers.response != "scored":
         raise Refusal(
-            f"the finished model answers NaN or infinity about {len(wrong)} rows, the first is row "
-            f"{wrong[0]}: leave them out, or give what it lacks."
+            f"the finished model answers NaN or infinity about {len(bad_rows)} rows, the first is "
+            f"row {bad_rows[0]}: leave them out, or give what it lacks."
         )

@@ -1,6 +1,6 @@
-"""Hold-out methods: one split, many random splits, three parts, and splits of halves.
+"""Hold-out methods: one random split, many, training/validation/test, and disjoint halves.
 
-The spread of the risks in disjoint halves of the rows does not require losses of single rows.
+An interval from disjoint halves of the rows does not require losses of single rows.
 """
 
 from __future__ import annotations
@@ -23,11 +23,16 @@ from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import (
     OF_ROW_MEANS,
     Averaged,
+    estimates_with,
     split_risks,
     tested_by_average,
-    tested_with,
 )
-from truerisk.methods.parts.procedure import by_fit, chosen_candidate, winners_of, with_winners
+from truerisk.methods.parts.procedure import (
+    candidate_of_each_fit,
+    chosen_candidate,
+    winners_of,
+    with_winners,
+)
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
@@ -39,9 +44,15 @@ from truerisk.splitting.samples import draw_held_out
 
 
 def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-    """Return the mean losses; by default independent zero-one losses get a Beta posterior."""
-    counts = loss.binary and data.groups is None and data.sample_weight is None
-    return tested_by_average(answers, data, loss, terms, None, usual="beta" if counts else None)
+    """Return each candidate's mean loss on one test set, with its interval.
+
+    By default the interval of an error rate is a Beta posterior if rows are independent and
+    unweighted.
+    """
+    has_plain_errors = loss.binary and data.groups is None and data.sample_weight is None
+    return tested_by_average(
+        answers, data, loss, terms, None, usual="beta" if has_plain_errors else None
+    )
 
 
 @frozen
@@ -227,11 +238,13 @@ class ThreeWay(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("three-way")
         test = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
-        rest = np.setdiff1d(np.arange(data.n_rows), test)
-        share = self.validation_share / (1 - self.test_share)
-        inside = draw_held_out(data.subset(rest), share, rng, stratify=self.stratify)
+        remaining_rows = np.setdiff1d(np.arange(data.n_rows), test)
+        remaining_share = self.validation_share / (1 - self.test_share)
+        validation_rows = draw_held_out(
+            data.subset(remaining_rows), remaining_share, rng, stratify=self.stratify
+        )
         builder = PlanBuilder(data.n_rows)
-        held_out, validation = builder.block(test), builder.block(rest[inside])
+        held_out, validation = builder.block(test), builder.block(remaining_rows[validation_rows])
         builder.ask((ALL, (held_out, validation)), (validation, ()), part="inner", unit=0)
         builder.ask((ALL, (held_out,)), (held_out, ()), part="outer")
         return builder.build()
@@ -241,8 +254,8 @@ class ThreeWay(Method):
         validated = ask(plan.part_named("inner"))
         tested = tested_by_one_split(validated, data, loss, terms)
         winner = np.array([chosen_candidate(tested, terms)])
-        outside = plan.part_named("outer")
-        outer = ask(outside, only=by_fit(outside, winner))
+        outer_plan = plan.part_named("outer")
+        outer = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winner))
         winners, n_fits = winners_of(winner, [tested]), validated.n_fits + outer.n_fits
 
         def rate(loss: Loss, terms: Terms, inner: Answers, outer: Answers) -> Evaluation:
@@ -318,7 +331,10 @@ class PairedHalves(Method):
         return f"slightly pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        """Return the plan: repeat 0 splits all rows, 1 + 2 r and 2 + 2 r the halves of pair r.
+        """Draw the splits of all rows, and the splits of each half of the rows.
+
+        Repeat 0 of the plan splits all rows. Repeats 1 + 2 r and 2 + 2 r split the two halves of
+        division r.
 
         Parameters
         ----------
@@ -346,21 +362,25 @@ class PairedHalves(Method):
                 rows = np.flatnonzero(labels == side)
                 half, base = data.subset(rows), builder.block(rows)
                 for fold in range(self.splits_drawn):
-                    held = draw_held_out(half, 2 * self.test_share, rng, stratify=self.stratify)
-                    test = builder.block(rows[held])
-                    place = 1 + 2 * pair + side
-                    builder.ask((base, (test,)), (test, ()), repeat=place, fold=fold)
+                    test_in_half = draw_held_out(
+                        half, 2 * self.test_share, rng, stratify=self.stratify
+                    )
+                    test = builder.block(rows[test_in_half])
+                    repeat = 1 + 2 * pair + side
+                    builder.ask((base, (test,)), (test, ()), repeat=repeat, fold=fold)
         return builder.build()
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         risks = split_risks(answers, data, loss)
         repeat = answers.plan.repeat
-        means = np.stack([risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)])
-        values, bounds = means[0], [NONE] * len(risks)
+        repeat_means = np.stack(
+            [risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)]
+        )
+        values, bounds = repeat_means[0], [NONE] * len(risks)
         if terms.with_errors:
-            halves = means[1:].T.reshape(len(values), -1, 2)
+            halves = repeat_means[1:].T.reshape(len(values), -1, 2)
             evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
             bounds = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
-        found = infinite_findings(answers, data, loss)
-        return tested_with(bounds, answers, values, risks, findings=found)
+        findings = infinite_findings(answers, data, loss)
+        return estimates_with(bounds, answers, values, risks, findings=findings)

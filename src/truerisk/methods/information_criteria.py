@@ -1,4 +1,4 @@
-"""Likelihood criteria: AIC, its correction for small samples, BIC and its extension."""
+"""Likelihood criteria: AIC, AICc (corrected for small samples), BIC and the extended BIC."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
-from truerisk.methods.criteria import Criterion, Likelihood, Seen, without_saturated
+from truerisk.methods.criteria import Criterion, CriterionInput, Likelihood, without_saturated
 from truerisk.plan.answers import Answers
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.extras.model_facts import ModelFacts, rules_of
@@ -57,27 +57,33 @@ class LikelihoodCriterion(Criterion):
 
     @abstractmethod
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        """Return the penalty for k parameters; NaN if it does not exist."""
+        """Return the penalty for k parameters and n rows; NaN if the formula has no value."""
 
-    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        k = seen.freedom + (seen.data.task == "regression")  # The variance is a parameter as well.
-        likelihood = seen.likelihood()
-        penalty = self._penalty(k, seen.n)
-        unit = 2 * seen.n if self.per_row else 1
-        values = np.where(np.isfinite(likelihood), (likelihood + penalty) / unit, np.nan)
-        per = f", divided by 2n = {unit}" if self.per_row else ""
+    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+        k = fitted_rows.freedom + (
+            fitted_rows.data.task == "regression"
+        )  # The variance is a parameter as well.
+        likelihood = fitted_rows.likelihood()
+        penalty = self._penalty(k, fitted_rows.n)
+        divisor = 2 * fitted_rows.n if self.per_row else 1
+        values = np.where(np.isfinite(likelihood), (likelihood + penalty) / divisor, np.nan)
+        divisor_text = f", divided by 2n = {divisor}" if self.per_row else ""
         notes = [
-            f"-2 log L {one:.6g} + {price:.6g} for {number:.6g} parameters{per}"
-            for one, price, number in zip(likelihood, penalty, k, strict=True)
-        ]
-        for c in np.flatnonzero(np.isnan(penalty)):
-            notes[c] = (
-                f"no value: n - k - 1 = {seen.n - k[c] - 1:.6g} for n = {seen.n} rows and "
-                f"k = {k[c]:.6g} parameters, and the correction divides by it"
+            f"-2 log L {candidate_likelihood:.6g} + {candidate_penalty:.6g} for "
+            f"{n_parameters:.6g} parameters{divisor_text}"
+            for candidate_likelihood, candidate_penalty, n_parameters in zip(
+                likelihood, penalty, k, strict=True
             )
-        for c in np.flatnonzero(~np.isfinite(likelihood)):
-            notes[c] = _boundless(seen)
-        return without_saturated(seen, values, notes)
+        ]
+        for candidate in np.flatnonzero(np.isnan(penalty)):
+            notes[candidate] = (
+                f"no value: n - k - 1 = {fitted_rows.n - k[candidate] - 1:.6g} for n = "
+                f"{fitted_rows.n} "
+                f"rows and k = {k[candidate]:.6g} parameters, and the correction divides by it"
+            )
+        for candidate in np.flatnonzero(~np.isfinite(likelihood)):
+            notes[candidate] = _no_likelihood_note(fitted_rows)
+        return without_saturated(fitted_rows, values, notes)
 
 
 @frozen
@@ -164,8 +170,8 @@ class AICc(LikelihoodCriterion):
     )
 
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        left = np.where(n - k - 1 > 0, n - k - 1, np.nan)
-        return 2 * k + 2 * k * (k + 1) / left
+        denominator = np.where(n - k - 1 > 0, n - k - 1, np.nan)
+        return 2 * k + 2 * k * (k + 1) / denominator
 
 
 @frozen
@@ -207,9 +213,9 @@ class BIC(LikelihoodCriterion):
         return k * np.log(n)
 
 
-def _boundless(seen: Seen) -> str:
-    """Return why a likelihood is infinite or zero."""
-    if seen.data.task == "classification":
+def _no_likelihood_note(fitted_rows: CriterionInput) -> str:
+    """Return a note that explains why a candidate's likelihood is infinite or zero."""
+    if fitted_rows.data.task == "classification":
         return "no value: the model gives some label probability 0, so the likelihood is 0"
     return "no value: the fit is exact, so the likelihood has no bound"
 
@@ -266,40 +272,45 @@ class EBIC(BIC):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        one = np.zeros(1, np.int32)
-        return replace(super().plan(data, streams), extra=ModelFacts(freedom=one, rules=one))
+        only_fit = np.zeros(1, np.int32)
+        return replace(
+            super().plan(data, streams), extra=ModelFacts(freedom=only_fit, rules=only_fit)
+        )
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        given = rules_of(answers)
-        if given is None:
+        rule_blocks = rules_of(answers)
+        if rule_blocks is None:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         tested = super().reduce(answers, data, loss, terms)
-        unit = 2 * len(answers.plan.positions[0]) if self.per_row else 1
-        for rules in given:
-            for candidate, n_selected, n_features in _selections(rules):
-                price = 2 * self.gamma * _log_choices(n_features, n_selected)
-                one = tested[candidate]
-                value = one.value + price / unit
+        divisor = 2 * len(answers.plan.positions[0]) if self.per_row else 1
+        for rules in rule_blocks:
+            for candidate, n_selected, n_features in _selected_features(rules):
+                feature_penalty = 2 * self.gamma * _log_choices(n_features, n_selected)
+                bic_estimate = tested[candidate]
+                value = bic_estimate.value + feature_penalty / divisor
                 note = (
-                    f"+ {price:.6g} for {n_selected} of {n_features} features with "
+                    f"+ {feature_penalty:.6g} for {n_selected} of {n_features} features with "
                     f"gamma = {self.gamma:.15g}"
                 )
                 tested[candidate] = replace(
-                    one, value=value, split_risks=np.array([value]), notes=(note, *one.notes)
+                    bic_estimate,
+                    value=value,
+                    split_risks=np.array([value]),
+                    notes=(note, *bic_estimate.notes),
                 )
         return tested
 
 
-def _selections(rules: LinearRules) -> Iterator[tuple[int, int, int]]:
-    """Yield (candidate, number of its features with a nonzero coefficient, number of features)."""
-    used = (rules.coefficients != 0).any(axis=1)
-    for candidate, mine in zip(rules.candidates, used, strict=True):
-        yield int(candidate), int(mine.sum()), used.shape[1]
+def _selected_features(rules: LinearRules) -> Iterator[tuple[int, int, int]]:
+    """Yield each candidate, its number of nonzero coefficients, and the number of features."""
+    is_used = (rules.coefficients != 0).any(axis=1)
+    for candidate, is_selected in zip(rules.candidates, is_used, strict=True):
+        yield int(candidate), int(is_selected.sum()), is_used.shape[1]
 
 
 def _log_choices(n: int, k: int) -> float:
-    """Return the logarithm of the number of subsets of size k of n elements."""
+    """Return the logarithm of the binomial coefficient "n choose k"."""
     from scipy.special import gammaln
 
     return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

@@ -24,7 +24,8 @@ from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 from truerisk.splitting.folds import fold_numbers
 
-NESTED_REPEATS = 10  # minimum repeats of nested cross-validation that replaces K-fold
+# Nested cross-validation that replaces K-fold for an interval has at least so many repeats.
+NESTED_REPEATS = 10
 
 
 @frozen
@@ -92,8 +93,8 @@ class KFold(Averaged):
     @property
     @override
     def bias(self) -> str:
-        k = f"{self.k - 1}/{self.k}" if self.folds is None else "a part"
-        return f"slightly pessimistic: each model sees {k} of the rows"
+        share_text = f"{self.k - 1}/{self.k}" if self.folds is None else "a part"
+        return f"slightly pessimistic: each model sees {share_text} of the rows"
 
     def giving(self, need: Basis, interval: str) -> Method | None:
         """Return nested cross-validation with these folds, or paired halves of equal test size.
@@ -122,9 +123,9 @@ class KFold(Averaged):
             )
             return nested
         if need is Basis.HALVES:
-            share = 1 / self.k if self.folds is None else 0.1
+            test_share = 1 / self.k if self.folds is None else 0.1
             halves: Method = registry.load("paired-halves")(
-                test_share=share, stratify=self.stratify
+                test_share=test_share, stratify=self.stratify
             )
             return halves
         return None
@@ -197,16 +198,16 @@ class ReversedKFold(KFold):
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         rng, stratify = streams.get("folds"), self.stratify
-        drawings = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
-        for repeat, labels in enumerate(drawings):
+        fold_labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
+        for repeat, labels in enumerate(fold_labels):
             for fold, block in enumerate(builder.partition(labels)):
                 builder.ask((block, ()), (ALL, (block,)), repeat=repeat, fold=fold)
         return builder.build()
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        why = "test sets of reversed cross-validation overlap: no standard error is justified."
-        return tested_by_average(answers, data, loss, terms, self.average, unsure=why)
+        reason = "test sets of reversed cross-validation overlap: no standard error is justified."
+        return tested_by_average(answers, data, loss, terms, self.average, unsure=reason)
 
 
 @frozen

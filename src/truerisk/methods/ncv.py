@@ -1,4 +1,4 @@
-"""Nested cross-validation of Bates, Hastie and Tibshirani: the error of K-fold itself."""
+"""Nested cross-validation of Bates, Hastie and Tibshirani: K-fold with a valid standard error."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from truerisk.intervals.refitted import NestedErrors, PairEvidence
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import (
-    mean_by_question,
+    estimates_with,
+    mean_by_test_set,
     means_by_row,
     position_weights,
     row_losses,
-    tested_with,
 )
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import leave_pairs_out
@@ -32,16 +32,18 @@ from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 from truerisk.splitting.folds import fold_numbers
 
-POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
+EXTRAPOLATION_POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 
 
 @frozen(eq=False)
-class PairSpread:
-    """Summaries of the answers to `leave_pairs_out`, one entry per candidate.
+class LeftOutPairSummary:
+    """Mean losses and their variances if each fold and each pair of folds is left out.
 
-    `outer` is the K-fold mean. `inner` is the mean over the fits that lack two folds. `surplus` is
-    the mean of (inner mean − fold mean)² minus the variance of the fold mean. `floor2` is the
-    variance of a mean of n independent inner losses.
+    All arrays but `is_outer` have one entry per candidate. `outer` is the K-fold mean. `inner` is
+    the mean over the fits that lack two folds. `excess_variance` is the mean of (inner mean − fold
+    mean)² minus the variance of the fold mean. `min_variance` is the variance of a mean of n
+    independent
+    inner losses.
     """
 
     k: int
@@ -50,59 +52,72 @@ class PairSpread:
     is_outer: np.ndarray
     outer: np.ndarray
     inner: np.ndarray
-    surplus: np.ndarray
-    floor2: np.ndarray
+    excess_variance: np.ndarray
+    min_variance: np.ndarray
 
     def values(self, correction: str | None) -> np.ndarray:
-        """Return the K-fold means, extrapolated to n rows by one of the published factors."""
+        """Return the K-fold means, extrapolated to n training rows by a published factor."""
         if correction is None:
             return self.outer
-        factor = 1 + ((self.k - 2) / self.k) ** POWERS[correction]
+        factor = 1 + ((self.k - 2) / self.k) ** EXTRAPOLATION_POWERS[correction]
         return self.inner - factor * (self.inner - self.outer)
 
     def nested_errors(self, candidate: int) -> NestedErrors:
-        """Return the standard error of one candidate, between the floor and √K times the floor."""
-        floor2 = float(self.floor2[candidate])
-        mse = max(0.0, float(self.surplus[candidate])) * (self.k - 1) / self.k
-        error = float(np.clip(mse, floor2, self.k * floor2)) ** 0.5
-        return NestedErrors(error, floor2**0.5, float(self.inner[candidate]), self.n)
+        """Return one candidate's standard error, limited from below and above.
+
+        The lower limit is the standard error of a mean of n independent losses, and the upper limit
+        is √K times the lower one.
+        """
+        floor2 = float(self.min_variance[candidate])
+        mse = max(0.0, float(self.excess_variance[candidate])) * (self.k - 1) / self.k
+        std_error = float(np.clip(mse, floor2, self.k * floor2)) ** 0.5
+        return NestedErrors(std_error, floor2**0.5, float(self.inner[candidate]), self.n)
 
 
 def spread_of_pairs(
     losses: np.ndarray, plan: Plan, data: Data, weights: np.ndarray | None
-) -> PairSpread:
-    """Return the spread, from `losses` (candidate, position) and `weights` per position."""
+) -> LeftOutPairSummary:
+    """Summarise the losses of the test rows if each fold and each pair of folds is left out.
+
+    `losses` has one row per candidate and one column per predicted row, and `weights` one entry per
+    predicted row.
+    """
     n_repeats = int(plan.repeat.max()) + 1
     k = round((plan.n_questions / n_repeats) ** 0.5)
-    code = plan.fold.astype(np.int64)
-    tested, also_out = code // k, code % k
-    is_outer = tested == also_out
-    means = mean_by_question(losses, plan, data)
+    pair_code = plan.fold.astype(np.int64)
+    tested_fold, second_fold = pair_code // k, pair_code % k
+    is_outer = tested_fold == second_fold
+    means = mean_by_test_set(losses, plan, data)
     starts = plan.test_offsets[:-1]
-    mass = plan.test_sizes.astype(float) if weights is None else np.add.reduceat(weights, starts)
-    cube, masses = np.empty((len(losses), n_repeats, k, k)), np.empty((n_repeats, k, k))
-    cube[:, plan.repeat, tested, also_out] = means
-    masses[plan.repeat, tested, also_out] = mass
-    diagonal = np.einsum("crii->cri", cube)
-    own = np.einsum("rii->ri", masses)
-    between = masses * (1 - np.eye(k))
-    about = np.einsum("crij,rij->crj", cube, between) / between.sum(axis=1)
-    inner = np.einsum("crij,rij->c", cube, between) / between.sum()
-    outer = np.einsum("cri,ri->c", diagonal, own) / own.sum()
+    total_weights = (
+        plan.test_sizes.astype(float) if weights is None else np.add.reduceat(weights, starts)
+    )
+    mean_losses, pair_weights = (
+        np.empty((len(losses), n_repeats, k, k)),
+        np.empty((n_repeats, k, k)),
+    )
+    mean_losses[:, plan.repeat, tested_fold, second_fold] = means
+    pair_weights[plan.repeat, tested_fold, second_fold] = total_weights
+    fold_means = np.einsum("crii->cri", mean_losses)
+    fold_weights = np.einsum("rii->ri", pair_weights)
+    off_diagonal = pair_weights * (1 - np.eye(k))
+    inner_means = np.einsum("crij,rij->crj", mean_losses, off_diagonal) / off_diagonal.sum(axis=1)
+    inner = np.einsum("crij,rij->c", mean_losses, off_diagonal) / off_diagonal.sum()
+    outer = np.einsum("cri,ri->c", fold_means, fold_weights) / fold_weights.sum()
     variances = _variances_of_means(losses, means, plan, data, weights, is_outer)
-    surplus = ((about - diagonal) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
+    surplus = ((inner_means - fold_means) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
     units = np.arange(data.n_rows) if data.groups is None else data.groups
     if data.sample_weight is not None:
         units = units[data.sample_weight > 0]
-    return PairSpread(
+    return LeftOutPairSummary(
         k=k,
         n=len(np.unique(units)),
         by_question=means,
         is_outer=is_outer,
         outer=outer,
         inner=inner,
-        surplus=surplus,
-        floor2=_floors(losses, plan, data, weights, is_outer, outer),
+        excess_variance=surplus,
+        min_variance=_independent_variances(losses, plan, data, weights, is_outer, outer),
     )
 
 
@@ -114,41 +129,53 @@ def _variances_of_means(
     weights: np.ndarray | None,
     is_outer: np.ndarray,
 ) -> np.ndarray:
-    """Return the variance of the mean of each singly left-out fold, from its rows or groups."""
+    """Return the variance of each fold's mean loss, if this fold alone is left out.
+
+    The variance is computed from the rows, or from sums over groups if there are groups.
+    """
     questions = np.flatnonzero(is_outer)
-    place = np.repeat(is_outer, plan.test_sizes)
-    question = np.repeat(np.arange(len(questions)), plan.test_sizes[questions])
-    residuals = losses[:, place] - means[:, questions][:, question]
-    w = np.ones(len(question)) if weights is None else weights[place]
-    sums, units = _squares(residuals, w, question, plan, data, place)
-    total = np.bincount(question, w)
-    return sums * units / np.maximum(units - 1, 1) / total**2
+    is_outer_position = np.repeat(is_outer, plan.test_sizes)
+    question_of_loss = np.repeat(np.arange(len(questions)), plan.test_sizes[questions])
+    residuals = losses[:, is_outer_position] - means[:, questions][:, question_of_loss]
+    loss_weights = np.ones(len(question_of_loss)) if weights is None else weights[is_outer_position]
+    sums_of_squares, n_units = _sums_of_squares(
+        residuals, loss_weights, question_of_loss, plan, data, is_outer_position
+    )
+    total_weights = np.bincount(question_of_loss, loss_weights)
+    return sums_of_squares * n_units / np.maximum(n_units - 1, 1) / total_weights**2
 
 
-def _squares(
+def _sums_of_squares(
     residuals: np.ndarray,
-    w: np.ndarray,
+    loss_weights: np.ndarray,
     part: np.ndarray,
     plan: Plan,
     data: Data,
-    place: np.ndarray,
+    positions: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return sums of squares per part (ascending), summed by group first, and the numbers of units.
+    """Return the sum of squared weighted residuals of each part of the rows, and its unit count.
 
-    Only units with a positive weight are counted.
+    The units are rows, or groups whose residuals are summed before they are squared. Only units
+    with a positive weight are counted. `part` holds ascending part numbers.
     """
-    weighted = residuals * w
+    weighted = residuals * loss_weights
     if data.groups is not None:
-        member = np.unique(data.groups, return_inverse=True)[1].ravel()[plan.positions[0][place]]
-        keys, unit = np.unique(part * (member.max() + 1) + member, return_inverse=True)
-        weighted = np.stack([np.bincount(unit.ravel(), row) for row in weighted])
-        w = np.bincount(unit.ravel(), w)
-        part = keys // (member.max() + 1)
+        group_number = np.unique(data.groups, return_inverse=True)[1].ravel()[
+            plan.positions[0][positions]
+        ]
+        part_groups, unit_number = np.unique(
+            part * (group_number.max() + 1) + group_number, return_inverse=True
+        )
+        weighted = np.stack(
+            [np.bincount(unit_number.ravel(), candidate_losses) for candidate_losses in weighted]
+        )
+        loss_weights = np.bincount(unit_number.ravel(), loss_weights)
+        part = part_groups // (group_number.max() + 1)
     starts = np.flatnonzero(np.diff(part, prepend=-1))
-    return np.add.reduceat(weighted**2, starts, axis=1), np.bincount(part, w > 0)
+    return np.add.reduceat(weighted**2, starts, axis=1), np.bincount(part, loss_weights > 0)
 
 
-def _floors(
+def _independent_variances(
     losses: np.ndarray,
     plan: Plan,
     data: Data,
@@ -156,33 +183,53 @@ def _floors(
     is_outer: np.ndarray,
     outer: np.ndarray,
 ) -> np.ndarray:
-    """Return the variance of a mean of n independent losses, or of K-fold means by groups.
+    """Return each candidate's variance of the mean loss as if all losses were independent.
 
     Without groups it is s²/n, where s² is the variance of the inner losses (times Σw²/(Σw)² · n if
     they are weighted). With groups it is the variance of a repetition's K-fold mean, computed by
     groups.
     """
-    outside = np.repeat(is_outer, plan.test_sizes)
+    is_outer_position = np.repeat(is_outer, plan.test_sizes)
     repeat = np.repeat(plan.repeat, plan.test_sizes)
-    w = np.ones(len(outside)) if weights is None else weights
+    loss_weights = np.ones(len(is_outer_position)) if weights is None else weights
     if data.groups is None:
-        starts, inside = plan.test_offsets[:-1], ~is_outer
-        moved = losses - losses[:, :1]  # Equal losses become exactly 0.
-        mass = np.add.reduceat(w, starts)[inside].sum()
-        first = np.add.reduceat(w * moved, starts, axis=1)[:, inside].sum(axis=1) / mass
-        second = np.add.reduceat(w * moved**2, starts, axis=1)[:, inside].sum(axis=1) / mass
-        count = int(np.count_nonzero(w) - np.count_nonzero(w[outside]))
-        one = w[outside & (repeat == repeat[0])]
-        variance: np.ndarray = np.maximum(second - first**2, 0.0) * count / max(count - 1, 1)
-        return variance * float((one**2).sum() / one.sum() ** 2)
-    part = repeat[outside]
-    order = np.argsort(part, kind="stable")
-    residuals, w = losses[:, outside] - outer[:, None], w[outside]
-    sums, units = _squares(
-        residuals[:, order], w[order], part[order], plan, data, np.flatnonzero(outside)[order]
+        starts, is_inner = plan.test_offsets[:-1], ~is_outer
+        shifted_losses = losses - losses[:, :1]  # If all losses are equal, they become exactly 0.
+        inner_weight = np.add.reduceat(loss_weights, starts)[is_inner].sum()
+        mean_loss = (
+            np.add.reduceat(loss_weights * shifted_losses, starts, axis=1)[:, is_inner].sum(axis=1)
+            / inner_weight
+        )
+        mean_square = (
+            np.add.reduceat(loss_weights * shifted_losses**2, starts, axis=1)[:, is_inner].sum(
+                axis=1
+            )
+            / inner_weight
+        )
+        n_inner = int(
+            np.count_nonzero(loss_weights) - np.count_nonzero(loss_weights[is_outer_position])
+        )
+        first_repeat_weights = loss_weights[is_outer_position & (repeat == repeat[0])]
+        variance: np.ndarray = (
+            np.maximum(mean_square - mean_loss**2, 0.0) * n_inner / max(n_inner - 1, 1)
+        )
+        return variance * float((first_repeat_weights**2).sum() / first_repeat_weights.sum() ** 2)
+    part_number = repeat[is_outer_position]
+    repeat_order = np.argsort(part_number, kind="stable")
+    residuals, loss_weights = (
+        losses[:, is_outer_position] - outer[:, None],
+        loss_weights[is_outer_position],
     )
-    total = np.bincount(part, w)
-    return (sums * units / np.maximum(units - 1, 1) / total**2).mean(axis=1)
+    sums_of_squares, n_units = _sums_of_squares(
+        residuals[:, repeat_order],
+        loss_weights[repeat_order],
+        part_number[repeat_order],
+        plan,
+        data,
+        np.flatnonzero(is_outer_position)[repeat_order],
+    )
+    total_weights = np.bincount(part_number, loss_weights)
+    return (sums_of_squares * n_units / np.maximum(n_units - 1, 1) / total_weights**2).mean(axis=1)
 
 
 Bias = Literal["bates", "mlr3inferr"]
@@ -268,15 +315,15 @@ class NestedInterval(Method):
         check_flag("stratify", stratify)
         if bias not in (None, "bates", "mlr3inferr"):
             raise UnknownName(f"bias={bias!r} is unknown; use 'bates', 'mlr3inferr' or None.")
-        given = {"k": k, "repeats": repeats, "folds": folds, "correction": bias}
-        for name, value in {**given, "stratify": stratify}.items():
+        fields = {"k": k, "repeats": repeats, "folds": folds, "correction": bias}
+        for name, value in {**fields, "stratify": stratify}.items():
             object.__setattr__(self, name, value)
 
     @property
     @override
     def name(self) -> str:
-        drawn = f"{self.repeats}x{self.k}-fold" if self.folds is None else "given folds"
-        return f"ncv ({drawn})"
+        folds_text = f"{self.repeats}x{self.k}-fold" if self.folds is None else "given folds"
+        return f"ncv ({folds_text})"
 
     @property
     @override
@@ -297,22 +344,25 @@ class NestedInterval(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
         labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
-        counts = {len(np.unique(row)) for row in labels}
-        if len(counts) > 1 or min(counts) < 3:
+        fold_counts = {len(np.unique(fold_labels)) for fold_labels in labels}
+        if len(fold_counts) > 1 or min(fold_counts) < 3:
             raise BadData(
                 f"nested cross-validation needs three or more folds, as many in every repetition; "
-                f"these have {', '.join(map(str, sorted(counts)))}."
+                f"these have {', '.join(map(str, sorted(fold_counts)))}."
             )
         units = np.arange(data.n_rows) if data.groups is None else data.groups
-        for row in labels:
-            names, sizes = np.unique(row, return_counts=True)
+        for fold_labels in labels:
+            folds, fold_sizes = np.unique(fold_labels, return_counts=True)
             if data.groups is not None:
-                sizes = np.array([len(np.unique(units[row == name])) for name in names])
-            if sizes.min() < 2:
-                what = "row" if data.groups is None else "group"
+                fold_sizes = np.array(
+                    [len(np.unique(units[fold_labels == fold])) for fold in folds]
+                )
+            if fold_sizes.min() < 2:
+                unit_name = "row" if data.groups is None else "group"
                 raise BadData(
-                    f"a fold holds a single {what}, which has no spread: nested cross-validation "
-                    f"needs two {what}s in every fold; use fewer than {len(names)} folds."
+                    f"a fold holds a single {unit_name}, which has no spread: nested "
+                    "cross-validation "
+                    f"needs two {unit_name}s in every fold; use fewer than {len(folds)} folds."
                 )
         return leave_pairs_out(data.n_rows, labels)
 
@@ -322,12 +372,12 @@ class NestedInterval(Method):
             raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.name}' has none.")
         plan = answers.plan
         losses = row_losses(answers, data, loss)
-        spread = spread_of_pairs(losses, plan, data, position_weights(data, plan))
-        values = spread.values(self.correction)
-        outer = np.repeat(spread.is_outer, plan.test_sizes)
-        only = plan.select(np.flatnonzero(spread.is_outer))
-        shares = np.ones(int(outer.sum())) / outer.sum()
-        rows, per_row, _, _ = means_by_row(losses[:, outer], shares, only)
+        pair_spread = spread_of_pairs(losses, plan, data, position_weights(data, plan))
+        values = pair_spread.values(self.correction)
+        is_outer_position = np.repeat(pair_spread.is_outer, plan.test_sizes)
+        outer_plan = plan.select(np.flatnonzero(pair_spread.is_outer))
+        row_weights = np.ones(int(is_outer_position.sum())) / is_outer_position.sum()
+        rows, per_row, _, _ = means_by_row(losses[:, is_outer_position], row_weights, outer_plan)
         bounds = [NONE] * len(values)
         if terms.with_errors:
             evidence = PairEvidence(
@@ -335,10 +385,10 @@ class NestedInterval(Method):
                 loss=loss,
                 terms=terms,
                 groups=None if data.groups is None else data.groups[rows],
-                pairs=[spread.nested_errors(c) for c in range(len(values))],
+                pairs=[pair_spread.nested_errors(candidate) for candidate in range(len(values))],
             )
             bounds = if_independent(as_form(terms.interval or "ncv"), evidence, data)
-        found = infinite_findings(answers, data, loss)
-        return tested_with(
-            bounds, answers, values, spread.by_question, per_row, rows, findings=found
+        findings = infinite_findings(answers, data, loss)
+        return estimates_with(
+            bounds, answers, values, pair_spread.by_question, per_row, rows, findings=findings
         )

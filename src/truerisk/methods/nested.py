@@ -1,4 +1,4 @@
-"""The risk of a tuned learner: choose within each outer training set, and test outside it."""
+"""The risk of a tuned learner: tune within each outer training set, and test on other rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import (
     Procedure,
-    by_fit,
+    candidate_of_each_fit,
     choose_inside,
     winners_of,
     with_winners,
@@ -94,12 +94,12 @@ class Nested(Procedure):
     def n_parts(self) -> int:
         return max(self.outer_method.n_parts, self.inner_method.n_parts)
 
-    def _part(self, given: Any, which: str) -> Method:
-        method = as_method(given)
-        serves = method.resamples or (which == "inner" and method.target != "training")
-        if type(method).evaluate is not Method.evaluate or not serves:
+    def _part(self, cv: Any, role: str) -> Method:
+        method = as_method(cv)
+        is_usable = method.resamples or (role == "inner" and method.target != "training")
+        if type(method).evaluate is not Method.evaluate or not is_usable:
             raise Refusal(
-                f"'{method.name}' cannot be the {which} method of nested validation: "
+                f"'{method.name}' cannot be the {role} method of nested validation: "
                 "use one that splits once over, such as '10-fold', 'loo', 'monte-carlo' or '.632+' "
                 "(out of bag: tr.methods.Bootstrap('oob'))."
             )
@@ -120,46 +120,50 @@ class Nested(Procedure):
             )
         if self.outer_method.has_given_splits:
             refuse_known_rows(self.outer_method.name, outer)
-        # Splits with equal training rows share one fit, so that they must choose the same
-        # candidate.
+        # Outer splits with equal training rows share one fit, so they choose the same candidate.
         outer = merge_equal_fits(outer)
         return nest(outer, [self._inside(outer, fit, data, streams) for fit in range(outer.n_fits)])
 
     def _inside(self, outer: Plan, fit: int, data: Data, streams: Streams) -> Plan:
-        """Return the inner plan of one outer training set."""
+        """Return the plan by which candidates are compared within one outer training set."""
         rows = outer.train_rows(fit)[0]
         try:
             return self.inner_method.plan(data.subset(rows), streams.child(f"inner {fit}"))
         except BadData as error:
-            where = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
-            raise BadData(f"{where}: {error.sentence.marked}") from error
+            location = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
+            raise BadData(f"{location}: {error.sentence.marked}") from error
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        outside = plan.part_named("outer")
+        outer_plan = plan.part_named("outer")
         inner: Sequence[Sequence[Tested]] = []
-        chosen, n_fits = np.zeros(outside.n_fits, dtype=np.int64), 0
+        winners_by_fit, n_fits = np.zeros(outer_plan.n_fits, dtype=np.int64), 0
         if self.asks_inside(terms.n_candidates):
             answers = ask(plan.part_named("inner"), extras=False)
             n_fits = answers.n_fits
-            chosen, inner = choose_inside(self.inner_method, answers, data, loss, terms)
-        chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
-        outer = ask(outside, only=by_fit(outside, chosen))
-        winners, n_fits = winners_of(chosen, inner), n_fits + outer.n_fits
+            winners_by_fit, inner = choose_inside(self.inner_method, answers, data, loss, terms)
+        winners_by_fit, inner = (
+            winners_by_fit[outer_plan.fit],
+            [inner[fit] for fit in outer_plan.fit] if inner else [],
+        )
+        outer = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winners_by_fit))
+        winners, n_fits = winners_of(winners_by_fit, inner), n_fits + outer.n_fits
 
-        def rate(one: Loss, terms: Terms, outer: Answers) -> Evaluation:
-            procedure = self.outer_method.reduce(outer, data, one, terms)[0]
-            curve = _averaged(inner) if inner else (procedure,)
-            # The inner splits were evaluated only in the loss that the choice uses.
-            if inner and one is not loss:
-                none = Tested(np.nan, notes=(f"the settings were compared by '{loss.name}'.",))
-                curve = (none,) * len(curve)
+        def rate(scored_loss: Loss, terms: Terms, outer: Answers) -> Evaluation:
+            procedure = self.outer_method.reduce(outer, data, scored_loss, terms)[0]
+            curve = _mean_inner_risks(inner) if inner else (procedure,)
+            # The inner splits were evaluated only in the loss by which a setting is chosen.
+            if inner and scored_loss is not loss:
+                no_estimate = Tested(
+                    np.nan, notes=(f"the settings were compared by '{loss.name}'.",)
+                )
+                curve = (no_estimate,) * len(curve)
             return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
 
         return in_every_loss(rate, loss, terms, outer)
 
 
-def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
+def _mean_inner_risks(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
     """Return each candidate's inner risk, averaged over the outer splits."""
     note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
     values = np.array([values_of(unit) for unit in inner])

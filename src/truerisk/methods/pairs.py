@@ -1,6 +1,6 @@
 """The risk of a tuned learner from one set of folds, left out one at a time and in pairs.
 
-`testing_method` returns the method that tests a choice: this one, or nested validation.
+`testing_method` returns the method that tests a chosen setting: `Pairs`, or nested validation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.leaks import order_of
 from truerisk.plan.pairs import with_pairs
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Evaluation, RisksToRead, Tested
+from truerisk.results.evaluation import Evaluation, LazyRisks, Tested
 from truerisk.results.interval import Basis
 
 
@@ -104,7 +104,7 @@ class Pairs(Procedure):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Kinds of evidence for intervals that its folds provide."""
+        """Kinds of evidence that the folds provide for confidence intervals."""
         return self.inner_method.gives
 
     @property
@@ -135,12 +135,13 @@ class Pairs(Procedure):
         try:
             return with_pairs(folds)
         except Refusal as refusal:
-            splits = (
+            outer_advice = (
                 "the same splitter" if order_of(folds) is not None else mention("outer", "10-fold")
             )
             raise BadData(
                 f"the folds of '{method.name}' cannot be left out in pairs: {refusal}. Choose "
-                f"by folds that hold every row once, or name the outer splits, such as {splits}."
+                "by folds that hold every row once, or name the outer splits, such as "
+                f"{outer_advice}."
             ) from None
 
     @override
@@ -148,19 +149,25 @@ class Pairs(Procedure):
         without_one = ask(plan.part_named("outer"))
         without_two = ask(plan.part_named("inner"))
         method = self.inner_method
-        chosen, inner = choose_inside(method, without_two, data, loss, terms)
-        winners = winners_of(chosen, inner)
-        search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
-        price = f"{n_fits} fits; a plain search makes {search}."
+        chosen, inner_estimates = choose_inside(method, without_two, data, loss, terms)
+        winners = winners_of(chosen, inner_estimates)
+        n_search_fits, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
+        cost_note = f"{n_fits} fits; a plain search makes {n_search_fits}."
 
-        def rate(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
-            tested, left_two_out = one.picked(chosen), two.picked(chosen[two.plan.fold])
+        def rate(
+            loss: Loss, terms: Terms, first_answers: Answers, second_answers: Answers
+        ) -> Evaluation:
+            tested, left_two_out = (
+                first_answers.picked(chosen),
+                second_answers.picked(chosen[second_answers.plan.fold]),
+            )
             procedure = self.risk(tested, left_two_out, data, loss, terms)
             curve: Sequence[Tested] = (procedure,)
-            if terms.n_candidates > 1:  # A search has this curve already, and never reads it here.
-                procedure = replace(procedure, notes=(price, *procedure.notes))
-                reduce = partial(method.reduce, one, data, loss, terms)
-                curve = RisksToRead(reduce, terms.n_candidates)
+            # A search has computed the risk curve already, so it is computed here only if read.
+            if terms.n_candidates > 1:
+                procedure = replace(procedure, notes=(cost_note, *procedure.notes))
+                reduce = partial(method.reduce, first_answers, data, loss, terms)
+                curve = LazyRisks(reduce, terms.n_candidates)
             evaluation = Evaluation(plan, curve, n_fits, answers=tested, left_two_out=left_two_out)
             return with_winners(evaluation, procedure, winners)
 
@@ -170,9 +177,15 @@ class Pairs(Procedure):
     def risk(
         self, tested: Answers, left_two_out: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        usual = calibrated_name(loss, data)
+        default_interval = calibrated_name(loss, data)
         return tested_by_average(
-            tested, data, loss, terms, self.average, usual=usual, left_two_out=left_two_out
+            tested,
+            data,
+            loss,
+            terms,
+            self.average,
+            usual=default_interval,
+            left_two_out=left_two_out,
         )[0]
 
 
@@ -184,7 +197,7 @@ def testing_method(
     *,
     compare: bool = False,
 ) -> Procedure:
-    """Return the nested validation of tuning by `select_by`: by pairs of its folds, or by splits.
+    """Return the method that estimates the risk of tuning by `select_by`: pairs or nested splits.
 
     "pairs" is used if `outer` is None. If `select_by` has no folds (a criterion, random splits),
     `otherwise` is the outer method. If `select_by` respects the order of time, its folds cannot be
@@ -199,9 +212,9 @@ def testing_method(
     'nested (forward-3, inner forward-3)'
     """
     method = Pairs() if outer is None else as_method(outer)
-    own = select_by.procedure(method, compare=compare)
-    if own is not None:
-        method = own
+    own_procedure = select_by.procedure(method, compare=compare)
+    if own_procedure is not None:
+        method = own_procedure
     elif not isinstance(method, Pairs):
         method = nested(method, select_by, compare)
     elif method.folds is not None:

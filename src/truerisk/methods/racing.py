@@ -1,8 +1,8 @@
 """Racing: settings that are very unlikely to win are not fitted on further folds.
 
-After some folds, candidate c has lost δ more than the best one, per unit of weight, on rows of
-total weight W. On all rows, of total weight W + R, its mean difference is predicted to be the same.
-A difference of 0 is then z = δ √(W + R) / √(V R) standard deviations away, where V is the variance
+After some folds, on rows of total weight W, the mean loss of candidate c exceeds that of the best
+candidate by δ. On all rows, of total weight W + R, the mean difference is predicted to be the same.
+A difference of 0 is then z = δ √(W + R) / √(V R) standard deviations away. Here V is the variance
 of δ, and the remaining rows are expected to have the same variance. The best candidate, and
 candidates tied with it, have z = 0.
 """
@@ -31,68 +31,93 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
 
-LEAST = 1.75  # standard deviations; dropping the winner costs more early than late …
-MORE = 1.0  # … and so are the savings larger: this is added in proportion to the rows seen
-UNSEEN = 2  # number of additional rows of typical difference that are assumed to have been seen
+# A candidate is dropped if it is more than MIN_DEVIATIONS + ADDED_DEVIATIONS × s standard
+# deviations behind the best.
+# Here s is the share of the rows seen. Early in a race it costs more to drop the winner than late,
+# but the savings are larger, too.
+MIN_DEVIATIONS = 1.75
+ADDED_DEVIATIONS = 1.0
+# The variance is computed as if so many additional rows with a typical difference had been seen.
+N_ASSUMED_ROWS = 2
 
 AskSome = Callable[[np.ndarray], Answers]
-"""Function that returns the answers of candidate c in fit f for the entries marked in an array."""
+"""Function that returns predictions for the (candidate, fit) pairs marked in a boolean array."""
 
 
 @dataclass(eq=False)
 class Race:
-    """One race over the questions `order` of a plan; `alive` marks the remaining candidates."""
+    """State of one race of candidates over folds.
+
+    `order` holds the test sets of the plan in the order of the race. `is_running` marks the
+    candidates that are still in the race, `total` is the weight of all rows, and the lists hold the
+    losses,
+    weights and groups of the rows seen so far.
+    """
 
     order: np.ndarray
-    alive: np.ndarray
+    is_running: np.ndarray
     total: float
     losses: list[np.ndarray] = field(default_factory=list)
     weights: list[np.ndarray] = field(default_factory=list)
     groups: list[np.ndarray] = field(default_factory=list)
 
-    def see(self, losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> None:
-        """Record the losses of all candidates on the next question; drop hopeless candidates."""
+    def record_fold(
+        self, losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None
+    ) -> None:
+        """Record the losses of all candidates on the next fold; drop hopeless candidates."""
         self.losses.append(losses)
         self.weights.append(weights)
         if groups is not None:
             self.groups.append(groups)
-        at = np.flatnonzero(self.alive)
-        seen = np.concatenate([part[at] for part in self.losses], axis=1)
+        running = np.flatnonzero(self.is_running)
+        seen_losses = np.concatenate([fold_losses[running] for fold_losses in self.losses], axis=1)
         groups = np.concatenate(self.groups) if self.groups else None
-        self.alive[at[hopeless(seen, np.concatenate(self.weights), self.total, groups)]] = False
+        self.is_running[
+            running[hopeless(seen_losses, np.concatenate(self.weights), self.total, groups)]
+        ] = False
 
 
-def raced(
-    ask: AskSome, plan: Plan, races: Sequence[np.ndarray], n: int, seen: Seen
+def run_races(
+    ask: AskSome,
+    plan: Plan,
+    races: Sequence[np.ndarray],
+    n_candidates: int,
+    loss_source: RaceLosses,
 ) -> tuple[Answers, np.ndarray]:
-    """Return the answers of n candidates, and which of them reached the end of each race.
+    """Run races of n candidates; return the predictions, and a mask of the candidates at the end.
 
-    `races` holds the questions of each race in their order. All races proceed to their next
-    question at the same time, so that a fit that serves two races is made once.
+    `races` holds the test sets of each race in their order. All races proceed to their next test
+    set at the same time, so that a fit that serves two races is made once. The mask has one row per
+    race, and marks the candidates that were not dropped.
     """
-    running = [
-        Race(order, np.ones(n, dtype=bool), float(seen.weights_of(order).sum())) for order in races
+    race_states = [
+        Race(
+            race_order,
+            np.ones(n_candidates, dtype=bool),
+            float(loss_source.weights_of(race_order).sum()),
+        )
+        for race_order in races
     ]
-    parts: list[Answers] = []
-    made = np.zeros((n, plan.n_fits), dtype=bool)
-    for turn in range(max(len(order) for order in races)):
-        requested = np.zeros_like(made)
-        going = [race for race in running if turn < len(race.order)]
-        for race in going:
-            requested[race.alive, plan.fit[race.order[turn]]] = True
-        requested &= ~made
+    collected: list[Answers] = []
+    is_fitted = np.zeros((n_candidates, plan.n_fits), dtype=bool)
+    for step in range(max(len(race_order) for race_order in races)):
+        requested = np.zeros_like(is_fitted)
+        active_races = [race for race in race_states if step < len(race.order)]
+        for race in active_races:
+            requested[race.is_running, plan.fit[race.order[step]]] = True
+        requested &= ~is_fitted
         if requested.any():
-            parts = [filled([*parts, ask(requested)])]
-            made |= requested
-        for race in going:
-            if turn + 1 < len(race.order):
-                race.see(*seen.losses_of(parts[0], int(race.order[turn])))
-    return parts[0], np.array([race.alive for race in running])
+            collected = [filled([*collected, ask(requested)])]
+            is_fitted |= requested
+        for race in active_races:
+            if step + 1 < len(race.order):
+                race.record_fold(*loss_source.losses_of(collected[0], int(race.order[step])))
+    return collected[0], np.array([race.is_running for race in race_states])
 
 
 @frozen(eq=False)
-class Seen:
-    """The losses of rows that a race sees, and the weights of the rows in the risk."""
+class RaceLosses:
+    """Source of the row losses that a race compares, with the weights of the rows in the risk."""
 
     data: Data
     loss: RowLoss
@@ -100,14 +125,14 @@ class Seen:
     weights: np.ndarray
 
     def weights_of(self, questions: np.ndarray) -> np.ndarray:
-        """Return the weights of the rows of some questions."""
+        """Return the weights of the rows of these test sets."""
         offsets = self.plan.test_offsets
         return np.concatenate([self.weights[offsets[q] : offsets[q + 1]] for q in questions])
 
     def losses_of(
         self, answers: Answers, question: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return losses (NaN if unknown), weights and groups of the rows of one question."""
+        """Return losses (NaN if there was no fit), weights and groups of one test set's rows."""
         requested = np.array([question])
         rows = self.plan.test_rows(question)[0]
         groups = None if self.data.clusters is None else self.data.clusters[rows]
@@ -119,43 +144,48 @@ class Seen:
 
 
 def hopeless(
-    losses: np.ndarray, weights: np.ndarray, total: float, groups: np.ndarray | None = None
+    losses: np.ndarray, weights: np.ndarray, total_weight: float, groups: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return a mask of candidates that are very unlikely to be the best on rows of weight `total`.
+    """Return a mask of candidates that are very unlikely to have the smallest risk on all rows.
 
-    `losses[c]` are the losses of the rows seen so far. Rows of a group are summed first. A
-    candidate with a failed fit cannot have a risk; if all candidates have failed, none is dropped.
+    `losses[c]` holds candidate c's losses of the rows seen so far, and `total_weight` is the weight
+    of all rows. Rows of a group are summed first. A candidate with a failed fit is marked, because
+    it cannot have a risk; if all candidates have failed, none is marked.
 
     >>> errors = np.array([[0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0]])
     >>> hopeless(errors, np.ones(6), 12.0).tolist()
     [False, True, False]
     """
-    failed = np.isnan(losses).any(axis=1)
-    if failed.all():
+    has_failed = np.isnan(losses).any(axis=1)
+    if has_failed.all():
         return np.zeros(len(losses), dtype=bool)
-    seen = float(weights.sum())
-    sums = np.where(failed, np.inf, losses @ weights)
-    more = losses - losses[int(sums.argmin())]
-    mean = more @ weights / seen
-    amounts = _by_group(weights * more, groups)
-    shifts = _by_group(weights, groups)
-    spread = ((amounts - mean[:, None] * shifts) ** 2).sum(axis=1)
-    unlike = amounts[~failed]
-    unlike = unlike[unlike != 0]
-    spread += UNSEEN * float((unlike**2).mean()) if len(unlike) else 0.0
-    variance = spread / seen**2
+    seen_weight = float(weights.sum())
+    loss_sums = np.where(has_failed, np.inf, losses @ weights)
+    excess = losses - losses[int(loss_sums.argmin())]
+    mean_excess = excess @ weights / seen_weight
+    group_excess = _sums_by_group(weights * excess, groups)
+    group_weights = _sums_by_group(weights, groups)
+    sum_of_squares = ((group_excess - mean_excess[:, None] * group_weights) ** 2).sum(axis=1)
+    nonzero_excess = group_excess[~has_failed]
+    nonzero_excess = nonzero_excess[nonzero_excess != 0]
+    sum_of_squares += (
+        N_ASSUMED_ROWS * float((nonzero_excess**2).mean()) if len(nonzero_excess) else 0.0
+    )
+    variance = sum_of_squares / seen_weight**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = mean * np.sqrt(total / (variance * (total - seen)))
-    beaten: np.ndarray = failed | (away > LEAST + MORE * seen / total)
-    return beaten
+        z_score = mean_excess * np.sqrt(total_weight / (variance * (total_weight - seen_weight)))
+    is_hopeless: np.ndarray = has_failed | (
+        z_score > MIN_DEVIATIONS + ADDED_DEVIATIONS * seen_weight / total_weight
+    )
+    return is_hopeless
 
 
-def _by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+def _sums_by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     if groups is None:
         return amounts
-    order = np.argsort(groups, kind="stable")
-    starts = np.unique(groups[order], return_index=True)[1]
-    return np.add.reduceat(amounts[..., order], starts, axis=-1)
+    group_order = np.argsort(groups, kind="stable")
+    starts = np.unique(groups[group_order], return_index=True)[1]
+    return np.add.reduceat(amounts[..., group_order], starts, axis=-1)
 
 
 @frozen
@@ -224,7 +254,7 @@ class Racing(Method):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Kinds of evidence that the folds of this method provide for intervals."""
+        """Kinds of evidence that the folds provide for confidence intervals."""
         return self.method.gives
 
     @property
@@ -233,7 +263,7 @@ class Racing(Method):
         return self.method
 
     def procedure(self, outer: Method, *, compare: bool) -> RacedPairs:
-        """Return the method that repeats the race in every outer training set of the pairs.
+        """Return the method that tests this race by repeating it in every outer training set.
 
         Parameters
         ----------
@@ -284,13 +314,13 @@ class Racing(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         plan = self.method.plan(data, streams)
         try:
-            several = len(partitions_of(plan)) > 1
+            is_repeated = len(partitions_of(plan)) > 1
         except Refusal as refusal:
             raise BadData(
                 f"the folds of '{self.method.name}' are none to race over: {refusal}. Choose by "
                 "folds that hold every row once, such as '10-fold'."
             ) from None
-        if several:
+        if is_repeated:
             raise Refusal(
                 f"'{self.method.name}' tests every row repeatedly, and a race tests each row once: "
                 "use one set of folds, such as '10-fold'."
@@ -300,10 +330,14 @@ class Racing(Method):
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         tested = self.method.reduce(answers, data, loss, terms)
-        made, n = answers.made, answers.plan.n_questions
+        is_fitted, n = answers.made, answers.plan.n_questions
         return [
-            one if made[c].all() else replace(one, notes=(_note(int(made[c].sum()), n), *one.notes))
-            for c, one in enumerate(tested)
+            estimate
+            if is_fitted[candidate].all()
+            else replace(
+                estimate, notes=(_dropped_note(int(is_fitted[candidate].sum()), n), *estimate.notes)
+            )
+            for candidate, estimate in enumerate(tested)
         ]
 
     @override
@@ -317,7 +351,7 @@ class Racing(Method):
         return in_every_loss(rate, loss, terms, answers)
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
-        """Return the answers of the race on all rows; a single candidate is tested on all folds.
+        """Run the race on all rows and return the predictions; a single candidate gets all folds.
 
         Parameters
         ----------
@@ -337,8 +371,7 @@ class Racing(Method):
         Answers
             The predictions of all candidates as far as they raced.
         """
-        # A race seeks the smallest risk, and may have dropped the candidate that another rule
-        # chooses.
+        # A race seeks the smallest risk, and may drop the candidate that another rule would choose.
         if terms.n_candidates > 1 and terms.rule.name != "min":
             raise Refusal(
                 f"rule '{terms.rule.name}' may choose a setting that a race has dropped, as a race "
@@ -347,12 +380,14 @@ class Racing(Method):
             )
         if terms.n_candidates == 1:
             return ask(plan, number=0)
-        order = np.arange(plan.n_questions)
-        seen = self.seen(data, loss, plan)
-        return raced(_some(ask, plan, 0), plan, [order], terms.n_candidates, seen)[0]
+        test_sets = np.arange(plan.n_questions)
+        loss_source = self.seen(data, loss, plan)
+        return run_races(
+            _ask_in_parts(ask, plan, 0), plan, [test_sets], terms.n_candidates, loss_source
+        )[0]
 
-    def seen(self, data: Data, loss: Loss, plan: Plan) -> Seen:
-        """Return the view that a race on this plan has of its answers.
+    def seen(self, data: Data, loss: Loss, plan: Plan) -> RaceLosses:
+        """Return the object from which a race on this plan reads losses and weights.
 
         Parameters
         ----------
@@ -366,29 +401,29 @@ class Racing(Method):
         Returns
         -------
         Seen
-            The view.
+            The losses and weights.
         """
         assert isinstance(loss, RowLoss)
         average = self.method.average_of(loss)
-        return Seen(data, loss, plan, average_weights(data, plan, average)[0])
+        return RaceLosses(data, loss, plan, average_weights(data, plan, average)[0])
 
 
 @frozen
 class RacedPairs(Pairs):
-    """The risk of "race, then fit": the race is repeated in every outer training set of the pairs.
+    """The risk of "race, then fit": the race is repeated without each outer fold, as in `Pairs`.
 
     Within outer fold i, the settings race over the other folds j, with their fits without i and j.
     The races start with the folds next to i on a circle, because the fit without two adjacent folds
-    serves both of their races at once. A race sees only its own questions, so that a setting is
-    dropped within i without the use of fold i. The fits that are made are the union of those that
-    the races need. `folds` is the `Racing` method.
+    serves both of their races at once. A race sees only its own test sets, so that a setting is
+    dropped within outer fold i without the use of fold i. The fits that are made are the union of
+    the fits that the races need. `folds` is the `Racing` method.
     """
 
     folds: Any = None
 
     @property
     def race(self) -> Racing:
-        """The race that is tested."""
+        """The racing method whose choice of a setting is tested."""
         return self.folds if isinstance(self.folds, Racing) else Racing()
 
     @property
@@ -413,48 +448,66 @@ class RacedPairs(Pairs):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        self.race.plan(data, streams)  # refuses folds that cannot be raced over
+        self.race.plan(data, streams)  # This call raises if a race over these folds is impossible.
         return super().plan(data, streams)
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         if terms.n_candidates == 1:
             return super().evaluate(ask, data, loss, plan, terms)
-        outside = plan.part_named("outer")
-        inside = plan.part_named("inner")
-        n = terms.n_candidates
-        search = self.race.run(ask, data, loss, outside, terms)
-        seen = self.race.seen(data, loss, inside)
-        without_two, ends = raced(_some(ask, inside, 1), inside, _circle(inside), n, seen)
-        # marks the candidates that reached the end of the race in each unit
-        ended = ends[without_two.plan.unit].T
-        compared = replace(without_two, answered=without_two.answered & ended)
-        chosen, inner = choose_inside(self.inner_method, compared, data, loss, terms)
+        outer_plan = plan.part_named("outer")
+        inner_plan = plan.part_named("inner")
+        n_candidates = terms.n_candidates
+        race_answers = self.race.run(ask, data, loss, outer_plan, terms)
+        loss_source = self.race.seen(data, loss, inner_plan)
+        without_two, reached_end = run_races(
+            _ask_in_parts(ask, inner_plan, 1),
+            inner_plan,
+            _circular_orders(inner_plan),
+            n_candidates,
+            loss_source,
+        )
+        # This mask (candidate, test set) marks candidates that were not dropped in the unit's race.
+        reached_end_of_unit = reached_end[without_two.plan.unit].T
+        end_answers = replace(without_two, answered=without_two.answered & reached_end_of_unit)
+        chosen, inner = choose_inside(self.inner_method, end_answers, data, loss, terms)
         winners = winners_of(chosen, inner)
-        requested = np.zeros((n, outside.n_fits), dtype=bool)
-        requested[chosen, outside.fit] = True
-        without_one = ask(outside, requested=requested, number=0)
-        lacking = int((requested & ~search.made).sum())
-        n_fits = search.n_fits + without_two.n_fits + lacking
-        whole = n * (outside.n_fits + inside.n_fits)
-        price = f"{n_fits} fits; without a race {whole}. The race on all rows made {search.n_fits}."
+        is_requested = np.zeros((n_candidates, outer_plan.n_fits), dtype=bool)
+        is_requested[chosen, outer_plan.fit] = True
+        without_one = ask(outer_plan, requested=is_requested, number=0)
+        n_missing_fits = int((is_requested & ~race_answers.made).sum())
+        n_fits = race_answers.n_fits + without_two.n_fits + n_missing_fits
+        n_all_fits = n_candidates * (outer_plan.n_fits + inner_plan.n_fits)
+        cost_note = (
+            f"{n_fits} fits; without a race {n_all_fits}. "
+            f"The race on all rows made {race_answers.n_fits}."
+        )
 
-        def rate(loss: Loss, terms: Terms, one: Answers, two: Answers, all_: Answers) -> Evaluation:
-            tested, left_two_out = one.picked(chosen), two.picked(chosen[two.plan.fold])
+        def rate(
+            loss: Loss,
+            terms: Terms,
+            first_answers: Answers,
+            second_answers: Answers,
+            all_answers: Answers,
+        ) -> Evaluation:
+            tested, left_two_out = (
+                first_answers.picked(chosen),
+                second_answers.picked(chosen[second_answers.plan.fold]),
+            )
             procedure = self.risk(tested, left_two_out, data, loss, terms)
-            procedure = replace(procedure, notes=(price, *procedure.notes))
-            curve = tuple(self.race.reduce(all_, data, loss, terms))
+            procedure = replace(procedure, notes=(cost_note, *procedure.notes))
+            curve = tuple(self.race.reduce(all_answers, data, loss, terms))
             return with_winners(
                 Evaluation(plan, curve, n_fits, answers=tested, left_two_out=left_two_out),
                 procedure,
                 winners,
             )
 
-        return in_every_loss(rate, loss, terms, without_one, without_two, search)
+        return in_every_loss(rate, loss, terms, without_one, without_two, race_answers)
 
 
-def _some(ask: Ask, plan: Plan, number: int) -> Any:
-    """Return a function that asks a plan in parts, which belong to one pass."""
+def _ask_in_parts(ask: Ask, plan: Plan, number: int) -> Any:
+    """Return a function that requests predictions of marked candidates and fits, in one pass."""
 
     def some(requested: np.ndarray) -> Answers:
         return ask(plan, requested=requested, number=number)
@@ -462,16 +515,20 @@ def _some(ask: Ask, plan: Plan, number: int) -> Any:
     return some
 
 
-def _circle(inside: Plan) -> list[np.ndarray]:
-    """Return the questions of every outer fold, those of the folds next to it on a circle first."""
-    units = int(inside.unit.max()) + 1
-    order = []
-    for unit in range(units):
-        mine = np.flatnonzero(inside.unit == unit)
-        ahead = (inside.fold[mine] - unit) % units
-        order.append(mine[np.lexsort((ahead, np.minimum(ahead, units - ahead)))])
-    return order
+def _circular_orders(inside: Plan) -> list[np.ndarray]:
+    """Return each outer fold's inner test sets, the adjacent folds on a circle first."""
+    n_units = int(inside.unit.max()) + 1
+    orders = []
+    for unit in range(n_units):
+        unit_questions = np.flatnonzero(inside.unit == unit)
+        steps_ahead = (inside.fold[unit_questions] - unit) % n_units
+        orders.append(
+            unit_questions[
+                np.lexsort((steps_ahead, np.minimum(steps_ahead, n_units - steps_ahead)))
+            ]
+        )
+    return orders
 
 
-def _note(folds: int, of: int) -> str:
-    return f"left the race after {folds} of {of} folds, so it has no risk on all rows."
+def _dropped_note(n_folds: int, n_all_folds: int) -> str:
+    return f"left the race after {n_folds} of {n_all_folds} folds, so it has no risk on all rows."

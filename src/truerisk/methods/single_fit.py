@@ -1,4 +1,4 @@
-"""Risks computed from one fit: out-of-bag, and approximate leave-one-out."""
+"""Methods that need only one fit: out-of-bag error, and approximate leave-one-out."""
 
 from __future__ import annotations
 
@@ -207,4 +207,4 @@ class ApproximateLeaveOneOut(Method):
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         tested = tested_by_average(answers, data, loss, terms, "pooled", unsure=FIRST_ORDER)
-        return [replace(one, notes=(WARNING, *one.notes)) for one in tested]
+        return [replace(estimate, notes=(WARNING, *estimate.notes)) for estimate in tested]

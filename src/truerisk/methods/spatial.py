@@ -17,13 +17,13 @@ from truerisk.methods.parts.averages import Averaged
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder, leave_out
 from truerisk.plan.plan import Plan
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.evaluation import Target
 from truerisk.splitting.in_space import block_folds, blocks_of, rows_within, side_of
 
 
 class InSpace(Averaged):
-    """A method whose test sets are blocks of rows in space; each row is in one block."""
+    """Base class of methods whose test sets are blocks in space; each row is in one block."""
 
     target: ClassVar[Target] = "Err"
     respects_space: ClassVar[bool] = True
@@ -52,43 +52,44 @@ class InSpace(Averaged):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("fold-map")(self, block, **options)
+        return load_from_package("fold-map")(self, block, **options)
 
 
-def check_length(name: str, given: Any, least: float | None = None) -> None:
-    """Refuse a length that is not positive, or not at least `least`; None is accepted."""
-    wanted = "positive" if least is None else f"at least {least:g}"
-    fits = is_number(given) and np.isfinite(given) and (given > 0 or given == least)
-    if given is not None and not fits:
+def check_length(name: str, length: Any, minimum: float | None = None) -> None:
+    """Raise BadArgument unless a length is positive or equal to `minimum`; None is accepted."""
+    requirement = "positive" if minimum is None else f"at least {minimum:g}"
+    is_valid = is_number(length) and np.isfinite(length) and (length > 0 or length == minimum)
+    if length is not None and not is_valid:
         raise BadArgument(
-            f"{mention(name, given)}: a length in the unit of {mention('block')} is wanted, "
-            f"{wanted}."
+            f"{mention(name, length)}: a length in the unit of {mention('block')} is wanted, "
+            f"{requirement}."
         )
 
 
-def named_numbers(**given: float | None) -> str:
-    """Return the numbers as part of a method's name, without those that are None.
+def name_suffix(**numbers: float | None) -> str:
+    """Format numbers as a suffix of a method's name, omitting those that are None.
 
-    >>> named_numbers(radius=0.5, size=None, folds=3), named_numbers(size=None)
+    >>> name_suffix(radius=0.5, size=None, folds=3), name_suffix(size=None)
     (' (radius 0.5, folds 3)', '')
     """
-    named = ", ".join(f"{name} {value:.15g}" for name, value in given.items() if value is not None)
-    return f" ({named})" if named else ""
+    text = ", ".join(f"{name} {value:.15g}" for name, value in numbers.items() if value is not None)
+    return f" ({text})" if text else ""
 
 
-def class_note(plan: Plan, data: Data) -> Plan:
-    """Return the plan, and warn of a class that a model is tested on but has never seen."""
-    # The warning is given once, for the whole data.
+def warn_of_unseen_class(plan: Plan, data: Data) -> Plan:
+    """Return the plan; warn if a test set has a class that is not in its training set."""
+    # Subsets of the data, as in outer splits, cause no further warning.
     if data.codes is None or data.row_ids is not None:
         return plan
-    for q in range(plan.n_questions):
-        seen = np.unique(data.codes_of(plan.train_rows(int(plan.fit[q]))[0]))
-        lost = np.setdiff1d(data.codes_of(plan.test_rows(q)[0]), seen)
-        if len(lost):
+    for question in range(plan.n_questions):
+        training_classes = np.unique(data.codes_of(plan.train_rows(int(plan.fit[question]))[0]))
+        unseen_classes = np.setdiff1d(data.codes_of(plan.test_rows(question)[0]), training_classes)
+        if len(unseen_classes):
             warn(
-                f"all rows of class {data.label(int(lost[0]))!r} lie in or near the blocks of fold "
-                f"{int(plan.fold[q])}: its model never saw the class and is tested on it. Use "
-                "smaller blocks or a smaller radius, or merge classes.",
+                f"all rows of class {data.label(int(unseen_classes[0]))!r} lie in or near the "
+                "blocks of fold "
+                f"{int(plan.fold[question])}: its model never saw the class and is tested on it. "
+                "Use smaller blocks or a smaller radius, or merge classes.",
                 TrueRiskWarning,
             )
             break
@@ -152,7 +153,7 @@ class Blocks(InSpace):
     @property
     @override
     def name(self) -> str:
-        return f"blocks-{self.k}{named_numbers(size=self.size)}"
+        return f"blocks-{self.k}{name_suffix(size=self.size)}"
 
     @property
     @override
@@ -167,7 +168,7 @@ class Blocks(InSpace):
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
         folds = block_folds(data, self.k, self.size, rng, stratify=self.stratify)
-        return class_note(leave_out(data.n_rows, [folds]), data)
+        return warn_of_unseen_class(leave_out(data.n_rows, [folds]), data)
 
 
 @frozen
@@ -214,7 +215,7 @@ class Buffered(InSpace):
 
     def __post_init__(self) -> None:
         check_average(self.average)
-        check_length("radius", self.radius, least=0)
+        check_length("radius", self.radius, minimum=0)
         check_length("size", self.size)
         if self.k is not None:
             check_count("k", self.k, 2, "folds of blocks need a whole number K >= 2, or None")
@@ -222,7 +223,7 @@ class Buffered(InSpace):
     @property
     @override
     def name(self) -> str:
-        return f"buffered{named_numbers(folds=self.k, radius=self.radius, size=self.size)}"
+        return f"buffered{name_suffix(folds=self.k, radius=self.radius, size=self.size)}"
 
     @property
     @override
@@ -235,7 +236,7 @@ class Buffered(InSpace):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        side = side_of(data, self.size)  # labels are refused here
+        side = side_of(data, self.size)  # This call raises if the blocks are labels.
         radius = side if self.radius is None else float(self.radius)
         folds = blocks_of(data, self.size)
         if self.k is not None:
@@ -243,13 +244,13 @@ class Buffered(InSpace):
             folds = block_folds(data, self.k, self.size, rng, stratify=True)
         builder = PlanBuilder(data.n_rows)
         for fold, block in enumerate(builder.partition(folds)):
-            tested = np.flatnonzero(folds == fold)
-            near = rows_within(data, tested, radius)
-            if len(tested) + len(near) == data.n_rows:
+            test_rows = np.flatnonzero(folds == fold)
+            near_rows = rows_within(data, test_rows, radius)
+            if len(test_rows) + len(near_rows) == data.n_rows:
                 raise BadData(
                     f"radius={radius:g} leaves no row to train on when block {fold} is tested, "
-                    f"with {len(tested)} of {data.n_rows} rows: give a smaller radius."
+                    f"with {len(test_rows)} of {data.n_rows} rows: give a smaller radius."
                 )
-            minus = (block, builder.block(near)) if len(near) else (block,)
-            builder.ask(train=(ALL, minus), test=(block, ()), fold=fold)
-        return class_note(builder.build(), data)
+            left_out_blocks = (block, builder.block(near_rows)) if len(near_rows) else (block,)
+            builder.ask(train=(ALL, left_out_blocks), test=(block, ()), fold=fold)
+        return warn_of_unseen_class(builder.build(), data)

@@ -1,4 +1,4 @@
-"""Use any scikit-learn splitter, or a list of (train, test) row numbers, as a method."""
+"""Methods that use a scikit-learn splitter, or a list of (train, test) row numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Streams
-from truerisk.core.arguments import as_array, is_count, mention, shown
+from truerisk.core.arguments import as_array, is_count, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, is_failure, message_of
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
@@ -76,14 +76,14 @@ class Splitter(Averaged):
 
     @property
     def has_folds(self) -> bool:  # type: ignore[override]
-        """False for leave-one-out, where each of n (n - 1)/2 pairs of rows would need a fit."""
+        """False for leave-one-out, for which all n (n - 1)/2 pairs of folds would need a fit."""
         from sklearn.model_selection import LeaveOneOut
 
         return type(self.splitter) is not LeaveOneOut
 
     @property
     def goes_forward(self) -> bool:
-        """True for scikit-learn's splitter of rows in the order of time."""
+        """True if the splitter is scikit-learn's TimeSeriesSplit."""
         from sklearn.model_selection import TimeSeriesSplit
 
         return type(self.splitter) is TimeSeriesSplit
@@ -98,16 +98,16 @@ class Splitter(Averaged):
     def name(self) -> str:
         if is_count(self.splitter):
             return f"{self.splitter} unshuffled folds"
-        return clean(_repr_of(self.splitter), 80)
+        return escape_and_truncate(_short_repr(self.splitter), 80)
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         from sklearn.model_selection import check_cv
 
-        classifier = data.task == "classification"
+        is_classifier = data.task == "classification"
         try:
-            splitter = check_cv(self.splitter, data.y, classifier=classifier)
-            # Leaking groups are reported elsewhere, with the number of rows.
+            splitter = check_cv(self.splitter, data.y, classifier=is_classifier)
+            # Groups that a splitter ignores are reported elsewhere, with the number of rows.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(splitter.split(data.X, data.y, data.groups))
@@ -118,7 +118,7 @@ class Splitter(Averaged):
                 f"{'' if is_count(self.splitter) else 'the splitter '}{self.name} cannot split "
                 f"these rows: {message_of(error)}"
             ) from error
-        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.name))
+        return split_plan(data.n_rows, _checked_pairs(pairs, data.n_rows, self.name))
 
     @override
     def average_of(self, loss: Loss) -> Average:
@@ -166,12 +166,13 @@ class GivenSplits(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
-        given: Any = self.pairs
-        if not isinstance(given, Iterable) or isinstance(given, str):
+        given_pairs: Any = self.pairs
+        if not isinstance(given_pairs, Iterable) or isinstance(given_pairs, str):
             raise BadArgument(
-                f"{mention('pairs', given)}: give a list of (train, test) pairs of row numbers."
+                f"{mention('pairs', given_pairs)}: give a list of (train, test) pairs of row "
+                "numbers."
             )
-        pairs = tuple(_pair(number, pair) for number, pair in enumerate(given))
+        pairs = tuple(_check_pair(number, pair) for number, pair in enumerate(given_pairs))
         if not pairs:
             raise BadArgument("the list of splits is empty.")
         object.__setattr__(self, "pairs", pairs)
@@ -193,27 +194,30 @@ class GivenSplits(Averaged):
         pairs = [(row_numbers(train), row_numbers(test)) for train, test in self.pairs]
         if data.row_ids is None:
             for number, pair in enumerate(self.pairs):
-                for part in pair:
-                    mask = np.asarray(part)
+                for rows_or_mask in pair:
+                    mask = np.asarray(rows_or_mask)
                     if mask.dtype == bool and len(mask) != data.n_rows:
                         raise BadData(
                             f"split {number}: a mask of {len(mask)} entries for {data.n_rows} rows."
                         )
         if data.row_ids is not None:
-            pairs = [(_cut(train, data.row_ids), _cut(test, data.row_ids)) for train, test in pairs]
+            pairs = [
+                (_rows_in_subset(train, data.row_ids), _rows_in_subset(test, data.row_ids))
+                for train, test in pairs
+            ]
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
-        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.name))
+        return split_plan(data.n_rows, _checked_pairs(pairs, data.n_rows, self.name))
 
     @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
 
-def _repr_of(splitter: Any) -> str:
-    """Return the splitter's repr; for scikit-learn's splitters, omit arguments that are not set.
+def _short_repr(splitter: Any) -> str:
+    """Return the splitter's repr; for scikit-learn's splitters, omit arguments None and False.
 
     >>> from sklearn.model_selection import RepeatedKFold
-    >>> _repr_of(RepeatedKFold(n_splits=3))
+    >>> _short_repr(RepeatedKFold(n_splits=3))
     'RepeatedKFold(n_repeats=10, n_splits=3)'
     """
     from sklearn import model_selection
@@ -224,36 +228,42 @@ def _repr_of(splitter: Any) -> str:
     return re.sub(r", \)$", ")", re.sub(r"\b\w+=(None|False)(, |(?=\)$))", "", text))
 
 
-def _pair(number: int, given: Any) -> tuple[Any, Any]:
+def _check_pair(number: int, given_pair: Any) -> tuple[Any, Any]:
     try:
-        train, test = given
-        _ = [len(as_array(part)) for part in given]  # single numbers and strings are not rows
+        train, test = given_pair
+        _ = [
+            len(as_array(rows_or_mask)) for rows_or_mask in given_pair
+        ]  # Single numbers raise an error here.
     except (TypeError, ValueError):
         raise BadArgument(
-            f"split {number} is no (train, test) pair of row numbers: {shown(given)}."
+            f"split {number} is no (train, test) pair of row numbers: "
+            f"{repr_on_one_line(given_pair)}."
         ) from None
     return train, test
 
 
-def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
-    """Return the positions of original rows among `row_ids` (ascending), omitting absent rows."""
-    retained = rows[np.isin(rows, row_ids)]
-    return np.searchsorted(row_ids, retained)
+def _rows_in_subset(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
+    """Convert row numbers of the whole data to row numbers of a subset, omitting absent rows.
+
+    `row_ids` holds the subset's row numbers in the whole data, in ascending order.
+    """
+    present_rows = rows[np.isin(rows, row_ids)]
+    return np.searchsorted(row_ids, present_rows)
 
 
-def _checked(pairs: list[tuple[Any, Any]], n: int, label: str) -> list[tuple[Any, Any]]:
+def _checked_pairs(pairs: list[tuple[Any, Any]], n: int, label: str) -> list[tuple[Any, Any]]:
     if not pairs:
         raise BadData(f"{label} leaves no split with both training and test rows.")
-    checked = []
+    checked_pairs = []
     for number, pair in enumerate(pairs):
-        train, test = (row_numbers(part) for part in pair)
-        for name, rows in (("training", train), ("test", test)):
+        train, test = (row_numbers(rows_or_mask) for rows_or_mask in pair)
+        for role, rows in (("training", train), ("test", test)):
             if not len(rows):
-                raise BadData(f"split {number} of {label} has no {name} rows.")
-            numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
-            if not numbers or rows.min() < 0 or rows.max() >= n:
+                raise BadData(f"split {number} of {label} has no {role} rows.")
+            has_row_numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
+            if not has_row_numbers or rows.min() < 0 or rows.max() >= n:
                 raise BadData(
-                    f"split {number} of {label}: its {name} rows are not row numbers 0 … {n - 1}."
+                    f"split {number} of {label}: its {role} rows are not row numbers 0 … {n - 1}."
                 )
-        checked.append((train, test))
-    return checked
+        checked_pairs.append((train, test))
+    return checked_pairs

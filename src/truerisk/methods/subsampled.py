@@ -1,4 +1,4 @@
-"""Restrict the training sets of a method to a size: the risk of a learner with fewer rows."""
+"""Reduce the training sets of a method to a given size, for the risk with fewer training rows."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Subsampled(Averaged):
 
     @property
     def method(self) -> Averaged:
-        """The method that tests, and whose training sets are restricted."""
+        """The method whose test sets are used, and whose training sets are reduced in size."""
         method = as_method(self.of)
         if not isinstance(method, Averaged) or type(method).evaluate is not Method.evaluate:
             raise Refusal(
@@ -93,49 +93,51 @@ class Subsampled(Averaged):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Kinds of evidence for intervals that the testing method provides."""
+        """Kinds of evidence that the method's test sets provide for confidence intervals."""
         return self.method.gives
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        whole = self.method.plan(data, streams)
-        sizes = whole.train_sizes
+        full_plan = self.method.plan(data, streams)
+        sizes = full_plan.train_sizes
         if self.n_train >= sizes.max():
-            return whole
-        most = MOST_DRAWS if self.draws is None else self.draws
-        parts = self._subsamples(whole, data, streams.get("subsamples"), most)
-        # The minimum is used so that every row is tested equally often.
-        fewest = min(len(found) for found in parts)
-        if self.draws is not None and self.draws > fewest:
+            return full_plan
+        max_draws = MOST_DRAWS if self.draws is None else self.draws
+        samples_by_fit = self._subsamples(full_plan, data, streams.get("subsamples"), max_draws)
+        # Every training set gives equally many subsamples, so that rows are tested equally often.
+        n_draws = min(len(samples) for samples in samples_by_fit)
+        if self.draws is not None and self.draws > n_draws:
             raise BadData(
-                f"draws={self.draws}: {sizes.min()} training rows hold {fewest} disjoint "
+                f"draws={self.draws}: {sizes.min()} training rows hold {n_draws} disjoint "
                 f"subsamples of {self.n_train}."
             )
         builder = PlanBuilder(data.n_rows)
-        for draw in range(fewest):
-            for q in range(whole.n_questions):
-                train = builder.block(parts[whole.fit[q]][draw])
+        for draw in range(n_draws):
+            for question in range(full_plan.n_questions):
+                train = builder.block(samples_by_fit[full_plan.fit[question]][draw])
                 builder.ask(
                     (train, ()),
-                    (builder.block(whole.test_rows(q)[0]), ()),
-                    repeat=int(whole.repeat[q]) * fewest + draw,
-                    fold=int(whole.fold[q]),
+                    (builder.block(full_plan.test_rows(question)[0]), ()),
+                    repeat=int(full_plan.repeat[question]) * n_draws + draw,
+                    fold=int(full_plan.fold[question]),
                 )
         return builder.build()
 
     def _subsamples(
-        self, whole: Plan, data: Data, rng: np.random.Generator, most: int
+        self, full_plan: Plan, data: Data, rng: np.random.Generator, max_draws: int
     ) -> list[list[np.ndarray]]:
-        """Return the subsamples of each training set; a small set is its own only subsample."""
+        """Return a list of subsamples for each training set; a small set is used as a whole."""
         samples = []
-        for fit in range(whole.n_fits):
-            rows, counts = whole.train_rows(fit)
+        for fit in range(full_plan.n_fits):
+            rows, counts = full_plan.train_rows(fit)
             if counts is not None:
                 raise Refusal(f"'{self.method.name}' draws rows repeatedly: use '10-fold'.")
-            # The order is drawn in any case, so that it is the same for all sizes.
-            order = draw_order(data, rows, rng)
-            small = len(rows) <= self.n_train
-            samples.append([rows] if small else subsamples(order, data.groups, self.n_train, most))
+            # The order is drawn even if it is not needed, so that it is the same for all sizes.
+            row_order = draw_order(data, rows, rng)
+            is_small = len(rows) <= self.n_train
+            samples.append(
+                [rows] if is_small else subsamples(row_order, data.groups, self.n_train, max_draws)
+            )
         return samples
 
     @override

@@ -1,4 +1,4 @@
-"""Swapping (Daudin and Mary-Huard): the apparent risk plus a penalty for following the labels."""
+"""Swapping (Daudin and Mary-Huard): apparent risk plus a penalty for fitting single labels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Swapping(Method):
 
     ``n0=math.inf`` sets every :math:`\hat p_B` to ½, the document's worst case, and does not need
     probabilities. ``form="as-printed"`` is the document's rule for nearest neighbours. It counts
-    each row whose majority is short, whether or not the row belongs to it; it is too large.
+    each row whose neighbours have a majority of one vote, whether or not the row is among them; it
+    is too large.
 
     Parameters
     ----------
@@ -87,9 +88,9 @@ class Swapping(Method):
     @property
     @override
     def name(self) -> str:
-        options = [] if self.n0 == 10 else [f"n0={self.n0:.15g}"]
-        options += ["as printed"] if self.form == "as-printed" else []
-        return f"swapping ({', '.join(options)})" if options else "swapping"
+        name_parts = [] if self.n0 == 10 else [f"n0={self.n0:.15g}"]
+        name_parts += ["as printed"] if self.form == "as-printed" else []
+        return f"swapping ({', '.join(name_parts)})" if name_parts else "swapping"
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
@@ -123,107 +124,117 @@ class Swapping(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        own, swapped = _places(answers.plan)
-        rows = answers.plan.positions[0][own]
-        truth, weights = data.codes_of(rows), data.weights(rows)
-        says_one = answers.values == 1
-        wrong = says_one[:, own] != (truth == 1)
-        counts = _counts(answers, own)
+        unchanged, swapped = _prediction_indices(answers.plan)
+        rows = answers.plan.positions[0][unchanged]
+        true_codes, weights = data.codes_of(rows), data.weights(rows)
+        predicts_second = answers.values == 1
+        is_wrong = predicts_second[:, unchanged] != (true_codes == 1)
+        counts = _class_counts(answers, unchanged)
         if self.form == "as-printed":
-            change = _short(counts, answers)
+            change = _has_majority_of_one(counts, answers)
         else:
-            change = says_one[:, own].astype(np.float64) - says_one[:, swapped]
-            change *= np.where(truth == 1, 1, -1)
+            change = predicts_second[:, unchanged].astype(np.float64) - predicts_second[:, swapped]
+            change *= np.where(true_codes == 1, 1, -1)
         penalty = 2 * self._variance(counts) * change
-        basis = _basis(counts, answers.plan)
+        basis = _all_rows_notes(counts, answers.plan)
         return [
             self._tested(
                 answers,
-                c,
-                np.average(wrong[c], weights=weights),
-                np.average(penalty[c], weights=weights),
-                basis[c],
+                candidate,
+                np.average(is_wrong[candidate], weights=weights),
+                np.average(penalty[candidate], weights=weights),
+                basis[candidate],
                 loss.scale,
             )
-            for c in range(answers.n_candidates)
+            for candidate in range(answers.n_candidates)
         ]
 
     def _variance(self, counts: np.ndarray) -> np.ndarray:
-        """Return p(1 − p) of the shrunken p; ¼ if nothing was counted or n0 is infinite."""
+        """Return p(1 − p) of the shrunken probability; ¼ if n0 is infinite or counts are 0."""
         if np.isinf(self.n0):
             return np.full(counts.shape[:2], 0.25)
-        sizes = counts.sum(axis=2) + self.n0
-        p = np.full(sizes.shape, 0.5)
-        np.divide(counts[:, :, 1] + self.n0 / 2, sizes, out=p, where=sizes > 0)
+        total_counts = counts.sum(axis=2) + self.n0
+        p = np.full(total_counts.shape, 0.5)
+        np.divide(counts[:, :, 1] + self.n0 / 2, total_counts, out=p, where=total_counts > 0)
         return p * (1 - p)
 
     def _tested(
         self,
         answers: Answers,
-        c: int,
+        candidate: int,
         apparent: float,
         penalty: float,
         basis: tuple[str, ...],
         scale: Scale,
     ) -> Tested:
-        if not answers.answered[c].all():
+        if not answers.answered[candidate].all():
             nothing = np.array([np.nan])
-            return Tested(np.nan, split_risks=nothing, notes=failure_notes(answers, c))
+            return Tested(np.nan, split_risks=nothing, notes=failure_notes(answers, candidate))
         sign = "+" if scale.perfect is None else "−"
         formula = (
             f"apparent {scale.noun} {scale.value(apparent):.4f} {sign} swapping penalty "
             f"{penalty:.4f}"
         )
-        value = float(apparent + penalty)
+        risk = float(apparent + penalty)
         notes = (formula, *basis, *answers.notes, UNSURE)
-        return Tested(value, split_risks=np.array([value]), notes=notes)
+        return Tested(risk, split_risks=np.array([risk]), notes=notes)
 
 
-def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the answers with all labels unchanged, and with the row's swapped."""
+def _prediction_indices(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices of two predictions of each row, in the order of the rows.
+
+    The first is by the model fitted on unchanged labels, and the second by the model fitted with
+    the row's own label swapped.
+    """
     rows = plan.positions[0]
-    swaps = np.zeros(plan.n_fits, dtype=bool)
+    is_swap_fit = np.zeros(plan.n_fits, dtype=bool)
     if (flips := Flips.from_holder(plan)) is not None:
-        swaps[flips.fit] = True
-    swap = np.repeat(swaps[plan.fit], plan.test_sizes)
-    own, swapped = np.flatnonzero(~swap), np.flatnonzero(swap)
-    own, swapped = own[np.argsort(rows[own])], swapped[np.argsort(rows[swapped])]
-    if len(swapped) and not np.array_equal(rows[own], rows[swapped]):
+        is_swap_fit[flips.fit] = True
+    is_swap = np.repeat(is_swap_fit[plan.fit], plan.test_sizes)
+    unchanged, swapped = np.flatnonzero(~is_swap), np.flatnonzero(is_swap)
+    unchanged, swapped = unchanged[np.argsort(rows[unchanged])], swapped[np.argsort(rows[swapped])]
+    if len(swapped) and not np.array_equal(rows[unchanged], rows[swapped]):
         raise BadData(
             "this is no plan of the swapping method: not every row has its label swapped."
         )
-    return own, swapped
+    return unchanged, swapped
 
 
-def _counts(answers: Answers, own: np.ndarray) -> np.ndarray:
-    """Return the counts of training rows of each class behind each answer, ascending by row."""
+def _class_counts(answers: Answers, unchanged: np.ndarray) -> np.ndarray:
+    """Return the number of training rows of each class behind each prediction, sorted by row."""
     counts = Counts.from_holder(answers)
     if counts is None:
-        return np.zeros((answers.n_candidates, len(own), 2))
-    return counts.values[:, np.argsort(np.argsort(own))[np.argsort(own)]]
+        return np.zeros((answers.n_candidates, len(unchanged), 2))
+    return counts.values[:, np.argsort(np.argsort(unchanged))[np.argsort(unchanged)]]
 
 
-def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:
-    """Return 1 where one vote decides, as the document prints it for k nearest neighbours."""
+def _has_majority_of_one(counts: np.ndarray, answers: Answers) -> np.ndarray:
+    """Return 1 for rows whose k nearest neighbours have a majority of one vote, else 0.
+
+    Raise Refusal unless every candidate is a nearest-neighbour rule with odd k.
+    """
     votes, k = counts[:, :, 1], counts.sum(axis=2)
-    fine = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
-    fine &= (k[:, 0] % 2).round(9) == 1
-    if not fine[answers.answered.all(axis=1)].all():
+    has_odd_votes = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
+    has_odd_votes &= (k[:, 0] % 2).round(9) == 1
+    if not has_odd_votes[answers.answered.all(axis=1)].all():
         raise Refusal(
             f"{mention('form', 'as-printed')} is stated for nearest neighbours with odd k, and "
             f"some candidate is no such rule: use {mention('form', 'exact')}, which any classifier "
             "for two classes has."
         )
-    short: np.ndarray = np.abs(2 * votes - k).round() == 1
-    return short.astype(np.float64)
+    is_narrow: np.ndarray = np.abs(2 * votes - k).round() == 1
+    return is_narrow.astype(np.float64)
 
 
-def _basis(counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
-    """Return a note if the probabilities rest on all rows, since they are hardly shrunken."""
+def _all_rows_notes(counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
+    """Return, for each candidate, a note if its probabilities rest on all training rows.
+
+    Such probabilities are hardly shrunk towards ½.
+    """
     n = plan.train_sizes.max()
-    everything = np.isclose(counts.sum(axis=2), n).all(axis=1)
+    rests_on_all_rows = np.isclose(counts.sum(axis=2), n).all(axis=1)
     note = (
         f"n_x = {n}: the probabilities rest on all rows, so that n0 hardly shrinks them; a rule "
         "that follows single labels all the same (a forest, say) has a criterion too small"
     )
-    return [(note,) if all_rows else () for all_rows in everything]
+    return [(note,) if all_rows else () for all_rows in rests_on_all_rows]

@@ -25,38 +25,43 @@ from truerisk.results.interval import Basis
 from truerisk.splitting.in_time import forward_splits, purged_splits, times_of
 
 
-def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
-    """Refuse a value that is not a length of time in any unit; None means that there is none."""
-    if given is None and not may_be_0:
+def check_span(name: str, span: Any, *, may_be_0: bool) -> None:
+    """Raise BadArgument unless a value is a number or a duration, and not negative.
+
+    If `may_be_0` is false, 0 is refused as well, and None is accepted.
+    """
+    if span is None and not may_be_0:
         return
-    wanted = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
-    wanted += "not negative" if may_be_0 else "more than 0"
+    requirement = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
+    requirement += "not negative" if may_be_0 else "more than 0"
     try:
-        is_length = isinstance(given, timedelta | np.timedelta64)
-        fits = is_length or is_number(given)
-        # A time span can only be compared with a time span.
-        zero = given - given if is_length else 0
-        fits = fits and bool(given >= zero if may_be_0 else given > zero)
+        is_length = isinstance(span, timedelta | np.timedelta64)
+        is_valid = is_length or is_number(span)
+        # Python compares a duration only with another duration, so the 0 has the same type.
+        zero = span - span if is_length else 0
+        is_valid = is_valid and bool(span >= zero if may_be_0 else span > zero)
     except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise BadArgument(f"{mention(name, given)}: {wanted}.")
+        is_valid = False
+    if not is_valid:
+        raise BadArgument(f"{mention(name, span)}: {requirement}.")
 
 
-def describe_spans(method: Any, **usual: Any) -> str:
-    """Return the lengths that differ from the defaults, as part of a method's name.
+def describe_spans(method: Any, **defaults: Any) -> str:
+    """Format the durations that differ from their defaults as a suffix of a method's name.
 
     >>> from types import SimpleNamespace
     >>> describe_spans(SimpleNamespace(gap=3, window=None), gap=0, window=None)
     ' (gap 3)'
     """
-    given = {name: getattr(method, name) for name in usual}
-    spans = [f"{n} {v}" for n, v in given.items() if v is not None and (n, v) not in usual.items()]
+    values = {name: getattr(method, name) for name in defaults}
+    spans = [
+        f"{n} {v}" for n, v in values.items() if v is not None and (n, v) not in defaults.items()
+    ]
     return f" ({', '.join(spans)})" if spans else ""
 
 
 class InTime(Averaged):
-    """A method that tests rows in the order of time; without `time=`, rows are in this order."""
+    """Base class of methods that split by time; without `time=`, rows are in the order of time."""
 
     average: Average | None
     target: ClassVar[Target] = "Err"
@@ -69,10 +74,12 @@ class InTime(Averaged):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
-        tested = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
+        data_with_times = (
+            data if data.time is not None else replace(data, time=times_of(data).astype(float))
+        )
+        tested = tested_by_average(answers, data_with_times, loss, terms, self.average_of(loss))
         notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
-        return [replace(one, notes=(*notes, *one.notes)) for one in tested]
+        return [replace(estimate, notes=(*notes, *estimate.notes)) for estimate in tested]
 
 
 @frozen
@@ -156,9 +163,10 @@ class Forward(InTime):
     @property
     @override
     def bias(self) -> str:
-        seen = "all rows" if self.window is None else "a window of the rows"
+        window_text = "all rows" if self.window is None else "a window of the rows"
         return (
-            f"the mean risk of {self.k} forecasts, by models of {seen} before them: pessimistic "
+            f"the mean risk of {self.k} forecasts, by models of {window_text} before them: "
+            "pessimistic "
             "for a model of all rows, and says nothing of times later than these forecasts"
         )
 

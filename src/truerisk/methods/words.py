@@ -1,4 +1,4 @@
-"""Convert the `cv=` of a user to a Method: a word, a method, a splitter, or given splits."""
+"""Convert the argument `cv=` to a Method: from a name, a method, a splitter, or given splits."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from typing import Any, cast
 import numpy as np
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import check_has_name, mention, refuse_class, shown
+from truerisk.core.arguments import check_has_name, mention, refuse_class, repr_on_one_line
 from truerisk.core.errors import BadArgument, UnknownName
-from truerisk.core.registry import check_known, closest
+from truerisk.core.registry import check_known, suggestion_for
 from truerisk.losses.loss import Average
 from truerisk.methods import WITHOUT_NAME, registry
 
 USUAL_FOLDS = "5-fold"
-"""The default folds. An honest risk with them takes three times the fits of the search alone.
-"""
+"""The default folds: the risk of a tuned model then needs three times the fits of the search."""
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
 _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
@@ -28,9 +27,10 @@ _NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
 def default_name(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
-    """Return the word of the default method for `rows`, an object with a `time` and a `block`.
+    """Return the name of the default method, given the times and blocks of the rows.
 
-    If both are given, time decides, because a model is used after the rows it was trained on.
+    `rows` is an object with attributes `time` and `block`. If both are given, time decides, because
+    a model is used after the rows it was trained on.
 
     >>> from types import SimpleNamespace
     >>> default_name(SimpleNamespace(time=[1, 2, 3], block=None))
@@ -42,7 +42,7 @@ def default_name(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that a user requested.
+    """Convert a value of `cv=` to a method of estimation.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def as_method(given: Any) -> Method:
 
 
 def by_splitter(splitter: Any, average: Average | None = None) -> Method:
-    """Return the method for a scikit-learn splitter, or for a number of folds as in scikit-learn.
+    """Return the method for a scikit-learn splitter, or for a number of unshuffled folds.
 
     >>> by_splitter(5).name
     '5 unshuffled folds'
@@ -104,47 +104,49 @@ def by_splitter(splitter: Any, average: Average | None = None) -> Method:
 
 
 def listed_splits(cv: Any) -> list[Any]:
-    """Return the members of a list of several `cv`, or a single `cv` as a list of one.
+    """Return a list of `cv` values, given as several values or as a single one.
 
-    A list of pairs of row numbers is a single `cv`, as in scikit-learn.
+    A list of (train, test) pairs of row numbers is a single `cv`, as in scikit-learn.
     """
     if not isinstance(cv, list | tuple):
         return [cv]
     if not cv:
         raise BadArgument(f"{mention('cv', cv)} names no splits: leave it out, or give '10-fold'.")
-    alone = any(isinstance(one, list | tuple | np.ndarray) for one in cv)
-    return [cv] if alone else list(cv)
+    is_single = any(isinstance(member, list | tuple | np.ndarray) for member in cv)
+    return [cv] if is_single else list(cv)
 
 
 def is_of_scikit_learn(cv: Any) -> bool:
-    """Return True if scikit-learn takes this `cv` too: a number, a splitter, or splits."""
+    """Return True if scikit-learn also accepts this `cv`: a number, splitter, or pairs of rows."""
     return cv is not None and not isinstance(cv, str | Method)
 
 
 def fold_means(method: Method) -> Method:
-    """Return the method with row losses averaged by fold, unless its average is set."""
+    """Return the method with row losses averaged first within folds, unless its average is set."""
     if getattr(method, "average", "") is not None:
         return method
     return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
 def method_by(label: str, options: Mapping[str, Any]) -> Method:
-    """Return the method that a word names, with options that replace its defaults.
+    """Return the method with this name, with options that replace its defaults.
 
     >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5
     """
     text = label.strip()
-    made: Callable[..., Method]
+    factory: Callable[..., Method]
     numbers: tuple[int, ...] = ()
-    if folds := _FOLDS.fullmatch(text):
-        reverse, repeats, k = folds.groups()
-        made = registry.load("reversed" if reverse else "K-fold")
+    if folds_match := _FOLDS.fullmatch(text):
+        reversed_text, repeats, k = folds_match.groups()
+        factory = registry.load("reversed" if reversed_text else "K-fold")
         numbers = int(k), int(repeats or 1)
-    elif unshuffled := _UNSHUFFLED.fullmatch(text):  # Results use this name for a number of folds.
-        made, numbers = cast(Callable[..., Method], by_splitter), (int(unshuffled[1]),)
-    elif (numbered := _NUMBERED.fullmatch(text)) and f"{numbered[1]}-K" in registry:
-        made, numbers = registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
+    elif unshuffled_match := _UNSHUFFLED.fullmatch(
+        text
+    ):  # Results print this name if cv is a number.
+        factory, numbers = cast(Callable[..., Method], by_splitter), (int(unshuffled_match[1]),)
+    elif (numbered_match := _NUMBERED.fullmatch(text)) and f"{numbered_match[1]}-K" in registry:
+        factory, numbers = registry.load(f"{numbered_match[1]}-K"), (int(numbered_match[2]),)
     elif label == "K-fold":
         raise UnknownName(
             f"put a number for K: {mention('cv', '10-fold')}, or '5x10-fold' for 5 repeats."
@@ -152,14 +154,17 @@ def method_by(label: str, options: Mapping[str, Any]) -> Method:
     elif label in registry and label.endswith("-K"):
         raise UnknownName(f"put a number for K: {mention('cv', f'{label[:-1]}5')}.")
     elif label in registry:
-        made = registry.load(label)
+        factory = registry.load(label)
     else:
-        words = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
+        known_names = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
         raise UnknownName(
-            f"there is no method {shown(label)}{closest(label, words) or '.'} "
+            f"there is no method "
+            f"{repr_on_one_line(label)}{suggestion_for(label, known_names) or '.'} "
             f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
         )
-    options_known = list(inspect.signature(made).parameters)[len(numbers) :]
+    known_options = list(inspect.signature(factory).parameters)[len(numbers) :]
     for name in options:
-        check_known(f"method {shown(label)} has no option", name, options_known, "It has")
-    return made(*numbers, **options)
+        check_known(
+            f"method {repr_on_one_line(label)} has no option", name, known_options, "It has"
+        )
+    return factory(*numbers, **options)

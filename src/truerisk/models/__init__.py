@@ -1,32 +1,32 @@
-"""Learners by word, and learners that scikit-learn lacks.
+"""Learners that can be chosen by name, and learners that scikit-learn lacks.
 
-learners.py      the words of `--models`; `learner` gives a pipeline and a grid
-builders.py      what each word builds
+learners.py      the names that `--models` accepts; `learner` returns a pipeline and a grid
+builders.py      one function per name, which builds the estimator and its grid
 labelled_xgboost.py   XGBoost's classifier for labels of any kind
-levelled_lightgbm.py  LightGBM with its columns of levels as a parameter
-levelled_catboost.py  CatBoost with columns of levels that can be cloned
-early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so, and how each
-                 package is given these rows
-stated/          what a fitted model states of itself: degrees of freedom, its linear rule
-preparation.py   what happens to columns before a learner sees them, inside the folds
+levelled_lightgbm.py  LightGBM with its categorical columns as a parameter
+levelled_catboost.py  CatBoost with categorical columns that can be cloned
+early_stopping.py  EarlyStopping, boosting that stops by the loss on validation rows, and how each
+                 package gets these rows
+stated/          quantities of a fitted model: degrees of freedom, its linear rule
+preparation.py   encoding, imputation and scaling before a learner, inside the folds
 parzen.py        ParzenClassifier, a kernel density per class, and the widths it chooses
 interval_classifier.py  IntervalClassifier, least errors with at most k intervals on the line
-memoriser.py     Memoriser, the training rows by heart
+memoriser.py     Memoriser, which predicts the stored label of each training row
 logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net penalty
-logistic_places.py  its solutions at the places that a list of `at` names
+logistic_places.py  solutions of LogisticPath at the points of the path that `at` lists
 fisher_classifier.py  FisherClassifier, least squares on class codes
 discriminant_analysis.py  linear and quadratic discriminants with R's divisors
-multiple_imputation.py  MultipleImputation, a learner on several tables filled in at random
-threshold.py     ThresholdClassifier, the threshold that a cost or a rate asks for
+multiple_imputation.py  MultipleImputation, a learner fitted on several randomly imputed tables
+threshold.py     ThresholdClassifier, which chooses the threshold by a cost or a rate
 
-To add a word: one `Learner` and one line in `registry`.
+To add a learner, write one `Learner` and add one line to `registry`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import lazy
+from truerisk.core.registry import lazy_attributes
 
 if TYPE_CHECKING:
     from truerisk.models.builders import Learner
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from truerisk.models.preparation import prepare
     from truerisk.models.threshold import ThresholdClassifier
 
-_FILES = {
+_MODULES = {
     "EarlyStopping": "early_stopping",
     "FisherClassifier": "fisher_classifier",
     "IntervalClassifier": "interval_classifier",
@@ -82,5 +82,5 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    places = {name: f"{__name__}.{file}" for name, file in _FILES.items()}
-    __getattr__, __dir__ = lazy(__name__, __all__, places)
+    places = {name: f"{__name__}.{file}" for name, file in _MODULES.items()}
+    __getattr__, __dir__ = lazy_attributes(__name__, __all__, places)

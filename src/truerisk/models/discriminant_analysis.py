@@ -1,4 +1,4 @@
-"""Discriminant analyses whose covariances are divided as R divides them."""
+"""Discriminant analyses with a choice of the covariance's divisor, such as that of R."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class LinearDiscriminant(LinearDiscriminantAnalysis):
-    """Linear discriminant analysis of scikit-learn, with a choice of the divisor of the covariance.
+    """Linear discriminant analysis of scikit-learn with a choice of the covariance's divisor.
 
     R's `MASS::lda` divides the pooled scatter by n − K (unbiased). scikit-learn divides it by n;
     its SVD solver divided by n − K up to version 1.8. Here the divisor does not depend on the
@@ -83,11 +83,12 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.array_api_support = False  # The division uses NumPy.
+        # The covariance is rescaled with NumPy.
+        tags.array_api_support = False
         return tags
 
     def fit(self, X: Any, y: Any) -> LinearDiscriminant:
-        """Fit the model as scikit-learn does, then rescale the covariance.
+        """Fit the model as scikit-learn does, then rescale the covariance to the chosen divisor.
 
         Parameters
         ----------
@@ -104,20 +105,22 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         if self.divisor not in ("n-K", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-K' or 'n'.")
         solver = resolved_solver(self.solver, self.shrinkage)
-        shrinks_table = solver == "lsqr" and _is_table(X)
-        if shrinks_table and fits_by_rows(solver, self.shrinkage, *np.shape(X)):
+        may_use_rows = solver == "lsqr" and _is_table(X)
+        if may_use_rows and fits_by_rows(solver, self.shrinkage, *np.shape(X)):
             self._fit_wide(X, y)
         else:
             with self._as_in(solver, self.shrinkage):
                 super().fit(X, y)
         n, k = len(np.asarray(y)), len(self.classes_)
-        ours = n if self.divisor == "n" else n - k
-        theirs = n if pools_by_n(solver) else n - k
+        wanted_divisor = n if self.divisor == "n" else n - k
+        sklearn_divisor = n if pools_by_n(solver) else n - k
         log_priors = np.log(self.priors_)
         if k == 2:
             log_priors = log_priors[1:] - log_priors[:1]
-        self.intercept_ = log_priors + (self.intercept_ - log_priors) * (ours / theirs)
-        self.coef_ = self.coef_ * (ours / theirs)
+        self.intercept_ = log_priors + (self.intercept_ - log_priors) * (
+            wanted_divisor / sklearn_divisor
+        )
+        self.coef_ = self.coef_ * (wanted_divisor / sklearn_divisor)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -139,41 +142,51 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     @contextmanager
     def _as_in(self, solver: str, shrinkage: Any) -> Iterator[None]:
-        """Set these parameters for scikit-learn's methods inside the block."""
-        given = self.solver, self.shrinkage
-        nothing = solver == "svd" and given[0] == "auto"
-        self.solver, self.shrinkage = solver, None if nothing else shrinkage
+        """Set solver and shrinkage for scikit-learn's methods, and restore them after the block."""
+        saved_parameters = self.solver, self.shrinkage
+        is_plain_svd = solver == "svd" and saved_parameters[0] == "auto"
+        self.solver, self.shrinkage = solver, None if is_plain_svd else shrinkage
         try:
             yield
         finally:
-            self.solver, self.shrinkage = given
+            self.solver, self.shrinkage = saved_parameters
 
     def _fit_wide(self, X: Any, y: Any) -> None:
-        """Fit a shrunk covariance with more columns than rows by an SVD of the rows.
+        """Fit the shrunken model by an SVD of the rows, for more columns than rows.
 
         The covariance is C = (1 − s) R'R + a I with a = s tr(R'R)/p, where R holds the rows minus
         their class means, times the square root of the class prior over the class size. With the
         singular values σ and vectors V of R, C⁻¹m = V (V'm / ((1 − s) σ² + a)) + (m − V V'm) / a.
         """
         with self._as_in("svd", None), np.errstate(divide="ignore", invalid="ignore"):
-            super().fit(X, y)  # This checks X and y, and computes classes, priors and means.
+            # This call checks X and y, and computes classes, priors and means.
+            super().fit(X, y)
         for name in {"scalings_", "xbar_", "explained_variance_ratio_"} & vars(self).keys():
             delattr(self, name)
-        rows = np.asarray(X)
-        rows = rows if rows.dtype == np.float32 else rows.astype(np.float64)
+        scaled_rows = np.asarray(X)
+        scaled_rows = (
+            scaled_rows if scaled_rows.dtype == np.float32 else scaled_rows.astype(np.float64)
+        )
         codes = np.searchsorted(self.classes_, np.asarray(y).ravel())
         weights = np.sqrt(self.priors_ / np.bincount(codes))
-        rows = (rows - self.means_[codes]) * weights[codes, None]
-        _, singular, across = svd(rows, full_matrices=False)
-        share, trace = float(self.shrinkage), float((singular**2).sum())
-        added = share * trace / rows.shape[1]
-        inside = self.means_ @ across.T
-        shrunk = (1 - share) * singular**2 + added
-        if added > 0:
-            coef = (inside / shrunk) @ across + (self.means_ - inside @ across) / added
-        else:  # This is the minimum-norm solution for a singular covariance.
-            retained = shrunk > EPS * max(rows.shape) * shrunk.max(initial=0.0)
-            coef = (inside[:, retained] / shrunk[retained]) @ across[retained]
+        scaled_rows = (scaled_rows - self.means_[codes]) * weights[codes, None]
+        _, singular_values, right_vectors = svd(scaled_rows, full_matrices=False)
+        shrinkage, trace = float(self.shrinkage), float((singular_values**2).sum())
+        added_diagonal = shrinkage * trace / scaled_rows.shape[1]
+        projected_means = self.means_ @ right_vectors.T
+        shrunk_eigenvalues = (1 - shrinkage) * singular_values**2 + added_diagonal
+        if added_diagonal > 0:
+            coef = (projected_means / shrunk_eigenvalues) @ right_vectors + (
+                self.means_ - projected_means @ right_vectors
+            ) / added_diagonal
+        # A singular covariance gets the minimum-norm solution.
+        else:
+            is_nonzero = shrunk_eigenvalues > EPS * max(scaled_rows.shape) * shrunk_eigenvalues.max(
+                initial=0.0
+            )
+            coef = (
+                projected_means[:, is_nonzero] / shrunk_eigenvalues[is_nonzero]
+            ) @ right_vectors[is_nonzero]
         intercept = np.log(self.priors_) - np.einsum("kj,kj->k", self.means_, coef) / 2
         if len(self.classes_) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
@@ -181,27 +194,27 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
 
 def resolved_solver(solver: str, shrinkage: Any) -> str:
-    """Return the solver that "auto" stands for, else the one that was given."""
+    """Return the solver that "auto" selects for this shrinkage; return any other name as it is."""
     if solver != "auto":
         return solver
     return "lsqr" if isinstance(shrinkage, str) or shrinkage else "svd"
 
 
 def fits_by_rows(solver: str, shrinkage: Any, n_rows: int, n_columns: int) -> bool:
-    """Return True if `LinearDiscriminant` shrinks a wide table by a decomposition of its rows."""
+    """Return True if `LinearDiscriminant` shrinks by an SVD of the rows: more columns than rows."""
     is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool | np.bool_)
-    shrinks_by_a_share = is_number and 0 <= shrinkage <= 1
-    wide = 0 < n_rows < n_columns
-    return resolved_solver(solver, shrinkage) == "lsqr" and shrinks_by_a_share and wide
+    is_share = is_number and 0 <= shrinkage <= 1
+    is_wide = 0 < n_rows < n_columns
+    return resolved_solver(solver, shrinkage) == "lsqr" and is_share and is_wide
 
 
 def _is_table(X: Any) -> bool:
-    """Return True if X has rows and columns; a sparse X is refused elsewhere."""
+    """Return True if X is two-dimensional and not sparse; a sparse X is refused by scikit-learn."""
     return len(np.shape(X)) == 2 and not hasattr(X, "tocsr")
 
 
 class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
-    """Quadratic discriminant analysis of scikit-learn, with a choice of the divisor of covariances.
+    """Quadratic discriminant analysis of scikit-learn with a choice of the covariances' divisor.
 
     The scatter of a class of n_c rows is divided by n_c − 1, as in R's `MASS::qda` and in
     scikit-learn up to version 1.8, or by n_c, as in scikit-learn since 1.9. Here the divisor does
@@ -248,7 +261,7 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
         self.divisor = divisor
 
     def fit(self, X: Any, y: Any) -> QuadraticDiscriminant:
-        """Fit the model as scikit-learn does, then rescale the covariances.
+        """Fit the model as scikit-learn does, then rescale the covariances to the chosen divisor.
 
         Parameters
         ----------
@@ -266,26 +279,30 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-1' or 'n'.")
         super().fit(X, y)
         sizes = np.array([(np.asarray(y) == label).sum() for label in self.classes_])
-        theirs = sizes if divides_by_n() else sizes - 1
-        ours = sizes if self.divisor == "n" else sizes - 1
-        r = self.reg_param
+        sklearn_divisors = sizes if divides_by_n() else sizes - 1
+        wanted_divisors = sizes if self.divisor == "n" else sizes - 1
+        ridge = self.reg_param
         self.scalings_ = [
-            r + (scaling - r) * (was / now)
-            for scaling, was, now in zip(self.scalings_, theirs, ours, strict=True)
+            ridge + (scaling - ridge) * (old_divisor / new_divisor)
+            for scaling, old_divisor, new_divisor in zip(
+                self.scalings_, sklearn_divisors, wanted_divisors, strict=True
+            )
         ]
         return self
 
 
 @cache
 def divides_by_n() -> bool:
-    """Return True if scikit-learn divides the scatter of a class by n_c, not n_c − 1."""
+    """Return True if scikit-learn's QDA divides the scatter of a class by n_c, not by n_c − 1."""
     model = QuadraticDiscriminantAnalysis().fit([[0.0], [2.0], [0.0], [2.0]], [0, 0, 1, 1])
-    return bool(model.scalings_[0][0] < 1.5)  # The scaling is 1 with n, and 2 with n − 1.
+    # The scaling is 1 with the divisor n_c, and 2 with n_c − 1.
+    return bool(model.scalings_[0][0] < 1.5)
 
 
 @cache
 def pools_by_n(solver: str) -> bool:
-    """Return True if scikit-learn divides the pooled scatter by n, not n − K."""
+    """Return True if scikit-learn's solver divides the pooled scatter by n, not n − K."""
     model = LinearDiscriminantAnalysis(solver=solver)
     model.fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
-    return bool(model.coef_[0, 0] > 3)  # The coefficient is 4 with n, and 2 with n − K.
+    # The coefficient is 4 with the divisor n, and 2 with n − K.
+    return bool(model.coef_[0, 0] > 3)

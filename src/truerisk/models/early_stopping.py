@@ -1,4 +1,4 @@
-"""EarlyStopping: boosting that stops when rows set aside from the training rows no longer gain."""
+"""EarlyStopping: boosting that stops when the loss on held-back training rows stops improving."""
 
 from __future__ import annotations
 
@@ -15,77 +15,90 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import check_share
-from truerisk.core.identity import is_a, known_class
+from truerisk.core.identity import imported_class, is_a
 from truerisk.data.rows import take_rows
 
-Part = list[Any]
-"""X, y and the weights (or None) of some rows."""
+RowSubset = list[Any]
+"""Subset of rows as a list: X, y and the sample weights (or None)."""
 
 
-def stopped(model: Any, fitted: Part, aside: Part, rounds: int) -> tuple[Any, int]:
-    """Fit the model on one part until the other no longer gains.
+def fit_until_no_gain(
+    model: Any, fitted: RowSubset, aside: RowSubset, rounds: int
+) -> tuple[Any, int]:
+    """Fit a booster on some rows until its loss on the rows set aside no longer improves.
 
-    Return it and its number of trees.
+    Return the fitted model and its number of trees. Raise ValueError if the model is no booster.
     """
-    for places, way in WAYS:
-        if is_a(model, *places):
-            return model, way(model, fitted, aside, rounds)
+    for class_names, fit_with_early_stopping in FITS_BY_CLASS:
+        if is_a(model, *class_names):
+            return model, fit_with_early_stopping(model, fitted, aside, rounds)
     raise ValueError(
         f"{type(model).__name__} takes no rows that end its fit: give a booster of another "
         "class, histogram boosting of scikit-learn, or one of XGBoost, LightGBM or CatBoost."
     )
 
 
-def _histograms(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
+def _histograms(
+    model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
+) -> int:
     if "X_val" not in signature(model.fit).parameters:
         raise ValueError(
             "histogram boosting takes rows that end its fit from scikit-learn 1.7 on: use a newer "
             "one, or early_stopping=True, which sets rows aside at random."
         )
-    X, y, weights = fitted
+    X, y, weights = training_rows
     model.set_params(early_stopping=True, n_iter_no_change=rounds)
-    more = {} if weights is None else {"sample_weight": weights, "sample_weight_val": aside[2]}
-    model.fit(X, y, X_val=aside[0], y_val=aside[1], **more)
+    weight_arguments = (
+        {}
+        if weights is None
+        else {"sample_weight": weights, "sample_weight_val": validation_rows[2]}
+    )
+    model.fit(X, y, X_val=validation_rows[0], y_val=validation_rows[1], **weight_arguments)
     return int(model.n_iter_)
 
 
-def _xgboost(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
+def _xgboost(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> int:
     X, y, weights = fitted
     model.set_params(early_stopping_rounds=rounds)
-    more = {}
+    weight_arguments = {}
     if weights is not None:
-        more = {"sample_weight": weights, "sample_weight_eval_set": [aside[2]]}
-    model.fit(X, y, eval_set=[(aside[0], aside[1])], verbose=False, **more)
+        weight_arguments = {"sample_weight": weights, "sample_weight_eval_set": [aside[2]]}
+    model.fit(X, y, eval_set=[(aside[0], aside[1])], verbose=False, **weight_arguments)
     return int(model.best_iteration) + 1
 
 
-def _lightgbm(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
+def _lightgbm(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> int:
     from lightgbm import early_stopping
 
     X, y, weights = fitted
-    more: dict[str, Any] = {"eval_set": [(aside[0], aside[1])]}
+    fit_arguments: dict[str, Any] = {"eval_set": [(aside[0], aside[1])]}
     if weights is not None:
-        more |= {"sample_weight": weights, "eval_sample_weight": [aside[2]]}
+        fit_arguments |= {"sample_weight": weights, "eval_sample_weight": [aside[2]]}
     with warnings.catch_warnings():
-        # LightGBM 4.7 announces eval_X and eval_y as replacements of eval_set, but does not encode
-        # labels of eval_y.
+        # LightGBM 4.7 announces eval_X and eval_y as replacements of eval_set.
+        # It does not encode the labels in eval_y, however, so that eval_set is still needed.
         warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
-        model.fit(X, y, callbacks=[early_stopping(rounds, verbose=False)], **more)
+        model.fit(X, y, callbacks=[early_stopping(rounds, verbose=False)], **fit_arguments)
     return int(model.best_iteration_)
 
 
-def _catboost(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
-    pool = known_class("catboost.core:Pool")
-    assert pool is not None  # The package is imported, because the model is of its class.
+def _catboost(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> int:
+    pool_class = imported_class("catboost.core:Pool")
+    # The package is imported, because the model is an instance of one of its classes.
+    assert pool_class is not None
     X, y, weights = fitted
-    levels = model.get_params().get("cat_features")
-    ends = pool(aside[0], aside[1], weight=aside[2], cat_features=levels)
-    model.fit(X, y, sample_weight=weights, eval_set=ends, early_stopping_rounds=rounds)
+    categorical_columns = model.get_params().get("cat_features")
+    validation_pool = pool_class(
+        aside[0], aside[1], weight=aside[2], cat_features=categorical_columns
+    )
+    model.fit(X, y, sample_weight=weights, eval_set=validation_pool, early_stopping_rounds=rounds)
     return int(model.tree_count_)
 
 
 _SKLEARN = "sklearn.ensemble"
-WAYS: tuple[tuple[tuple[str, ...], Callable[[Any, Part, Part, int], int]], ...] = (
+FITS_BY_CLASS: tuple[
+    tuple[tuple[str, ...], Callable[[Any, RowSubset, RowSubset, int], int]], ...
+] = (
     (
         (
             f"{_SKLEARN}:HistGradientBoostingClassifier",
@@ -99,23 +112,23 @@ WAYS: tuple[tuple[tuple[str, ...], Callable[[Any, Part, Part, int], int]], ...] 
 )
 
 
-class Around(MetaEstimatorMixin, BaseEstimator):
-    """A model that fits `estimator` in its own way; the fitted one is usually `estimator_`."""
+class WrappedEstimator(MetaEstimatorMixin, BaseEstimator):
+    """Base class of models that wrap an `estimator`; the fitted copy is usually `estimator_`."""
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns seen in `fit`."""
+        """Number of columns of X in the training rows."""
         check_is_fitted(self)
-        return int(self._first().n_features_in_)
+        return int(self._estimator_with_input().n_features_in_)
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Names of the columns seen in `fit`, if X was a frame."""
+        """Column names of the training rows, if X was a frame."""
         check_is_fitted(self)
-        return np.asarray(self._first().feature_names_in_)
+        return np.asarray(self._estimator_with_input().feature_names_in_)
 
-    def _first(self) -> Any:
-        """Return the fitted part that has seen the columns as they were given."""
+    def _estimator_with_input(self) -> Any:
+        """Return the fitted estimator that has seen X with the columns that the user passed."""
         return self.estimator_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -137,22 +150,22 @@ class Around(MetaEstimatorMixin, BaseEstimator):
         """
         from sklearn.metrics import accuracy_score, r2_score
 
-        measure = accuracy_score if is_classifier(self) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        metric = accuracy_score if is_classifier(self) else r2_score
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
 
-def learner_has(name: str) -> Any:
-    """Return a check whether the inner learner, fitted or not, has the method."""
+def estimator_has_method(name: str) -> Any:
+    """Return a function for `available_if` that checks if the wrapped estimator has a method."""
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
-class EarlyStopping(Around):
-    """Booster that is fitted until rows that were set aside no longer improve by further trees.
+class EarlyStopping(WrappedEstimator):
+    """Booster that adds trees until rows set aside from the training rows no longer improve.
 
-    The rows are set aside from those that ``fit`` is given, so that within cross-validation they
-    are training rows: no test row influences when the fit ends, as it does if it is passed as
-    ``eval_set``. The rows that are set aside preserve the shares of the classes, and rows of one
-    group stay together. ``tr.estimate_risk`` and the other verbs pass their `groups` on.
+    The rows are set aside from the rows passed to ``fit``, so that within cross-validation they are
+    training rows. No test row influences when the fit ends; a test row passed as ``eval_set`` does.
+    The rows that are set aside preserve the shares of the classes, and rows of one group stay
+    together. ``tr.estimate_risk`` and the other verbs pass their `groups` on.
 
     Parameters
     ----------
@@ -194,7 +207,8 @@ class EarlyStopping(Around):
     (20, True)
     """
 
-    copies_as_groups = True  # Copies of a row in a bootstrap sample stay together.
+    # Copies of a row in a bootstrap sample must stay on one side of the split.
+    copies_as_groups = True
 
     def __init__(
         self,
@@ -212,7 +226,7 @@ class EarlyStopping(Around):
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> EarlyStopping:
-        """Set rows aside, and fit on the others until the rows set aside no longer improve.
+        """Fit on most rows until the loss on the rows set aside no longer improves.
 
         Parameters
         ----------
@@ -235,25 +249,27 @@ class EarlyStopping(Around):
         check_share("fraction", self.fraction)
         arrays = (np.asarray(a) if isinstance(a, list) else a for a in (X, y, sample_weight))
         X, y, weights, groups = indexable(*arrays, groups)
-        labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
-        if labels is not None:
-            assert_all_finite(labels, input_name="y")
-            check_classification_targets(labels)
-        aside = _set_aside(
-            self.fraction, len(y), labels, groups, check_random_state(self.random_state)
+        class_labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
+        if class_labels is not None:
+            assert_all_finite(class_labels, input_name="y")
+            check_classification_targets(class_labels)
+        is_set_aside = _mask_of_rows_set_aside(
+            self.fraction, len(y), class_labels, groups, check_random_state(self.random_state)
         )
-        self.set_aside_ = np.flatnonzero(aside)
-        fitted, ends = [
+        self.set_aside_ = np.flatnonzero(is_set_aside)
+        training_rows, validation_rows = [
             [None if array is None else take_rows(array, rows) for array in (X, y, weights)]
-            for rows in (np.flatnonzero(~aside), self.set_aside_)
+            for rows in (np.flatnonzero(~is_set_aside), self.set_aside_)
         ]
-        self.estimator_, self.n_trees_ = stopped(clone(self.estimator), fitted, ends, self.rounds)
-        if labels is not None:
+        self.estimator_, self.n_trees_ = fit_until_no_gain(
+            clone(self.estimator), training_rows, validation_rows, self.rounds
+        )
+        if class_labels is not None:
             self.classes_ = self.estimator_.classes_
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the predictions of the booster with the trees that improved it.
+        """Return the booster's predictions, with the number of trees that had the smallest loss.
 
         Parameters
         ----------
@@ -268,9 +284,9 @@ class EarlyStopping(Around):
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has_method("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Return the class probabilities of the booster.
+        """Return the booster's class probabilities, in the order of `classes_`.
 
         Parameters
         ----------
@@ -285,9 +301,9 @@ class EarlyStopping(Around):
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has_method("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Return the decision values, if the booster has them.
+        """Return the booster's decision values; available if the booster has this method.
 
         Parameters
         ----------
@@ -303,70 +319,74 @@ class EarlyStopping(Around):
         return self.estimator_.decision_function(X)
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        tags, estimator_tags = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = estimator_tags.estimator_type
+        tags.classifier_tags, tags.regressor_tags = (
+            estimator_tags.classifier_tags,
+            estimator_tags.regressor_tags,
+        )
+        tags.input_tags, tags.target_tags = estimator_tags.input_tags, estimator_tags.target_tags
         tags.input_tags.sparse = False
         return tags
 
 
-def _set_aside(
+def _mask_of_rows_set_aside(
     fraction: float, n_rows: int, labels: Any, groups: Any, random: np.random.RandomState
 ) -> np.ndarray:
-    """Return a mask of rows to set aside: for each class its share of rows or groups.
+    """Return a boolean mask of the rows to set aside, stratified by class.
 
-    At least one is left of each class. A group with the last rows of a class is not set aside,
-    whatever its most common class is.
+    The fraction refers to rows, or to whole groups if there are groups. At least one row of each
+    class is left for training: a group with the last rows of a class is not set aside, whatever its
+    most common class is.
     """
-    unit = np.arange(n_rows)
+    unit_of_row = np.arange(n_rows)
     if groups is not None:
-        unit = np.unique(np.asarray(groups), return_inverse=True)[1]
-    n_units = int(unit.max(initial=-1)) + 1
-    what = "row" if groups is None else "group"
+        unit_of_row = np.unique(np.asarray(groups), return_inverse=True)[1]
+    n_units = int(unit_of_row.max(initial=-1)) + 1
+    kind = "row" if groups is None else "group"
     if n_units < 2:
         raise ValueError(
-            f"n_samples={n_rows}: {n_units} {what} cannot be set aside and fitted on, too."
+            f"n_samples={n_rows}: {n_units} {kind} cannot be set aside and fitted on, too."
         )
-    times = _times(unit, n_units, labels)
-    stratum = times.argmax(axis=1)
-    drawn: list[np.ndarray] = []
-    for label in np.unique(stratum):
-        members = random.permutation(np.flatnonzero(stratum == label))
-        n_taken = min(int(fraction * len(members) + random.uniform()), len(members) - 1)
-        drawn.append(members[:n_taken])
-    units = _removable(np.concatenate(drawn), times)
-    # One is taken from the most common class, so that early stopping has a test set.
+    class_counts = _count_classes_by_unit(unit_of_row, n_units, labels)
+    stratum_of_unit = class_counts.argmax(axis=1)
+    drawn_units: list[np.ndarray] = []
+    for label in np.unique(stratum_of_unit):
+        stratum_units = random.permutation(np.flatnonzero(stratum_of_unit == label))
+        n_drawn = min(int(fraction * len(stratum_units) + random.uniform()), len(stratum_units) - 1)
+        drawn_units.append(stratum_units[:n_drawn])
+    units = _removable_units(np.concatenate(drawn_units), class_counts)
+    # Early stopping needs at least one unit, which is then taken from the most common class.
     if not len(units):
-        common = stratum == np.bincount(stratum).argmax()
-        others = np.flatnonzero(~common)
-        order = np.concatenate([random.permutation(np.flatnonzero(common)), others])
-        units = _removable(order, times)[:1]
+        is_most_common = stratum_of_unit == np.bincount(stratum_of_unit).argmax()
+        other_units = np.flatnonzero(~is_most_common)
+        order = np.concatenate([random.permutation(np.flatnonzero(is_most_common)), other_units])
+        units = _removable_units(order, class_counts)[:1]
     if not len(units):
         raise ValueError(
-            f"n_samples={n_rows}: each {what} holds the last rows of a class, so none can be set "
+            f"n_samples={n_rows}: each {kind} holds the last rows of a class, so none can be set "
             "aside: use a fixed number of trees."
         )
-    aside = np.zeros(n_units, dtype=bool)
-    aside[units] = True
-    return aside[unit]
+    is_set_aside = np.zeros(n_units, dtype=bool)
+    is_set_aside[units] = True
+    return is_set_aside[unit_of_row]
 
 
-def _times(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
-    """Return the number of rows of each class in each row or group; one column without classes."""
+def _count_classes_by_unit(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
+    """Count the rows of each class in each unit (row or group); one column without classes."""
     if labels is None:
         return np.bincount(unit)[:, None]
     classes, codes = np.unique(labels, return_inverse=True)
-    times = np.zeros((n_units, len(classes)), dtype=np.intp)
-    np.add.at(times, (unit, codes), 1)
-    return times
+    counts = np.zeros((n_units, len(classes)), dtype=np.intp)
+    np.add.at(counts, (unit, codes), 1)
+    return counts
 
 
-def _removable(units: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the units that can be removed in turn while a row of every class is left."""
-    counts, removable = times.sum(axis=0), []
+def _removable_units(units: np.ndarray, class_counts: np.ndarray) -> np.ndarray:
+    """Return the units that can be set aside one after the other while every class keeps a row."""
+    remaining_counts, removable = class_counts.sum(axis=0), []
     for unit in units:
-        if (counts > times[unit]).all():
-            counts = counts - times[unit]
+        if (remaining_counts > class_counts[unit]).all():
+            remaining_counts = remaining_counts - class_counts[unit]
             removable.append(unit)
     return np.array(removable, dtype=np.intp)

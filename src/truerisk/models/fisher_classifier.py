@@ -1,4 +1,4 @@
-"""FisherClassifier: least squares on the codes −1 and +1 of the classes."""
+"""FisherClassifier: a linear classifier fitted by least squares on class codes −1 and +1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ THRESHOLDS = ("least-squares", "balanced")
 
 
 class FisherClassifier(ClassifierMixin, BaseEstimator):
-    r"""Fisher's linear discriminant as a regression on class codes, one class against the rest.
+    r"""Fisher's linear discriminant as least squares on class codes, one class against the others.
 
     .. math:: (w_k, b_k) = \arg\min \sum_i \omega_i\,(t_{ik} - b_k - x_i^\top w_k)^2
 
@@ -23,11 +23,11 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
 
     For two classes w is a multiple of :math:`S_W^{-1}(m_1 - m_0)`: the *direction* is that of
     linear discriminant analysis (LDA), and of Fisher (1936). The *threshold* differs. Least squares
-    leaves residuals with mean 0, so that the larger class gets more room; with
+    leaves residuals with mean 0, so that the boundary lies nearer to the smaller class; with
     `threshold="balanced"` every class has the same weight: the boundary lies midway between the
-    projected class means, as in LDA with equal priors. With equally many rows in each class all
-    three agree. With three or more classes this is not LDA: a class that lies between two others
-    can be masked by them.
+    projected class means, as in LDA with equal priors. If all classes have equally many rows, the
+    three thresholds agree. With three or more classes this is not LDA: a class that lies between
+    two others can be masked by them.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         self.threshold = threshold
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FisherClassifier:
-        """Solve the least-squares problem.
+        """Compute coefficients and intercepts by weighted least squares.
 
         Parameters
         ----------
@@ -105,22 +105,26 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError("y holds one class only: there is nothing to distinguish.")
         targets = class_codes(codes, len(self.classes_))
-        x_mean, t_mean = np.average(X, 0, weights), np.average(targets, 0, weights)
-        root = np.sqrt(weights)[:, None]
-        slopes = np.linalg.lstsq(root * (X - x_mean), root * (targets - t_mean), rcond=None)[0]
+        x_mean, target_mean = np.average(X, 0, weights), np.average(targets, 0, weights)
+        root_weights = np.sqrt(weights)[:, None]
+        slopes = np.linalg.lstsq(
+            root_weights * (X - x_mean), root_weights * (targets - target_mean), rcond=None
+        )[0]
         if self.threshold == "balanced":
-            # These are means of the class means of X and of the codes, over classes with a positive
-            # weight.
-            present = [k for k in np.unique(codes) if weights[codes == k].any()]
-            x = [np.average(X[codes == k], 0, weights[codes == k]) for k in present]
-            t = [targets[codes == k][0] for k in present]
-            x_mean, t_mean = np.mean(x, axis=0), np.mean(t, axis=0)
+            # The balanced intercept uses averages of the class means of X and of the class codes.
+            # Classes whose rows all have weight 0 are left out.
+            weighted_classes = [k for k in np.unique(codes) if weights[codes == k].any()]
+            class_means = [
+                np.average(X[codes == k], 0, weights[codes == k]) for k in weighted_classes
+            ]
+            class_targets = [targets[codes == k][0] for k in weighted_classes]
+            x_mean, target_mean = np.mean(class_means, axis=0), np.mean(class_targets, axis=0)
         self.coef_ = np.ascontiguousarray(slopes.T)
-        self.intercept_ = t_mean - x_mean @ slopes
+        self.intercept_ = target_mean - x_mean @ slopes
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the values of the regressions: for two classes that of the second class.
+        """Return the value of each class's regression, or of the second class if there are two.
 
         Parameters
         ----------
@@ -138,7 +142,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the largest value; on the boundary the first such class.
+        """Predict the class with the largest decision value, or the first of several such classes.
 
         Parameters
         ----------
@@ -156,13 +160,16 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
 
 
 def class_codes(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return codes −1 and +1 for each row, one column per class (or only the second of two)."""
-    first = 1 if n_classes == 2 else 0
-    return np.where(codes[:, None] == np.arange(first, n_classes), 1.0, -1.0)
+    """Return a matrix of codes: +1 where a row belongs to the column's class, otherwise −1.
+
+    There is one column per class; for two classes there is only the column of the second class.
+    """
+    first_class = 1 if n_classes == 2 else 0
+    return np.where(codes[:, None] == np.arange(first_class, n_classes), 1.0, -1.0)
 
 
 def _weights(given: Any, n_rows: int) -> np.ndarray:
-    """Return one weight per row, which is 1 by default."""
+    """Check the sample weights and return one weight per row, which is 1 by default."""
     if given is None:
         return np.ones(n_rows)
     weights: np.ndarray = check_array(given, ensure_2d=False, dtype=np.float64)

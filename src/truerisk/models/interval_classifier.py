@@ -1,4 +1,4 @@
-"""IntervalClassifier: minimum training error on the line with at most k intervals."""
+"""IntervalClassifier: least training error in one feature, with at most k intervals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-NEVER = 2**60  # This exceeds the number of errors in any data.
+# This number exceeds the number of errors in any data.
+MORE_THAN_ALL_ERRORS = 2**60
 
 
 class IntervalClassifier(ClassifierMixin, BaseEstimator):
-    r"""Classifier on the line with at most k intervals and the smallest number of training errors.
+    r"""Classifier with at most k intervals of one feature and the least number of training errors.
 
     .. math:: \hat f_k = \arg\min_{f \in \mathcal F_k} \#\{i : f(x_i) \ne y_i\}
 
@@ -23,12 +24,13 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
     k). Boundaries lie midway between neighbouring distinct x of the training rows, and a row on a
     boundary belongs to the left interval; rows with equal x always get equal labels.
 
-    Several functions can make equally few errors. The one with the **fewest intervals** is taken;
-    among these the one that **stays** longest, read from left to right (the longest first interval,
-    then the longest second, ...); of two with the same boundaries the one that starts with the
-    lower class, **label 0** (this can only be the choice between the two constant functions).
+    Several functions can make equally few errors. The function with the **fewest
+    intervals** is chosen. If several have equally few intervals, the function with the **longest
+    first interval** is chosen, then the longest second interval, and so on from left to right. Of
+    two functions with the same boundaries the one that starts with the lower class, **label 0**, is
+    chosen (this can only be the choice between the two constant functions).
 
-    It takes one feature, as a column or as a one-dimensional array, and two classes.
+    X must have one feature, as a column or as a one-dimensional array, and y two classes.
 
     Parameters
     ----------
@@ -81,13 +83,15 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # A single feature of a problem predicts poorly.
+        # One feature of a problem with several features predicts poorly.
+        tags.classifier_tags.poor_score = True
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False  # scikit-learn's IsotonicRegression has the same tag.
+        # scikit-learn's IsotonicRegression, which takes one feature, sets the same tag.
+        tags.input_tags.two_d_array = False
         return tags
 
     def fit(self, X: Any, y: Any) -> IntervalClassifier:
-        """Divide the line into intervals.
+        """Find the boundaries and labels of the intervals with the least number of training errors.
 
         Parameters
         ----------
@@ -106,24 +110,24 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         column, y = validate_data(self, _column(X), y, dtype=np.float64)
         self._refuse_width(column.shape[1])
         check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind != "binary":
+        target_type = type_of_target(y, input_name="y", raise_unknown=True)
+        if target_type != "binary":
             raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
+                f"Only binary classification is supported. The type of the target is {target_type}."
             )
         self.classes_, codes = np.unique(y, return_inverse=True)
-        values, group = np.unique(column[:, 0], return_inverse=True)
+        values, value_of_row = np.unique(column[:, 0], return_inverse=True)
         counts = np.zeros((len(values), 2), dtype=np.int64)
-        np.add.at(counts, (group.ravel(), codes.ravel()), 1)
-        ends, label = _least_errors(counts, int(self.k))
-        self.boundaries_ = boundaries_between(values[ends], values[ends + 1])
-        self.labels_ = self.classes_[(label + np.arange(len(ends) + 1)) % 2]
-        per_interval = np.add.reduceat(counts, np.concatenate([[0], ends + 1]), axis=0)
-        self.counts_ = per_interval[:, : len(self.classes_)]
+        np.add.at(counts, (value_of_row.ravel(), codes.ravel()), 1)
+        last_groups, first_label = _intervals_with_least_errors(counts, int(self.k))
+        self.boundaries_ = boundaries_between(values[last_groups], values[last_groups + 1])
+        self.labels_ = self.classes_[(first_label + np.arange(len(last_groups) + 1)) % 2]
+        interval_counts = np.add.reduceat(counts, np.concatenate([[0], last_groups + 1]), axis=0)
+        self.counts_ = interval_counts[:, : len(self.classes_)]
         return self
 
     def apply(self, X: Any) -> np.ndarray:
-        """Return the number of the interval of each row, 0 for the leftmost.
+        """Return for each row the number of the interval in which it lies, 0 for the leftmost.
 
         `counts_[model.apply(X)].sum(axis=1)` is the number of training rows behind each prediction.
 
@@ -142,7 +146,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         return np.searchsorted(self.boundaries_, column[:, 0], side="left")
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the interval of each row.
+        """Predict the class of the interval in which each row lies.
 
         Parameters
         ----------
@@ -158,7 +162,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         return self.labels_[interval]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the class shares among the training rows of the interval of each row.
+        """Return the class shares of the training rows that lie in the same interval as each row.
 
         Parameters
         ----------
@@ -183,52 +187,59 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
 
 
 def boundaries_between(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return midpoints of left < right such that left <= boundary < right despite rounding."""
-    # The numbers are halved first, because the sum of two large ones may overflow.
-    middle = left / 2 + right / 2
-    inside = (left <= middle) & (middle < right)
-    return np.where(inside, middle, left)
+    """Return the midpoints of left and right, rounded so that left <= boundary < right."""
+    # Each number is halved before adding, because the sum of two large numbers may overflow.
+    midpoints = left / 2 + right / 2
+    is_between = (left <= midpoints) & (midpoints < right)
+    return np.where(is_between, midpoints, left)
 
 
 def _column(X: Any) -> Any:
-    """Return X, or the column for a one-dimensional X."""
-    if hasattr(X, "tocoo"):  # A sparse X is refused during validation.
+    """Return X with two dimensions; a one-dimensional X becomes a column."""
+    # A sparse X is refused later, during validation.
+    if hasattr(X, "tocoo"):
         return X
     if not hasattr(X, "ndim"):
         X = np.asarray(X)
     return np.asarray(X).reshape(-1, 1) if X.ndim == 1 else X
 
 
-def _least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """Return the groups after which an interval ends, and the label of the first interval.
+def _intervals_with_least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+    """Find the intervals with the fewest errors: the last group of each and the label of the first.
 
-    The recursion goes from right to left: `ahead[a, r − 1]` is the minimum number of errors from a
-    group on that has label a and is in the first of exactly r intervals. `stays[g]` says whether
-    group g + 1 then has the same label as group g, which is preferred if it costs nothing.
+    A group is a set of rows with equal x. The last group of the last interval is not returned.
+
+    The recursion goes from right to left. `errors_ahead[a, r − 1]` is the minimum number of errors
+    in the current group and all groups to its right, if the group has label a and exactly r
+    intervals remain. `stays[g]` is True if group g + 1 then has the same label as group g, which is
+    preferred if it causes no more errors.
     """
-    n, most = len(counts), min(k, len(counts))
-    wrong = counts[:, ::-1]
-    stays = np.ones((n, 2, most), dtype=bool)
-    ahead = np.full((2, most), NEVER)
-    ahead[:, 0] = wrong[-1]
-    changed = np.full((2, most), NEVER)
+    n, max_intervals = len(counts), min(k, len(counts))
+    errors = counts[:, ::-1]
+    keeps_label = np.ones((n, 2, max_intervals), dtype=bool)
+    errors_ahead = np.full((2, max_intervals), MORE_THAN_ALL_ERRORS)
+    errors_ahead[:, 0] = errors[-1]
+    errors_after_change = np.full((2, max_intervals), MORE_THAN_ALL_ERRORS)
     for g in range(n - 2, -1, -1):
-        changed[:, 1:] = ahead[::-1, :-1]
-        np.less_equal(ahead, changed, out=stays[g])
-        ahead = np.minimum(np.minimum(ahead, changed) + wrong[g][:, None], NEVER)
-    least = ahead.min(axis=0)
-    fewest = int(least.argmin())
-    firsts = np.flatnonzero(ahead[:, fewest] == least[fewest])
-    ways = [(_ends(stays, int(a), fewest), -int(a)) for a in firsts]
-    ends, negated = max(ways)  # Later ends are preferred, and then the lower label.
-    return np.array(ends, dtype=np.intp), -negated
+        errors_after_change[:, 1:] = errors_ahead[::-1, :-1]
+        np.less_equal(errors_ahead, errors_after_change, out=keeps_label[g])
+        errors_ahead = np.minimum(
+            np.minimum(errors_ahead, errors_after_change) + errors[g][:, None], MORE_THAN_ALL_ERRORS
+        )
+    least_errors = errors_ahead.min(axis=0)
+    n_changes = int(least_errors.argmin())
+    first_labels = np.flatnonzero(errors_ahead[:, n_changes] == least_errors[n_changes])
+    solutions = [(_ends(keeps_label, int(a), n_changes), -int(a)) for a in first_labels]
+    # Later boundaries are preferred, and then the lower label.
+    ends, negated_label = max(solutions)
+    return np.array(ends, dtype=np.intp), -negated_label
 
 
-def _ends(stays: np.ndarray, label: int, changes: int) -> list[int]:
-    """Return the groups after which the label changes, starting with `label`."""
-    ends = []
-    for g in range(len(stays) - 1):
-        if not stays[g, label, changes]:
-            ends.append(g)
-            label, changes = 1 - label, changes - 1
-    return ends
+def _ends(keeps_label: np.ndarray, label: int, n_changes: int) -> list[int]:
+    """Follow the best decisions from the left; return the groups after which the label changes."""
+    last_groups = []
+    for g in range(len(keeps_label) - 1):
+        if not keeps_label[g, label, n_changes]:
+            last_groups.append(g)
+            label, n_changes = 1 - label, n_changes - 1
+    return last_groups

@@ -1,4 +1,4 @@
-"""XGBoost's classifier for arbitrary labels; importing this module imports xgboost."""
+"""XGBoost's classifier for labels of any kind; importing this module imports xgboost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xgboost import XGBClassifier
 
 
 class LabelledXGBClassifier(XGBClassifier):
-    """XGBClassifier for arbitrary labels, instead of the class numbers 0, 1, … only.
+    """XGBClassifier that accepts labels of any kind, not only the class numbers from 0 on.
 
     The labels of the training rows are numbered in sorted order, so that a class that is absent
     from them is no error either. Everything else, parameters and predictions, is that of XGBoost.
@@ -18,7 +18,7 @@ class LabelledXGBClassifier(XGBClassifier):
     labels_: np.ndarray
 
     def fit(self, X: Any, y: Any, **params: Any) -> LabelledXGBClassifier:
-        """Fit on the numbers of the classes; `params` are those of XGBClassifier.
+        """Fit XGBClassifier on class codes; `params` are passed to `XGBClassifier.fit`.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class LabelledXGBClassifier(XGBClassifier):
             del self.labels_
         labels, codes = np.unique(np.asarray(y), return_inverse=True)
         if params.get("eval_set") is not None:
-            eval_set = [(one, _codes(labels, of)) for one, of in params["eval_set"]]
+            eval_set = [(X_eval, _codes(labels, y_eval)) for X_eval, y_eval in params["eval_set"]]
             params = {**params, "eval_set": eval_set}
         super().fit(X, codes, **params)
         self.labels_ = labels
@@ -43,13 +43,13 @@ class LabelledXGBClassifier(XGBClassifier):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels in the order of the columns of probabilities."""
-        # During `fit`, XGBoost sets the classes to the codes 0, 1, ...
-        held: np.ndarray = vars(self).get("labels_", super().classes_)
-        return held
+        """Class labels, in the order of the columns of the predicted probabilities."""
+        # During `fit`, `labels_` is missing, and XGBoost's codes 0, 1, ... are returned instead.
+        class_labels: np.ndarray = vars(self).get("labels_", super().classes_)
+        return class_labels
 
     def predict(self, X: Any, **params: Any) -> np.ndarray:
-        """Return the label of each row; `params` are those of XGBClassifier.
+        """Predict the label of each row; `params` are passed to `XGBClassifier.predict`.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class LabelledXGBClassifier(XGBClassifier):
         return codes if params.get("output_margin") else self.labels_[codes]
 
     def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
-        """Return the probability of each class; `params` are those of XGBClassifier.
+        """Return the class probabilities; `params` are passed to `XGBClassifier.predict_proba`.
 
         Parameters
         ----------
@@ -77,18 +77,22 @@ class LabelledXGBClassifier(XGBClassifier):
         -------
         array, shape (n_samples, n_classes)
         """
-        shares = np.asarray(super().predict_proba(X, **params))
-        # XGBoost treats a single class as two.
-        return shares if len(self.labels_) > 1 else np.ones((len(shares), 1), shares.dtype)
+        probabilities = np.asarray(super().predict_proba(X, **params))
+        # If there is a single class, XGBoost returns probabilities of two classes.
+        return (
+            probabilities
+            if len(self.labels_) > 1
+            else np.ones((len(probabilities), 1), probabilities.dtype)
+        )
 
 
 def _codes(labels: np.ndarray, y: Any) -> np.ndarray:
-    """Return the numbers of these labels.
+    """Return the position of each label of y among the sorted training labels.
 
-    Raise for labels without a training row, as XGBoost does.
+    Raise ValueError for labels without a training row, as XGBoost does.
     """
-    given = np.asarray(y)
-    strange = np.setdiff1d(given, labels)
-    if len(strange):
-        raise ValueError(f"eval_set has the label {strange[0]}, and no training row has.")
-    return np.searchsorted(labels, given)
+    y_labels = np.asarray(y)
+    unknown_labels = np.setdiff1d(y_labels, labels)
+    if len(unknown_labels):
+        raise ValueError(f"eval_set has the label {unknown_labels[0]}, and no training row has.")
+    return np.searchsorted(labels, y_labels)

@@ -1,4 +1,4 @@
-"""The words of `--models`: for each a pipeline and a small grid fit for the size of the data."""
+"""Learners by their names in `--models`: a pipeline with a small grid that depends on the data."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, entries_of_table
 from truerisk.models.builders import Grid, Learner, Size, TaskWord
 from truerisk.models.preparation import prepare, prepare_levels
 
 registry = Registry(
     "learner",
-    lines_of(
+    entries_of_table(
         "truerisk.models",
         """
     knn  builders:knn  k nearest neighbours; k is tuned
@@ -34,11 +34,11 @@ registry = Registry(
     """,
     ),
 )
-"""Word -> learner and one sentence about it."""
+"""Registry: name of each learner, the object that builds it, and a sentence about it."""
 
 
 def names(task: TaskWord | None = None) -> list[str]:
-    """Return the names of learners, all of them or those of one task.
+    """Return the names of all learners, or of the learners for one task.
 
     Parameters
     ----------
@@ -64,21 +64,22 @@ def names(task: TaskWord | None = None) -> list[str]:
 
 
 SLOW_ROWS = 5_000
-"""The cost of support vectors grows faster than n²: with more rows they are not a default."""
+"""With more rows, "svm" is no default learner, because its cost grows faster than n²."""
 
 MANY_ROWS = 10_000
-"""With more rows boosting is a default, too.
+"""With more rows, "boosting" is a default learner, too.
 
-Two hundred trees of 31 leaves have six thousand values to learn. Of some hundred rows it takes ten
-times what the others take together, of ten thousand three; with more, a few fits do for the rest.
+Two hundred trees of 31 leaves have six thousand values to learn. With some hundred rows boosting
+takes ten times as long as the other default learners together, with ten thousand rows three times
+as long. With more rows, a few fits are enough for its grid.
 """
 
 
 def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
-    """Return the learners that are compared if none is named.
+    """Return the names of the learners that are compared by default.
 
-    They are four cheap and different learners, and a fifth one for many rows. For outcomes in time
-    they are two, which need scikit-survival.
+    The defaults are four cheap learners of different kinds, and boosting as a fifth one for many
+    rows. For survival outcomes the defaults are two learners, which need scikit-survival.
 
     Parameters
     ----------
@@ -104,10 +105,10 @@ def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
     """
     if task == "survival":
         return ("cox", "survival-forest")
-    more = ("boosting",) if n_rows > MANY_ROWS else ()
+    boosting_names = ("boosting",) if n_rows > MANY_ROWS else ()
     if task == "classification":
-        return ("knn", "lda", "logistic", "tree", *more)
-    return ("knn", "ridge", "lasso" if n_rows > SLOW_ROWS else "svm", "tree", *more)
+        return ("knn", "lda", "logistic", "tree", *boosting_names)
+    return ("knn", "ridge", "lasso" if n_rows > SLOW_ROWS else "svm", "tree", *boosting_names)
 
 
 def learner(
@@ -122,7 +123,7 @@ def learner(
     missing: bool = False,
     parts: int = 2,
 ) -> tuple[Any, Grid]:
-    """Return the pipeline and the grid of a learner, with parameter names such as `model__C`.
+    """Return the pipeline and the grid of a learner; grid keys are names such as `model__C`.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def learner(
     >>> list(pipeline.named_steps), grid
     (['prepare', 'model'], {'model__n_neighbors': [1, 3, 5]})
     """
-    entry = _entry(label, task)
+    entry = _registered_learner(label, task)
     if n_rows < 1 or n_features < 1:
         raise BadData(f"{n_rows} rows and {n_features} features: a learner needs some of both.")
     from sklearn.pipeline import Pipeline
@@ -172,29 +173,29 @@ def learner(
         numeric = [j for j in range(n_features) if j not in set(text)]
     preparation: Any
     if entry.levels == "indicators":
-        size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0, parts=parts)
+        size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0, n_parts=parts)
         preparation = prepare(numeric, text, scale=entry.scale, missing=missing)
     else:
-        size = Size(n_rows, len(numeric) + len(text), n_classes, n_levels=len(text), parts=parts)
+        size = Size(n_rows, len(numeric) + len(text), n_classes, n_levels=len(text), n_parts=parts)
         preparation = prepare_levels(numeric, text, entry.levels)
     model, grid = entry.build(task, size)
-    first = [] if preparation == "passthrough" else [("prepare", preparation)]
+    preparation_steps = [] if preparation == "passthrough" else [("prepare", preparation)]
     return (
-        Pipeline([*first, ("model", model)]),
+        Pipeline([*preparation_steps, ("model", model)]),
         {f"model__{name}": values for name, values in grid.items()},
     )
 
 
-def _entry(name: str, task: TaskWord) -> Learner:
-    fits = names(task)
-    if not fits:
+def _registered_learner(name: str, task: TaskWord) -> Learner:
+    suitable_names = names(task)
+    if not suitable_names:
         raise UnknownName(
             f"there is no task {task!r}: it is classification, regression or survival."
         )
     entry: Learner = registry.load(name)
     if task not in entry.tasks:
         raise Refusal(
-            f"{name} does {entry.tasks[0]} only ({registry[name].about}) and the task is "
-            f"{task}: use {', '.join(fits)}."
+            f"{name} does {entry.tasks[0]} only ({registry[name].summary}) and the task is "
+            f"{task}: use {', '.join(suitable_names)}."
         )
     return entry

@@ -1,4 +1,4 @@
-"""LightGBM with its categorical columns as a parameter; importing it imports lightgbm."""
+"""LightGBM with its categorical columns as a parameter; importing this module imports lightgbm."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 from lightgbm import LGBMClassifier, LGBMRegressor
 
-LEVELS = "categorical_feature"
+CATEGORICAL_PARAMETER = "categorical_feature"
 
 
-class _Levelled:
-    """LightGBM with `categorical_feature`, which it accepts only in ``fit``, as a parameter.
+class _WithCategoricalColumns:
+    """Mixin that makes `categorical_feature`, which LightGBM accepts only in ``fit``, a parameter.
 
-    A pipeline does not pass it to ``fit``.
+    In a pipeline it could not be passed to ``fit`` without further work.
     """
 
     def fit(self, X: Any, y: Any, **params: Any) -> Any:
-        """Fit with the columns of levels that the parameter names.
+        """Fit LightGBM with the categorical columns from the parameter `categorical_feature`.
 
         Parameters
         ----------
@@ -29,24 +29,24 @@ class _Levelled:
         -------
         The model itself.
         """
-        levels = self.get_params().get(LEVELS)  # type: ignore[attr-defined]
-        if levels is not None:
-            params = {LEVELS: list(levels), **params}
+        categorical_columns = self.get_params().get(CATEGORICAL_PARAMETER)  # type: ignore[attr-defined]
+        if categorical_columns is not None:
+            params = {CATEGORICAL_PARAMETER: list(categorical_columns), **params}
         return super().fit(X, y, **params)  # type: ignore[misc]
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        """Return the parameters of LightGBM's core, without the one that belongs to ``fit``.
+        """Return the parameters for LightGBM's core library, without `categorical_feature`.
 
-        The core would warn of it.
+        The core library would warn of this parameter, because it belongs to ``fit``.
         """
-        given: dict[str, Any] = super()._process_params(stage)  # type: ignore[misc]
-        given.pop(LEVELS, None)
-        return given
+        core_params: dict[str, Any] = super()._process_params(stage)  # type: ignore[misc]
+        core_params.pop(CATEGORICAL_PARAMETER, None)
+        return core_params
 
 
-class LevelledLGBMClassifier(_Levelled, LGBMClassifier):
+class CategoricalLGBMClassifier(_WithCategoricalColumns, LGBMClassifier):
     """LGBMClassifier with a parameter `categorical_feature`: positions of categorical columns."""
 
 
-class LevelledLGBMRegressor(_Levelled, LGBMRegressor):
+class CategoricalLGBMRegressor(_WithCategoricalColumns, LGBMRegressor):
     """LGBMRegressor with a parameter `categorical_feature`: positions of categorical columns."""

@@ -1,4 +1,4 @@
-"""LogisticPath: logistic regression with an L1, elastic-net or ridge penalty, the whole path."""
+"""LogisticPath: logistic regression at all penalties of a path (L1, elastic net or ridge)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from truerisk.models.logistic_places import (
     SETTING,
-    paths_of,
-    place_of,
+    position_on_path,
     row_weights,
+    solve_path_at,
 )
 from truerisk.plan.answers import codes_of_scores
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 
-FEW = 10  # classes, of which scikit-learn never wonders whether they are numbers
+# With at most this many classes scikit-learn never suspects that labels are numbers.
+MAX_CLASSES_WITHOUT_CHECK = 10
 
 
 class LogisticPath(ClassifierMixin, BaseEstimator):
-    r"""Penalised logistic regression at every penalty of a path, from one fit.
+    r"""Penalised logistic regression for a whole path of penalties λ, computed in one fit.
 
     .. math::
         \min_{\beta_0, \beta}\; \sum_i \tilde w_i\, \ell(y_i, \beta_0 + x_i^\top \beta)
@@ -37,11 +38,11 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
     glmnet. Two classes have one score function, more classes have one each (softmax, the ungrouped
     multinomial). :math:`\lambda` corresponds to scikit-learn's :math:`C = 1/(n\lambda)`.
 
-    It is solved by Newton steps with coordinate descent inside, from the largest λ down: sequential
-    strong rules choose the columns that may enter, the gradients of the others are checked
-    afterwards, and the last two solutions are extrapolated as the start of the next one. No λ is
-    ever omitted: if `max_iter` is not enough, `converged_` is False and a `ConvergenceWarning` is
-    issued.
+    The path is computed by Newton steps with coordinate descent inside, from the largest λ down:
+    sequential strong rules choose the columns that may enter, the gradients of the others are
+    checked afterwards, and the last two solutions are extrapolated as the start of the next one. No
+    λ is ever omitted: if `max_iter` is not enough, `converged_` is False and a `ConvergenceWarning`
+    is issued.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticPath:
-        """Fit the path.
+        """Compute the coefficients for every penalty of the path.
 
         Parameters
         ----------
@@ -177,13 +178,14 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         LogisticPath
             The fitted model.
         """
-        X, y = self._checked(X, y)
+        X, y = self._validate(X, y)
         weights = row_weights(sample_weight, X)
-        seen = weights > 0
-        if not seen.any():
+        has_weight = weights > 0
+        if not has_weight.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
-        self.classes_ = np.unique(y[seen])
-        if len(self.classes_) > FEW and y.dtype.kind in "biu":  # others were asked before
+        self.classes_ = np.unique(y[has_weight])
+        # Other labels were checked in `_checked`.
+        if len(self.classes_) > MAX_CLASSES_WITHOUT_CHECK and y.dtype.kind in "biu":
             check_classification_targets(y)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -192,12 +194,12 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             )
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         setting = {name: getattr(self, name) for name in SETTING}
-        paths = paths_of(setting, [self.at], X, codes, weights, len(self.classes_))
+        paths = solve_path_at(setting, [self.at], X, codes, weights, len(self.classes_))
         path = paths.path
         self.lambdas_ = path.lambdas
-        binary = len(self.classes_) == 2
-        self.coef_path_ = path.coefficients[:, 0] if binary else path.coefficients
-        self.intercept_path_ = path.intercepts[:, 0] if binary else path.intercepts
+        is_binary = len(self.classes_) == 2
+        self.coef_path_ = path.coefficients[:, 0] if is_binary else path.coefficients
+        self.intercept_path_ = path.intercepts[:, 0] if is_binary else path.intercepts
         self.converged_, self.n_iter_ = path.converged, path.passes
         self.lambda_ = float(paths.lambdas[0])
         self.coef_, self.intercept_ = paths.coefficients[0], paths.intercepts[0]
@@ -227,7 +229,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any, at: float | None = None) -> np.ndarray:
-        """Return the class probabilities, in the order of `classes_`.
+        """Return the class probabilities at one penalty, in the order of `classes_`.
 
         Parameters
         ----------
@@ -247,7 +249,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return softmax(scores, axis=1)
 
     def predict_log_proba(self, X: Any, at: float | None = None) -> np.ndarray:
-        """Return the logarithms of the class probabilities.
+        """Return the logarithms of the class probabilities at one penalty.
 
         Parameters
         ----------
@@ -262,11 +264,13 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             The logarithms, in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):
-            logs: np.ndarray = np.log(self.predict_proba(X, at))
-        return logs
+            log_probabilities: np.ndarray = np.log(self.predict_proba(X, at))
+        return log_probabilities
 
     def predict(self, X: Any, at: float | None = None) -> np.ndarray:
-        """Return the class with the largest score; of scores within 1e-10 of each other the first.
+        """Predict the class with the largest score; scores that differ by < 1e-10 count as equal.
+
+        Of classes with equal scores the first is predicted.
 
         Parameters
         ----------
@@ -285,7 +289,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return self.classes_[codes]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the coefficients against λ, one panel per score function (needs matplotlib).
+        """Plot the coefficients against λ, with one panel per score function (needs matplotlib).
 
         Parameters
         ----------
@@ -300,29 +304,29 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             The axes with the drawing.
         """
         check_is_fitted(self)
-        return load_from_above("coefficient-path")(self, ax=ax, **options)
+        return load_from_package("coefficient-path")(self, ax=ax, **options)
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """X and y as scikit-learn checks them; of whole numbers there is little to ask."""
-        how = {"accept_sparse": "csc", "dtype": np.float64, "order": "F"}
+    def _validate(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Check X and y as scikit-learn does; integer labels need fewer checks."""
+        validation_options = {"accept_sparse": "csc", "dtype": np.float64, "order": "F"}
         if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu":
-            X = validate_data(self, X, **how)
+            X = validate_data(self, X, **validation_options)
             check_consistent_length(X, y)
             return X, y
-        X, y = validate_data(self, X, y, **how)
+        X, y = validate_data(self, X, y, **validation_options)
         check_classification_targets(y)
         return X, np.asarray(y)
 
     def _solution(self, at: float | None) -> tuple[np.ndarray, np.ndarray]:
         if at is None:
             return self.coef_, self.intercept_
-        place = place_of(at, self.lambdas_)
-        if place is None:
+        position = position_on_path(at, self.lambdas_)
+        if position is None:
             near = self.lambdas_[np.argmin(abs(self.lambdas_ - at))]
             raise ValueError(
                 f"at={at!r} is not on the path (the nearest λ is {near:.6g}): name a place in "
                 "lambdas_, or fit with this λ as the parameter `at`."
             )
-        width = len(self.coef_)
-        coefficients = self.coef_path_[place].reshape(width, -1)
-        return coefficients, self.intercept_path_[place].reshape(width)
+        n_functions = len(self.coef_)
+        coefficients = self.coef_path_[position].reshape(n_functions, -1)
+        return coefficients, self.intercept_path_[position].reshape(n_functions)

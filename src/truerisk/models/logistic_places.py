@@ -1,4 +1,4 @@
-"""Solutions of LogisticPath at the positions of a list of `at`, all from one path."""
+"""Solutions of LogisticPath at several values of its parameter `at`, all from one path."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from truerisk.core.frozen import frozen
 from truerisk.kernels.logistic import Solutions, logistic_path
 
 SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
-"""The parameters of LogisticPath that its path depends on."""
+"""Names of the parameters of LogisticPath on which the path of solutions depends."""
 
-SAME = 1e-9  # Values of λ with a smaller relative difference are considered equal.
-RATIO, RATIO_FEW_ROWS = 1e-4, 1e-2
+# Two values of λ with a smaller relative difference are considered equal.
+LAMBDA_TOLERANCE = 1e-9
+LEAST_RATIO, LEAST_RATIO_FEW_ROWS = 1e-4, 1e-2
 
 
 @frozen(eq=False)
-class PathPlaces:
-    """The path, and for each `at`: its λ, coefficients (f, p), intercepts (f,), convergence.
+class PathSolutions:
+    """The path of LogisticPath, and its solution (coefficients, intercepts) for each value of `at`.
 
-    `warning` says where `max_iter` was insufficient.
+    The path has f score functions and p features: coefficients (f, p) and intercepts (f,).
+
+    `warning` is a message if `max_iter` was insufficient for some penalty, otherwise None.
     """
 
     path: Solutions
@@ -33,7 +36,7 @@ class PathPlaces:
     warning: str | None
 
 
-def paths_of(
+def solve_path_at(
     setting: Mapping[str, Any],
     ats: Sequence[float | None],
     X: Any,
@@ -41,59 +44,66 @@ def paths_of(
     weights: np.ndarray,
     n_classes: int,
     rows: np.ndarray | None = None,
-) -> PathPlaces:
-    """Fit the path of a setting (the parameters of LogisticPath) and look up every `at`.
+) -> PathSolutions:
+    """Fit the path of LogisticPath with these parameters, and find the solution for every `at`.
 
-    `rows`, if given, are the rows of X in the fit, to which `codes` and `weights` belong. A λ that
-    is not on the path starts from its larger neighbour on it and is not a start for others, so that
-    the result for one `at` does not depend on the other ones.
+    `setting` maps parameter names to values. `rows`, if given, are the rows of X in the fit, to
+    which `codes` and `weights` belong. The solution for a λ that is not on the path starts from the
+    next larger λ on the path, and no other solution starts from it. The result for one `at`
+    therefore does not depend on the other values of `at`.
     """
     check_setting(setting)
     n_rows = np.count_nonzero(weights)
-    ratio = setting["least_ratio"]
-    if ratio is None:
-        ratio = RATIO_FEW_ROWS if n_rows < X.shape[1] else RATIO
+    least_ratio = setting["least_ratio"]
+    if least_ratio is None:
+        least_ratio = LEAST_RATIO_FEW_ROWS if n_rows < X.shape[1] else LEAST_RATIO
     lambdas = setting["lambdas"]
     if lambdas is not None:
         lambdas = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
-    n_main = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
-    more = [float(at) for at in ats if at is not None and _is_lambda(at)]
-    solved = logistic_path(
+    n_on_path = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
+    requested_lambdas = [float(at) for at in ats if at is not None and _is_lambda(at)]
+    solutions = logistic_path(
         X,
         codes,
         weights,
         n_classes=n_classes,
         rows=rows,
         lambdas=lambdas,
-        n_lambdas=n_main,
-        least_ratio=float(ratio),
-        aside=np.array([at for at in more if lambdas is None or place_of(at, lambdas) is None]),
+        n_lambdas=n_on_path,
+        least_ratio=float(least_ratio),
+        aside=np.array(
+            [
+                at
+                for at in requested_lambdas
+                if lambdas is None or position_on_path(at, lambdas) is None
+            ]
+        ),
         l1_ratio=float(setting["l1_ratio"]),
         standardize=bool(setting["standardize"]),
         tolerance=float(setting["tol"]),
         max_passes=int(setting["max_iter"]),
     )
-    places = _as_slice(_places(ats, solved.lambdas, n_main))
-    path = _part(solved, slice(0, n_main))
-    return PathPlaces(
+    positions = _as_slice(_places(ats, solutions.lambdas, n_on_path))
+    path = _part(solutions, slice(0, n_on_path))
+    return PathSolutions(
         path,
-        solved.lambdas[places],
-        solved.coefficients[places],
-        solved.intercepts[places],
-        solved.converged[places],
-        _warning(solved, int(setting["max_iter"])),
+        solutions.lambdas[positions],
+        solutions.coefficients[positions],
+        solutions.intercepts[positions],
+        solutions.converged[positions],
+        _convergence_warning(solutions, int(setting["max_iter"])),
     )
 
 
-def place_of(at: float, lambdas: np.ndarray) -> int | None:
-    """Return the position of `at` among descending λ's; None for a λ that is not among them.
+def position_on_path(at: float, lambdas: np.ndarray) -> int | None:
+    """Return the position of `at` in the descending array of λ; None for a λ that is not in it.
 
-    >>> place_of(-1, np.array([2.0, 1.0])), place_of(2.0, np.array([2.0, 1.0]))
+    >>> position_on_path(-1, np.array([2.0, 1.0])), position_on_path(2.0, np.array([2.0, 1.0]))
     (1, 0)
     """
     if _is_lambda(at):
-        near = np.flatnonzero(np.abs(lambdas - at) <= SAME * np.abs(lambdas))
-        return int(near[0]) if len(near) else None
+        equal_positions = np.flatnonzero(np.abs(lambdas - at) <= LAMBDA_TOLERANCE * np.abs(lambdas))
+        return int(equal_positions[0]) if len(equal_positions) else None
     if type(at) is not int and (isinstance(at, bool) or not isinstance(at, Integral)):
         raise ValueError(f"at={at!r} is neither a place on the path (int) nor a λ (float).")
     if not -len(lambdas) <= at < len(lambdas):
@@ -103,14 +113,14 @@ def place_of(at: float, lambdas: np.ndarray) -> int | None:
     return int(at) % len(lambdas)
 
 
-def row_weights(given: Any, X: Any) -> np.ndarray:
-    """Return one validated weight per row."""
+def row_weights(sample_weight: Any, X: Any) -> np.ndarray:
+    """Check the sample weights and return one weight per row."""
     n = X.shape[0]
-    if given is None:
+    if sample_weight is None:
         return np.ones(n)
-    if isinstance(given, Real):
-        return np.full(n, float(given))
-    weights = np.asarray(given, dtype=np.float64)
+    if isinstance(sample_weight, Real):
+        return np.full(n, float(sample_weight))
+    weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if weights.shape != (n,):
@@ -121,20 +131,22 @@ def row_weights(given: Any, X: Any) -> np.ndarray:
 
 
 def check_setting(setting: Mapping[str, Any]) -> None:
-    """Raise a ValueError that names an invalid parameter."""
+    """Raise a ValueError for the first invalid parameter of LogisticPath."""
     bounds = {"l1_ratio": (0.0, 1.0), "tol": (0.0, 1.0), "least_ratio": (0.0, 1.0)}
-    for name, (low, high) in bounds.items():
+    for name, (lowest, highest) in bounds.items():
         value = setting[name]
         if name == "least_ratio" and value is None:
             continue
-        number = type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
-        size = float(value) if number else np.nan
-        if not low <= size <= high or (size == 0 and name != "l1_ratio"):
-            raise ValueError(f"{name}={value!r} is no number between {low:g} and {high:g}.")
+        is_real = type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
+        number = float(value) if is_real else np.nan
+        if not lowest <= number <= highest or (number == 0 and name != "l1_ratio"):
+            raise ValueError(f"{name}={value!r} is no number between {lowest:g} and {highest:g}.")
     for name in ("n_lambdas", "max_iter"):
         value = setting[name]
-        whole = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
-        if not whole or int(value) < 1:
+        is_integer = type(value) is int or (
+            isinstance(value, Integral) and not isinstance(value, bool)
+        )
+        if not is_integer or int(value) < 1:
             raise ValueError(f"{name}={value!r} is no whole number >= 1.")
     lambdas = setting["lambdas"]
     if lambdas is not None:
@@ -148,7 +160,8 @@ def check_setting(setting: Mapping[str, Any]) -> None:
 
 
 def _is_lambda(at: Any) -> bool:
-    if type(at) is int:  # A grid has many integers, and checks of abstract types are slow.
+    # A grid has many integers, for which the checks of abstract types below would be slow.
+    if type(at) is int:
         return False
     if not isinstance(at, Real) or isinstance(at, Integral):
         return False
@@ -157,53 +170,57 @@ def _is_lambda(at: Any) -> bool:
     return True
 
 
-def _places(ats: Sequence[Any], lambdas: np.ndarray, n_main: int) -> np.ndarray:
-    """Return the positions of the solutions for every `at`, on the path or next to it."""
-    plain = [at for at in ats if type(at) is int and -n_main <= at < n_main]
-    # If all are positions, as in most grids, they are looked up together.
-    if len(plain) == len(ats):
-        return np.array(plain) % n_main
-    return np.array([_place(at, lambdas, n_main) for at in ats])
+def _places(ats: Sequence[Any], lambdas: np.ndarray, n_on_path: int) -> np.ndarray:
+    """Return for every `at` the position of its solution among all solutions.
+
+    Solutions on the path come first, then those for a λ that is not on the path.
+    """
+    int_positions = [at for at in ats if type(at) is int and -n_on_path <= at < n_on_path]
+    # If all values are positions, as in most grids, they are looked up together.
+    if len(int_positions) == len(ats):
+        return np.array(int_positions) % n_on_path
+    return np.array([_solution_position(at, lambdas, n_on_path) for at in ats])
 
 
-def _as_slice(places: np.ndarray) -> np.ndarray | slice:
-    """Return a slice for several consecutive positions, which avoids a copy."""
-    first, n = int(places[0]), len(places)
-    if n > 1 and np.array_equal(places, np.arange(first, first + n)):
-        return slice(first, first + n)
-    return places
+def _as_slice(positions: np.ndarray) -> np.ndarray | slice:
+    """Convert consecutive positions to a slice, because indexing by a slice copies nothing."""
+    first_position, n = int(positions[0]), len(positions)
+    if n > 1 and np.array_equal(positions, np.arange(first_position, first_position + n)):
+        return slice(first_position, first_position + n)
+    return positions
 
 
-def _place(at: float | None, lambdas: np.ndarray, n_main: int) -> int:
-    """Return the position of the solution for `at`, on the path or next to it."""
+def _solution_position(at: float | None, lambdas: np.ndarray, n_on_path: int) -> int:
+    """Return the position of the solution for one `at` among all solutions."""
     if at is None:
-        return n_main - 1
+        return n_on_path - 1
     if _is_lambda(at):
-        beside = np.flatnonzero(lambdas[n_main:] == at)
-        if len(beside):
-            return n_main + int(beside[0])
-    place = place_of(at, lambdas[:n_main])
-    assert place is not None  # Every λ is on the path or next to it.
-    return place
+        extra_positions = np.flatnonzero(lambdas[n_on_path:] == at)
+        if len(extra_positions):
+            return n_on_path + int(extra_positions[0])
+    position = position_on_path(at, lambdas[:n_on_path])
+    # Every λ is either on the path or was solved in addition.
+    assert position is not None
+    return position
 
 
-def _part(solved: Solutions, where: slice) -> Solutions:
+def _part(solutions: Solutions, where: slice) -> Solutions:
     return Solutions(
-        solved.lambdas[where],
-        solved.coefficients[where],
-        solved.intercepts[where],
-        solved.passes[where],
-        solved.converged[where],
-        solved.used,
+        solutions.lambdas[where],
+        solutions.coefficients[where],
+        solutions.intercepts[where],
+        solutions.passes[where],
+        solutions.converged[where],
+        solutions.used,
     )
 
 
-def _warning(solved: Solutions, max_iter: int) -> str | None:
-    short = np.flatnonzero(~solved.converged)
-    if not len(short):
+def _convergence_warning(solved: Solutions, max_iter: int) -> str | None:
+    failed = np.flatnonzero(~solved.converged)
+    if not len(failed):
         return None
     return (
-        f"{len(short)} of {len(solved.lambdas)} penalties did not converge in max_iter={max_iter} "
-        f"passes, the first at λ = {solved.lambdas[short[0]]:.4g}: their coefficients are not the "
+        f"{len(failed)} of {len(solved.lambdas)} penalties did not converge in max_iter={max_iter} "
+        f"passes, the first at λ = {solved.lambdas[failed[0]]:.4g}: their coefficients are not the "
         "minimiser (see converged_). Raise max_iter, or end the path at a larger λ."
     )

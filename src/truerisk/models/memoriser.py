@@ -1,4 +1,4 @@
-"""Memoriser: the rule that knows its training rows by heart and nothing else."""
+"""Memoriser: a classifier that memorises the training rows and does not generalise."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class Memoriser(ClassifierMixin, BaseEstimator):
-    r"""Classifier that repeats the labels of its training rows; all other rows get the first class.
+    r"""Classifier that repeats the labels of its training rows; other rows get the first class.
 
     .. math:: f(x) = \max\{y_i : x_i = x\}, \text{ or } \min_i y_i \text{ if no } x_i = x
 
-    With classes 0 and 1 it predicts 1 only for rows that it saw with label 1. If no row occurs
-    twice, its training error is 0, and its error on fresh rows is the share of all classes but the
-    first. It shows how little a training error can mean.
+    With classes 0 and 1 it predicts 1 only for rows that have label 1 in the training set. If no
+    row occurs twice, its training error is 0, and its error on fresh rows is the share of all
+    classes but the first. It shows how little a training error can mean.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Memoriser(ClassifierMixin, BaseEstimator):
     classes_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Memoriser:
-        """Store the rows and their labels.
+        """Store the training rows and their labels.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the largest label that a row was seen with, otherwise the first class.
+        """Predict the largest label that a row has in the training set, or else the first class.
 
         Parameters
         ----------
@@ -84,8 +84,10 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        rows, place = np.unique(np.vstack([self._seen, X]), axis=0, return_inverse=True)
-        seen, requested = np.split(place.ravel(), [len(self._seen)])
-        codes = np.zeros(len(rows), dtype=np.intp)
-        np.maximum.at(codes, seen, self._codes)
-        return self.classes_[codes[requested]]
+        distinct_rows, row_number = np.unique(
+            np.vstack([self._seen, X]), axis=0, return_inverse=True
+        )
+        training_numbers, predicted_numbers = np.split(row_number.ravel(), [len(self._seen)])
+        codes = np.zeros(len(distinct_rows), dtype=np.intp)
+        np.maximum.at(codes, training_numbers, self._codes)
+        return self.classes_[codes[predicted_numbers]]

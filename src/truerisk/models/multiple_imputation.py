@@ -1,4 +1,4 @@
-"""MultipleImputation: a learner fitted on several imputed copies, whose answers are averaged."""
+"""MultipleImputation: a learner fitted on several imputed tables; predictions are averaged."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from truerisk.core.arguments import check_count
-from truerisk.models.early_stopping import Around, learner_has
+from truerisk.models.early_stopping import WrappedEstimator, estimator_has_method
 
 
-class MultipleImputation(Around):
+class MultipleImputation(WrappedEstimator):
     """Learner whose predictions are averaged over several random imputations of missing values.
 
-    Each imputed table has an imputer with random numbers of its own, fitted on the training rows,
-    and a copy of the learner. A new row is imputed by each imputer, and its probabilities (or
-    values) are the mean of those of the learners. All of this is part of ``fit`` and ``predict``,
-    so that an honest risk of this model includes the cost of missing values, and its interval, from
-    held-out rows, needs no rule of Rubin. The default imputer does not use the outcome, because new
-    rows have none.
+    Each imputed table has its own imputer, which is fitted on the training rows with random numbers
+    of its own, and a copy of the learner. A new row is imputed by each imputer, and the
+    probabilities (or values) that the learners predict for it are averaged. All of this is part of
+    ``fit`` and ``predict``, so that an honest risk of this model includes the cost of missing
+    values, and its interval, from held-out rows, needs no rule of Rubin. The default imputer does
+    not use the outcome, because new rows have none.
 
     Equal calls give equal predictions. Missing values of rows that are predicted together are
     imputed one after the other, so that the predictions for a row may depend on the other rows of
@@ -84,7 +84,7 @@ class MultipleImputation(Around):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **params: Any) -> MultipleImputation:
-        """Impute missing values (NaN) in `n_imputations` tables, and fit a learner on each.
+        """Impute missing values (NaN) in `n_imputations` tables, and fit the learner on each.
 
         Parameters
         ----------
@@ -102,15 +102,17 @@ class MultipleImputation(Around):
         """
         check_count("n_imputations", self.n_imputations)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_imputations)
-        self.imputers_ = [_seeded(self.imputer, int(seed)) for seed in seeds]
-        filled = [imputer.fit_transform(X, y) for imputer in self.imputers_]
-        self.estimators_ = [clone(self.estimator).fit(table, y, **params) for table in filled]
+        self.imputers_ = [_imputer_with_seed(self.imputer, int(seed)) for seed in seeds]
+        imputed_tables = [imputer.fit_transform(X, y) for imputer in self.imputers_]
+        self.estimators_ = [
+            clone(self.estimator).fit(table, y, **params) for table in imputed_tables
+        ]
         if is_classifier(self.estimator):
             self.classes_ = self.estimators_[0].classes_
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the largest mean probability or decision value, or the mean value.
+        """Predict the class with the largest mean probability or decision value; average numbers.
 
         Parameters
         ----------
@@ -124,14 +126,18 @@ class MultipleImputation(Around):
         """
         if not is_classifier(self.estimator):
             return self._mean("predict", X)
-        is_certain = hasattr(self.estimator, "predict_proba")
-        ranked = self._mean("predict_proba" if is_certain else "decision_function", X)
-        code = (ranked > 0).astype(np.intp) if ranked.ndim == 1 else ranked.argmax(axis=1)
+        has_probabilities = hasattr(self.estimator, "predict_proba")
+        mean_scores = self._mean("predict_proba" if has_probabilities else "decision_function", X)
+        code = (
+            (mean_scores > 0).astype(np.intp)
+            if mean_scores.ndim == 1
+            else mean_scores.argmax(axis=1)
+        )
         return np.asarray(self.classes_[code])
 
-    @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has_method("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the mean class probabilities.
+        """Return the class probabilities, averaged over the fitted learners.
 
         Parameters
         ----------
@@ -145,9 +151,9 @@ class MultipleImputation(Around):
         """
         return self._mean("predict_proba", X)
 
-    @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has_method("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the mean decision values.
+        """Return the decision values, averaged over the fitted learners.
 
         Parameters
         ----------
@@ -162,39 +168,45 @@ class MultipleImputation(Around):
         return self._mean("decision_function", X)
 
     def _mean(self, method: str, X: Any) -> np.ndarray:
-        """Return the mean of the learners' predictions, each for rows from its own imputer."""
+        """Average a method's results over the learners, each on rows filled by its own imputer."""
         check_is_fitted(self)
         # A copy of the imputer draws, so that the same rows always get the same imputed values.
         pairs = zip(self.imputers_, self.estimators_, strict=True)
-        answers = [
+        predictions = [
             getattr(model, method)(deepcopy(imputer).transform(X)) for imputer, model in pairs
         ]
-        return np.asarray(np.mean(answers, axis=0))
+        return np.asarray(np.mean(predictions, axis=0))
 
-    def _first(self) -> Any:
+    def _estimator_with_input(self) -> Any:
         return self.imputers_[0]
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags = inner.target_tags
+        tags, estimator_tags = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = estimator_tags.estimator_type
+        tags.classifier_tags, tags.regressor_tags = (
+            estimator_tags.classifier_tags,
+            estimator_tags.regressor_tags,
+        )
+        tags.target_tags = estimator_tags.target_tags
         tags.input_tags.allow_nan = True
         return tags
 
 
-def _seeded(imputer: Any, seed: int) -> Any:
-    """Return a copy of the imputer (or of the default one) with this seed."""
+def _imputer_with_seed(imputer: Any, seed: int) -> Any:
+    """Return a copy of the imputer (or the default imputer) with this seed.
+
+    Raise ValueError if the imputer does not draw random values.
+    """
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer
 
-    made = IterativeImputer(sample_posterior=True) if imputer is None else clone(imputer)
-    params = made.get_params()
-    drawn = [name for name in params if name.rpartition("__")[2] == "random_state"]
-    silent = [name for name in params if name.rpartition("__")[2] == "sample_posterior"]
-    if not drawn or not all(params[name] for name in silent):
+    our_copy = IterativeImputer(sample_posterior=True) if imputer is None else clone(imputer)
+    params = our_copy.get_params()
+    seed_names = [name for name in params if name.rpartition("__")[2] == "random_state"]
+    posterior_names = [name for name in params if name.rpartition("__")[2] == "sample_posterior"]
+    if not seed_names or not all(params[name] for name in posterior_names):
         raise ValueError(
-            f"imputer={type(made).__name__}: it does not draw, so that all tables would be the "
+            f"imputer={type(our_copy).__name__}: it does not draw, so that all tables would be the "
             "same; take IterativeImputer(sample_posterior=True)."
         )
-    return made.set_params(**dict.fromkeys(drawn, seed))
+    return our_copy.set_params(**dict.fromkeys(seed_names, seed))

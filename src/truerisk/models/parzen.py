@@ -1,4 +1,4 @@
-"""ParzenClassifier: Bayes' rule with a kernel density per class."""
+"""ParzenClassifier: Bayes' rule with a kernel density estimate for each class."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-WORDS = ("lissack-fu", "maximum-likelihood")
-N_TRIED = 48
-GOLDEN = (5**0.5 - 1) / 2
-NARROWER = 1e-4  # relative precision of a width
-MOST_ROUNDS = 20
+CRITERIA = ("lissack-fu", "maximum-likelihood")
+N_CANDIDATE_WIDTHS = 48
+GOLDEN_RATIO = (5**0.5 - 1) / 2
+# This is the relative precision of an optimised width.
+WIDTH_TOLERANCE = 1e-4
+MAX_ROUNDS = 20
 
 Criterion = Callable[[np.ndarray], float]
 
 
-def _epanechnikov(squared: np.ndarray) -> np.ndarray:
+def _log_epanechnikov(squared_ratio: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        logarithm: np.ndarray = np.log(np.maximum(0.0, 1.0 - squared))
+        logarithm: np.ndarray = np.log(np.maximum(0.0, 1.0 - squared_ratio))
     return logarithm
 
 
 KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gaussian": lambda squared: -squared / 2,
     "exponential": lambda squared: -np.sqrt(squared),
-    "epanechnikov": _epanechnikov,
+    "epanechnikov": _log_epanechnikov,
     "uniform": lambda squared: np.where(squared <= 1, 0.0, -np.inf),
 }
-"""Logarithm of each kernel, up to a constant, from the squared distance in widths."""
+"""Functions that compute the log kernel, up to a constant, from (distance / width)²."""
 
 
 class DistanceSums:
-    """Sums over training rows sorted by class, from their squared distances to some rows.
+    """Kernel sums over the training rows of each class, from squared distances to some rows.
 
-    `sizes[c]` rows belong to class c; columns of the distances follow in that order.
+    The training rows are sorted by class, and `sizes[c]` of them belong to class c. The columns of
+    the distance matrix are in the same order.
     """
 
     def __init__(
@@ -52,168 +54,205 @@ class DistanceSums:
         self._latest: dict[int, tuple[float, np.ndarray]] = {}
 
     @classmethod
-    def left_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> DistanceSums:
-        """Return the sums for the training rows themselves: the kernel matrix without diagonal."""
+    def leave_one_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> DistanceSums:
+        """Return the sums for the training rows themselves, each without the row itself.
+
+        The kernel matrix has no diagonal, so that all results are leave-one-out results.
+        """
         squared = cdist(rows, rows, "sqeuclidean")
         np.fill_diagonal(squared, np.inf)
         return cls(squared, sizes, kernel, rows.shape[1])
 
     @cached_property
     def code(self) -> np.ndarray:
-        """The class of each training row."""
+        """Class code of each training row."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @cached_property
     def nearest(self) -> np.ndarray:
-        """Squared distance to the nearest training row of each class."""
-        starts = np.cumsum(self.sizes) - self.sizes
-        return np.minimum.reduceat(self.squared, starts, axis=1)
+        """Squared distance of each row to the nearest training row of each class."""
+        first_columns = np.cumsum(self.sizes) - self.sizes
+        return np.minimum.reduceat(self.squared, first_columns, axis=1)
 
     def log_sums(self, widths: np.ndarray) -> np.ndarray:
-        """Return log h^−d Σ K for each row and class; −inf if no row of the class is in reach."""
+        """Return log(h^−d Σ K) for each row and class, with width h, d features and kernel K.
+
+        It is −inf if the kernel is 0 at all training rows of the class.
+        """
         return np.column_stack([self._log_sum(c, float(width)) for c, width in enumerate(widths)])
 
     def log_posteriors(self, widths: np.ndarray, priors: np.ndarray | None) -> np.ndarray:
-        """Return leave-one-out log probabilities; without priors from shares of other rows."""
+        """Return leave-one-out log posterior probabilities of the classes.
+
+        Without `priors`, the priors are the class shares of the other rows.
+        """
         sums = self.log_sums(widths)
-        left = self.sizes - (self.code[:, None] == np.arange(len(self.sizes)))
+        n_other_rows = self.sizes - (self.code[:, None] == np.arange(len(self.sizes)))
         with np.errstate(divide="ignore", invalid="ignore"):
-            weights = np.log(left / left.sum(axis=1, keepdims=True) if priors is None else priors)
-            joint = np.where(left > 0, sums + weights - np.log(left), -np.inf)
-            unreached = np.isneginf(joint).all(axis=1)
-            fallback = np.where(left > 0, np.broadcast_to(weights, joint.shape), -np.inf)
-            joint[unreached] = fallback[unreached]
-            largest = joint.max(axis=1, keepdims=True)
-            joint -= largest
-            log_posteriors: np.ndarray = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+            log_priors = np.log(
+                n_other_rows / n_other_rows.sum(axis=1, keepdims=True) if priors is None else priors
+            )
+            log_joint = np.where(
+                n_other_rows > 0, sums + log_priors - np.log(n_other_rows), -np.inf
+            )
+            has_no_neighbour = np.isneginf(log_joint).all(axis=1)
+            log_priors_of_row = np.where(
+                n_other_rows > 0, np.broadcast_to(log_priors, log_joint.shape), -np.inf
+            )
+            log_joint[has_no_neighbour] = log_priors_of_row[has_no_neighbour]
+            largest = log_joint.max(axis=1, keepdims=True)
+            log_joint -= largest
+            log_posteriors: np.ndarray = log_joint - np.log(
+                np.exp(log_joint).sum(axis=1, keepdims=True)
+            )
         return log_posteriors
 
     def log_densities(self, widths: np.ndarray) -> np.ndarray:
-        """Return the leave-one-out log density of each row in its class, up to a constant.
+        """Return the leave-one-out log density of each row under its own class, up to a constant.
 
-        A row that is alone in its class has none and counts as 0.
+        The only row of a class has no such density, and its entry is 0.
         """
-        left = self.sizes[self.code] - 1
+        n_other_rows = self.sizes[self.code] - 1
         sums = self.log_sums(widths)[np.arange(len(self.code)), self.code]
-        return np.where(left > 0, sums - np.log(np.maximum(left, 1)), 0.0)
+        return np.where(n_other_rows > 0, sums - np.log(np.maximum(n_other_rows, 1)), 0.0)
 
-    def _log_sum(self, c: int, width: float) -> np.ndarray:
-        if self._latest.get(c, (None, None))[0] != width:  # Often only one width changes.
-            first = int(self.sizes[:c].sum())
-            logs = self.kernel(self.squared[:, first : first + self.sizes[c]] / width**2)
-            # Kernels decrease with the distance.
-            largest = self.kernel(self.nearest[:, c] / width**2)
+    def _log_sum(self, class_code: int, width: float) -> np.ndarray:
+        # Often only one of the widths has changed since the last call.
+        if self._latest.get(class_code, (None, None))[0] != width:
+            first_column = int(self.sizes[:class_code].sum())
+            logs = self.kernel(
+                self.squared[:, first_column : first_column + self.sizes[class_code]] / width**2
+            )
+            # Kernels decrease with the distance, so the nearest row has the largest value.
+            largest = self.kernel(self.nearest[:, class_code] / width**2)
             largest = np.where(np.isneginf(largest), 0.0, largest)
             logs -= largest[:, None]
             with np.errstate(divide="ignore"):
-                total = largest + np.log(np.exp(logs, out=logs).sum(axis=1))
-            self._latest[c] = (width, total - self.n_features * np.log(width))
-        return self._latest[c][1]
+                log_sums = largest + np.log(np.exp(logs, out=logs).sum(axis=1))
+            self._latest[class_code] = (width, log_sums - self.n_features * np.log(width))
+        return self._latest[class_code][1]
 
 
-def chosen_widths(
+def choose_widths(
     name: str, rows: DistanceSums, priors: np.ndarray | None, per_class: bool
 ) -> np.ndarray:
-    """Return the width of each class that maximises the criterion of this name."""
-    if name not in WORDS:
-        raise ValueError(f"width={name!r} is unknown; use a number, {' or '.join(WORDS)}.")
+    """Return the width of each class that maximises the criterion called `name`."""
+    if name not in CRITERIA:
+        raise ValueError(f"width={name!r} is unknown; use a number, {' or '.join(CRITERIA)}.")
     n_classes = len(rows.sizes)
-    tried = _tried(rows.squared)
+    candidate_widths = _candidate_widths(rows.squared)
     if name == "maximum-likelihood":
-        densities = rows.log_densities
+        log_densities = rows.log_densities
 
         def likelihood(of_rows: np.ndarray) -> Criterion:
-            return lambda widths: float(densities(widths)[of_rows].sum())
+            return lambda widths: float(log_densities(widths)[of_rows].sum())
 
         groups = [rows.code == c for c in range(n_classes)] if per_class else [rows.code >= 0]
-        best = [_best(_common(likelihood(group), n_classes), tried) for group in groups]
-        return np.array(best if per_class else best * n_classes)
+        best_widths = [
+            _best_width(_criterion_of_common_width(likelihood(group), n_classes), candidate_widths)
+            for group in groups
+        ]
+        return np.array(best_widths if per_class else best_widths * n_classes)
 
     criterion = _posterior_criterion(rows, priors)
-    widths = np.full(n_classes, _best(_common(criterion, n_classes), tried))
-    return _one_by_one(criterion, widths, tried) if per_class else widths
+    widths = np.full(
+        n_classes, _best_width(_criterion_of_common_width(criterion, n_classes), candidate_widths)
+    )
+    return _optimise_one_by_one(criterion, widths, candidate_widths) if per_class else widths
 
 
 def _posterior_criterion(rows: DistanceSums, priors: np.ndarray | None) -> Criterion:
-    """Return the sum of the leave-one-out log posterior probabilities of the true classes."""
-    judged = np.flatnonzero(rows.sizes[rows.code] > 1)
+    """Return the Lissack-Fu criterion: the sum of leave-one-out log posteriors of true classes."""
+    judged_rows = np.flatnonzero(rows.sizes[rows.code] > 1)
     if priors is not None:
-        judged = judged[priors[rows.code[judged]] > 0]
+        judged_rows = judged_rows[priors[rows.code[judged_rows]] > 0]
 
     def criterion(widths: np.ndarray) -> float:
-        return float(rows.log_posteriors(widths, priors)[judged, rows.code[judged]].sum())
+        return float(rows.log_posteriors(widths, priors)[judged_rows, rows.code[judged_rows]].sum())
 
     return criterion
 
 
-def _common(criterion: Criterion, n_classes: int) -> Callable[[float], float]:
+def _criterion_of_common_width(criterion: Criterion, n_classes: int) -> Callable[[float], float]:
     return lambda width: criterion(np.full(n_classes, width))
 
 
-def _one_by_one(criterion: Criterion, widths: np.ndarray, tried: np.ndarray) -> np.ndarray:
-    """Optimise each width in turn, given the others, until none changes."""
-    for _ in range(MOST_ROUNDS):
-        before = widths.copy()
+def _optimise_one_by_one(
+    criterion: Criterion, widths: np.ndarray, candidate_widths: np.ndarray
+) -> np.ndarray:
+    """Maximise the criterion over one width at a time, until no width changes."""
+    for _ in range(MAX_ROUNDS):
+        previous_widths = widths.copy()
         for c in range(len(widths)):
 
             def of_one(width: float, c: int = c) -> float:
                 return criterion(np.where(np.arange(len(widths)) == c, width, widths))
 
-            best = _best(of_one, tried)
-            if of_one(best) > of_one(float(widths[c])):
-                widths[c] = best
-        if np.allclose(widths, before, rtol=10 * NARROWER, atol=0.0):
+            best_width = _best_width(of_one, candidate_widths)
+            if of_one(best_width) > of_one(float(widths[c])):
+                widths[c] = best_width
+        if np.allclose(widths, previous_widths, rtol=10 * WIDTH_TOLERANCE, atol=0.0):
             break
     return widths
 
 
-def _tried(squared: np.ndarray) -> np.ndarray:
-    """Return widths worth trying, from the largest to the smallest."""
+def _candidate_widths(squared: np.ndarray) -> np.ndarray:
+    """Return a grid of candidate widths, from the largest to the smallest."""
     distances = np.sqrt(squared[(squared > 0) & np.isfinite(squared)])
     if not len(distances):
-        # There is one row, or copies of one, so that every width gives the same result.
+        # There is one row, or all rows are equal, so that every width gives the same result.
         return np.ones(1)
-    return np.geomspace(4 * distances.max(), distances.min() / 4, N_TRIED)
+    return np.geomspace(4 * distances.max(), distances.min() / 4, N_CANDIDATE_WIDTHS)
 
 
-def _best(criterion: Callable[[float], float], tried: np.ndarray) -> float:
-    """Return the width with the largest criterion: the best one, refined by golden section."""
-    values = [criterion(float(width)) for width in tried]
-    at = int(np.argmax(values))
-    low, high = np.log(tried[min(at + 1, len(tried) - 1)]), np.log(tried[max(at - 1, 0)])
-    best, most = float(tried[at]), values[at]
-    near, far = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_near, at_far = criterion(float(np.exp(near))), criterion(float(np.exp(far)))
+def _best_width(criterion: Callable[[float], float], candidate_widths: np.ndarray) -> float:
+    """Return the width with the largest criterion: the best of the grid, then refined.
+
+    The refinement is a golden-section search between the neighbours on the grid.
+    """
+    values = [criterion(float(width)) for width in candidate_widths]
+    best_position = int(np.argmax(values))
+    log_low, log_high = (
+        np.log(candidate_widths[min(best_position + 1, len(candidate_widths) - 1)]),
+        np.log(candidate_widths[max(best_position - 1, 0)]),
+    )
+    best_width, best_value = float(candidate_widths[best_position]), values[best_position]
+    log_near, log_far = (
+        log_high - GOLDEN_RATIO * (log_high - log_low),
+        log_low + GOLDEN_RATIO * (log_high - log_low),
+    )
+    value_near, value_far = criterion(float(np.exp(log_near))), criterion(float(np.exp(log_far)))
     while True:
-        for point, value in ((near, at_near), (far, at_far)):
-            if value > most:
-                best, most = float(np.exp(point)), value
-        if high - low <= NARROWER:
-            return best
-        if at_near > at_far:
-            high, far, at_far = far, near, at_near
-            near = high - GOLDEN * (high - low)
-            at_near = criterion(float(np.exp(near)))
+        for log_width, value in ((log_near, value_near), (log_far, value_far)):
+            if value > best_value:
+                best_width, best_value = float(np.exp(log_width)), value
+        if log_high - log_low <= WIDTH_TOLERANCE:
+            return best_width
+        if value_near > value_far:
+            log_high, log_far, value_far = log_far, log_near, value_near
+            log_near = log_high - GOLDEN_RATIO * (log_high - log_low)
+            value_near = criterion(float(np.exp(log_near)))
         else:
-            low, near, at_near = near, far, at_far
-            far = low + GOLDEN * (high - low)
-            at_far = criterion(float(np.exp(far)))
+            log_low, log_near, value_near = log_near, log_far, value_far
+            log_far = log_low + GOLDEN_RATIO * (log_high - log_low)
+            value_far = criterion(float(np.exp(log_far)))
 
 
 Kernel = Literal["gaussian", "exponential", "epanechnikov", "uniform"]
-CELLS_AT_ONCE = 2**22  # maximum number of distances in memory during prediction
+# This is the maximum number of distances in memory during prediction.
+CELLS_AT_ONCE = 2**22
 
 
 class ParzenClassifier(ClassifierMixin, BaseEstimator):
-    r"""Bayes' rule with a kernel estimate of each class's density.
+    r"""Bayes' rule with a kernel density estimate for each class.
 
     .. math::
         \hat P(c \mid x) \propto \pi_c \, \frac{1}{n_c h_c^d} \sum_{i: y_i = c}
         K\!\left(\frac{\lVert x - x_i \rVert}{h_c}\right)
 
     All sums are computed in logarithms: far from the data the nearest rows still decide, and
-    nothing underflows. If a kernel with bounded support (`epanechnikov`, `uniform`) reaches no row
-    at all, the priors decide.
+    nothing underflows. If a kernel with bounded support (`epanechnikov`, `uniform`) is 0 at all
+    training rows, the priors decide.
 
     The leave-one-out form, `leave_one_out_proba`, needs no refitting: it is computed from the
     kernel matrix of the training rows without its diagonal. Both ways of choosing the width use it.
@@ -235,9 +274,9 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
 
         Both are maximised over a grid of 48 widths, equally spaced in logarithms from a quarter of
         the smallest positive distance between rows to four times the largest, and refined between
-        the neighbours of the best one; of equal ones the largest is taken. If every row has a copy
-        in its class the likelihood grows without bound as the width shrinks, and the smallest
-        width is taken. Each width tried costs O(n²).
+        the neighbours of the best one; of equally good widths the largest is taken. If every row
+        has a copy in its class the likelihood grows without bound as the width shrinks, and the
+        smallest width is taken. Each width tried costs O(n²).
     per_class : bool, default=False
         One width per class. The likelihood is then maximised class by class; the Lissack–Fu
         criterion cyclically, one width after the other, from the best common width.
@@ -297,7 +336,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         self.priors = priors
 
     def fit(self, X: Any, y: Any) -> ParzenClassifier:
-        """Store the rows and choose the width.
+        """Store the training rows and choose the width of each class.
 
         Parameters
         ----------
@@ -316,10 +355,11 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        by_class = np.argsort(codes.ravel(), kind="stable")  # Each class has contiguous columns.
+        # Sorting makes the columns of each class contiguous in the distance matrix.
+        by_class = np.argsort(codes.ravel(), kind="stable")
         self._rows, self._order = X[by_class], by_class
         self._sizes = np.bincount(codes.ravel())
-        self.priors_ = self._given_priors()
+        self.priors_ = self._validated_priors()
         self.width_ = self._widths()
         return self
 
@@ -338,12 +378,15 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        step = max(1, CELLS_AT_ONCE // len(self._rows))
-        pieces = [self._posterior(X[start : start + step]) for start in range(0, len(X), step)]
-        return np.concatenate(pieces)
+        n_rows_at_once = max(1, CELLS_AT_ONCE // len(self._rows))
+        blocks = [
+            self._posterior(X[start : start + n_rows_at_once])
+            for start in range(0, len(X), n_rows_at_once)
+        ]
+        return np.concatenate(blocks)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the largest posterior probability; of equal ones the first.
+        """Predict the class with the largest posterior probability, or the first of several.
 
         Parameters
         ----------
@@ -355,15 +398,15 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         array, shape (n_samples,)
             The predicted labels.
         """
-        most = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most]
+        best_codes = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best_codes]
 
     def leave_one_out_proba(self) -> np.ndarray:
-        """Return the class probabilities of each training row by the rule without that row.
+        """Return class probabilities of each training row from all other training rows.
 
-        They are exactly those of a refit without the row with the same widths; with priors from the
-        data the shares are computed without the row as well. A class whose only row is left out has
-        probability 0.
+        They equal the probabilities from a refit without the row, with the same widths. If the
+        priors are class shares, the shares are computed without the row, too. A class whose only
+        row is left out has probability 0.
 
         Returns
         -------
@@ -371,22 +414,23 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
             The probabilities, in the order of the training rows.
         """
         check_is_fitted(self)
-        rows = DistanceSums.left_out(self._rows, self._sizes, self.kernel)
+        sums = DistanceSums.leave_one_out(self._rows, self._sizes, self.kernel)
         priors = None if self.priors is None else self.priors_
         proba = np.empty((len(self._rows), len(self.classes_)))
-        proba[self._order] = np.exp(rows.log_posteriors(self.width_, priors))
+        proba[self._order] = np.exp(sums.log_posteriors(self.width_, priors))
         return proba
 
     def _posterior(self, X: np.ndarray) -> np.ndarray:
-        squared = cdist(X, self._rows, "sqeuclidean")
-        rows = DistanceSums(squared, self._sizes, self.kernel, X.shape[1])
-        with np.errstate(divide="ignore"):  # The logarithm of a prior of 0 is −inf.
-            joint = rows.log_sums(self.width_) + np.log(self.priors_ / self._sizes)
-            unreached = np.isneginf(joint).all(axis=1)
-            joint[unreached] = np.log(self.priors_)
-        return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        squared_distances = cdist(X, self._rows, "sqeuclidean")
+        sums = DistanceSums(squared_distances, self._sizes, self.kernel, X.shape[1])
+        # The logarithm of a prior of 0 is −inf.
+        with np.errstate(divide="ignore"):
+            log_joint = sums.log_sums(self.width_) + np.log(self.priors_ / self._sizes)
+            has_no_neighbour = np.isneginf(log_joint).all(axis=1)
+            log_joint[has_no_neighbour] = np.log(self.priors_)
+        return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
 
-    def _given_priors(self) -> np.ndarray:
+    def _validated_priors(self) -> np.ndarray:
         if self.priors is None:
             return self._sizes / self._sizes.sum()
         priors = np.asarray(self.priors, dtype=np.float64)
@@ -402,9 +446,9 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
     def _widths(self) -> np.ndarray:
         n_classes = len(self.classes_)
         if isinstance(self.width, str):
-            rows = DistanceSums.left_out(self._rows, self._sizes, self.kernel)
+            sums = DistanceSums.leave_one_out(self._rows, self._sizes, self.kernel)
             priors = None if self.priors is None else self.priors_
-            return chosen_widths(self.width, rows, priors, bool(self.per_class))
+            return choose_widths(self.width, sums, priors, bool(self.per_class))
         if isinstance(self.width, Real) and not isinstance(self.width, bool):
             widths = np.full(n_classes, float(self.width))
         elif self.per_class:

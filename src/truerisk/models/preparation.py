@@ -1,4 +1,4 @@
-"""Preprocessing of the columns before a learner, fitted inside the folds."""
+"""Preparation of columns for a learner (imputation, scaling, encoding), fitted inside the folds."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from typing import Any, Literal
 
 import numpy as np
 
-MOST_LEVELS = 20
-"""Maximum number of indicators of a text column; rarer categories share one."""
+MAX_INDICATORS = 20
+"""Maximum number of indicators of a text column; the rarest categories share one indicator."""
 
-MOST_CODES = 254
-"""Maximum number of categories for learners with native support, as histograms have 255 bins.
+MAX_CATEGORY_CODES = 254
+"""Maximum number of categories of a column, for learners that handle categories themselves.
 
-Rarer categories share a code.
+Their histograms have 255 bins. The rarest categories share a code.
 """
 
-UNSEEN, GAP = -1, -2  # codes for learners that treat a missing value as a category
+# These codes are for learners that treat a missing value as a category.
+UNSEEN_CODE, MISSING_CODE = -1, -2
 
 
 def prepare(
     numeric: Sequence[int], text: Sequence[int], *, scale: bool, missing: bool = False
 ) -> Any:
-    """Return a transformer for these columns, or "passthrough" if there is nothing to do.
+    """Return a transformer of numeric and text columns, or "passthrough" if there is nothing to do.
 
     In numeric columns missing cells are replaced by the median of the training rows, then (`scale`)
-    the columns get mean 0 and standard deviation 1. Text columns (codes of their levels, missing as
-    NaN) become one indicator per level of the training rows, where missing cells are a level of
-    their own; a level that did not occur in training counts among the rare ones, or as none.
+    the columns get mean 0 and standard deviation 1. Text columns (codes of their categories,
+    missing as NaN) become one indicator per category of the training rows, where missing cells are
+    a category of their own. A category that did not occur in training counts as a rare category,
+    or has no indicator if there are no rare categories.
 
-    Without text columns and missing cells this is a plain `StandardScaler`, which fast engines
-    know.
+    Without text columns and missing cells the transformer is a plain `StandardScaler`, which fast
+    engines support.
 
     Parameters
     ----------
@@ -62,47 +64,47 @@ def prepare(
         return _numbers(scale=scale, missing=missing)
     from sklearn.compose import ColumnTransformer
 
-    parts: list[tuple[str, Any, list[int]]] = [("text", _indicators(), list(text))]
+    transformers: list[tuple[str, Any, list[int]]] = [("text", _indicators(), list(text))]
     if numeric:
-        parts.insert(0, ("number", _numbers(scale=scale, missing=missing), list(numeric)))
-    return ColumnTransformer(parts, sparse_threshold=0.0)
+        transformers.insert(0, ("number", _numbers(scale=scale, missing=missing), list(numeric)))
+    return ColumnTransformer(transformers, sparse_threshold=0.0)
 
 
 def prepare_levels(
     numeric: Sequence[int], text: Sequence[int], levels: Literal["codes", "objects"]
 ) -> Any:
-    """Return a transformer for learners with native categories and missing values.
+    """Return a transformer for learners that handle categories and missing values themselves.
 
-    It puts numbers first, then categories. Numbers are unchanged, with NaN for missing values. Text
-    becomes the code of its category among those of the training rows. As "codes", missing values
-    and unseen categories are NaN. As "objects", all codes are int objects, and these two have codes
-    of their own.
+    Its output has the numeric columns first, then the text columns. Numbers are unchanged, with NaN
+    for missing values. Text becomes the code of its category among those of the training rows. As
+    "codes", missing values and unseen categories are NaN. As "objects", all codes are int objects,
+    and missing values and unseen categories have codes of their own.
     """
     from sklearn.preprocessing import StandardScaler
 
-    # Without centring and scaling it converts cells of any frame to plain numbers, with NaN for
-    # missing values.
-    plain = StandardScaler(with_mean=False, with_std=False)
+    # This scaler neither centres nor scales.
+    # It converts cells of any frame to plain numbers, with NaN for missing values.
+    to_numbers = StandardScaler(with_mean=False, with_std=False)
     if not text:
-        return plain
+        return to_numbers
     from sklearn.compose import ColumnTransformer
 
-    parts: list[tuple[str, Any, list[int]]] = [("text", _codes(levels), list(text))]
+    transformers: list[tuple[str, Any, list[int]]] = [("text", _codes(levels), list(text))]
     if numeric:
-        parts.insert(0, ("number", plain, list(numeric)))
-    return ColumnTransformer(parts)
+        transformers.insert(0, ("number", to_numbers, list(numeric)))
+    return ColumnTransformer(transformers)
 
 
 def _codes(levels: str) -> Any:
     from sklearn.preprocessing import OrdinalEncoder
 
-    objects = levels == "objects"
+    uses_objects = levels == "objects"
     return OrdinalEncoder(
         handle_unknown="use_encoded_value",
-        unknown_value=UNSEEN if objects else np.nan,
-        encoded_missing_value=GAP if objects else np.nan,
-        max_categories=MOST_CODES,
-        dtype=object if objects else np.float64,
+        unknown_value=UNSEEN_CODE if uses_objects else np.nan,
+        encoded_missing_value=MISSING_CODE if uses_objects else np.nan,
+        max_categories=MAX_CATEGORY_CODES,
+        dtype=object if uses_objects else np.float64,
     )
 
 
@@ -111,9 +113,9 @@ def _numbers(*, scale: bool, missing: bool) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # A column without a value in the training rows becomes 0, so that no column disappears.
-    impute = [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
-    steps = [*impute, *([StandardScaler()] if scale else [])]
+    # A numeric column without a value in the training rows becomes 0; no column disappears.
+    imputers = [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
+    steps = [*imputers, *([StandardScaler()] if scale else [])]
     if not steps:
         return "passthrough"
     return steps[0] if len(steps) == 1 else make_pipeline(*steps)
@@ -123,5 +125,5 @@ def _indicators() -> Any:
     from sklearn.preprocessing import OneHotEncoder
 
     return OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MOST_LEVELS, sparse_output=False
+        handle_unknown="infrequent_if_exist", max_categories=MAX_INDICATORS, sparse_output=False
     )

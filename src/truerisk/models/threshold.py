@@ -1,4 +1,4 @@
-"""ThresholdClassifier: a scoring classifier with a threshold tuned for a cost or a rate."""
+"""ThresholdClassifier: a classifier whose threshold is tuned for a cost or a required rate."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from truerisk.core.arguments import shown
-from truerisk.models.early_stopping import Around
-from truerisk.results.operating_points import RATES, Sweep, check_cost, check_rate
+from truerisk.core.arguments import repr_on_one_line
+from truerisk.models.early_stopping import WrappedEstimator
+from truerisk.results.operating_points import RATES, ThresholdCounts, check_cost, check_rate
 
 RESPONSES = ("predict_proba", "decision_function")
-WEIGHT = "sample_weight"  # suffix of the names of row weights
+# Fit parameters whose names end with this text are row weights.
+WEIGHT_SUFFIX = "sample_weight"
 
 
-class ThresholdClassifier(ClassifierMixin, Around):
+class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
     """Classifier of two classes with a tuned threshold on the score of another classifier.
 
     A row is positive if its score is at least the threshold. The threshold is chosen on out-of-fold
-    scores of the training rows, pooled over `cv` folds: the one with the smallest mean `cost`, or
-    the one that reaches a required `sensitivity`, `specificity` or `precision` and is best in the
-    other rate. Then the classifier is fitted on all rows. Because the choice is part of `fit`,
-    ``tr.estimate_risk`` of this model is the honest risk *at the tuned threshold*; the rates in
-    `operating_point_` were optimised and are optimistic.
+    scores of the training rows, pooled over `cv` folds: either the threshold with the smallest mean
+    `cost`, or the threshold that reaches a required `sensitivity`, `specificity` or `precision` and
+    is best in the other rate. Then the classifier is fitted on all rows. Because the choice is part
+    of `fit`, ``tr.estimate_risk`` of this model is the honest risk *at the tuned threshold*; the
+    rates in `operating_point_` were optimised and are optimistic.
 
     Unlike scikit-learn's ``TunedThresholdClassifierCV`` it accepts a required rate, considers every
     threshold that separates two rows, and treats ties together. Probabilities are on one scale in
@@ -50,7 +51,7 @@ class ThresholdClassifier(ClassifierMixin, Around):
         A classifier with ``predict_proba`` or ``decision_function``.
     cost : tuple of float, optional
         The costs of a false positive and of a false negative. The default is (1, 1), the share of
-        wrong answers, if no rate is required.
+        wrong predictions, if no rate is required.
     sensitivity : float, optional
         The required sensitivity. At most one rate is required, and then there is no cost.
     specificity : float, optional
@@ -119,7 +120,7 @@ class ThresholdClassifier(ClassifierMixin, Around):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> ThresholdClassifier:
-        """Choose the threshold on out-of-fold scores, then fit on all rows.
+        """Choose the threshold on out-of-fold scores, then fit the classifier on all rows.
 
         Parameters
         ----------
@@ -142,12 +143,14 @@ class ThresholdClassifier(ClassifierMixin, Around):
             raise ValueError("this model requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-        demanded = self._demanded()
+        required_rate = self._required_rate()
         self.classes_, self._positive_code = _classes(y, self.positive)
-        self._method = _response(self.estimator, self.response_method)
+        self._method = _response_method(self.estimator, self.response_method)
         fit_params = {name: value for name, value in params.items() if value is not None}
-        weights = _weights(next((fit_params[n] for n in fit_params if n.endswith(WEIGHT)), None), y)
-        answers = cross_val_predict(
+        weights = _weights(
+            next((fit_params[n] for n in fit_params if n.endswith(WEIGHT_SUFFIX)), None), y
+        )
+        predictions = cross_val_predict(
             clone(self.estimator),
             X,
             y,
@@ -156,18 +159,22 @@ class ThresholdClassifier(ClassifierMixin, Around):
             method=self._method,
             params=fit_params,
         )
-        self.scores_ = self._scores_of(np.asarray(answers, dtype=np.float64))
-        sweep = Sweep.from_scores(self.scores_, y == self.classes_[self._positive_code], weights)
-        if demanded:
-            self.operating_point_ = sweep.at_rate(demanded)
+        self.scores_ = self._scores_of(np.asarray(predictions, dtype=np.float64))
+        operating_points = ThresholdCounts.from_scores(
+            self.scores_, y == self.classes_[self._positive_code], weights
+        )
+        if required_rate:
+            self.operating_point_ = operating_points.at_rate(required_rate)
         else:
-            self.operating_point_ = sweep.at_cost(*_cost(self.cost))
+            self.operating_point_ = operating_points.at_cost(*_cost(self.cost))
         self.threshold_ = self.operating_point_.threshold
-        self.estimator_ = clone(self.estimator).fit(X, y, **self._routed(fit_params))
+        self.estimator_ = clone(self.estimator).fit(
+            X, y, **self._fit_params_of_estimator(fit_params)
+        )
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the positive class for scores of at least the threshold, otherwise the other.
+        """Predict the positive class for scores of at least the threshold, else the other class.
 
         Parameters
         ----------
@@ -179,13 +186,13 @@ class ThresholdClassifier(ClassifierMixin, Around):
         array, shape (n_samples,)
             The predicted labels.
         """
-        beyond = self.decision_function(X)
-        return self.classes_[(beyond > 0).astype(np.intp)]
+        differences = self.decision_function(X)
+        return self.classes_[(differences > 0).astype(np.intp)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the distance of each score from the threshold, positive for `classes_[1]`.
+        """Return the difference of each score and the threshold, positive for class `classes_[1]`.
 
-        It orders rows as the scores of the classifier do.
+        The differences order rows as the scores of the classifier do.
 
         Parameters
         ----------
@@ -199,54 +206,63 @@ class ThresholdClassifier(ClassifierMixin, Around):
         """
         check_is_fitted(self)
         scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
-        if np.isinf(self.threshold_):  # No row is positive, whatever its score.
-            beyond = scores / (1 + np.abs(scores)) - 1
-        else:  # A row at the threshold itself is positive, and so above 0 if that is classes_[1].
-            least = self.threshold_
-            beyond = scores - (np.nextafter(least, -np.inf) if self._positive_code else least)
-        return beyond if self._positive_code else -beyond
+        # With an infinite threshold no row is positive, whatever its score.
+        if np.isinf(self.threshold_):
+            differences = scores / (1 + np.abs(scores)) - 1
+        # A row whose score equals the threshold is positive.
+        # Its value must therefore be above 0 if classes_[1] is the positive class.
+        else:
+            threshold = self.threshold_
+            differences = scores - (
+                np.nextafter(threshold, -np.inf) if self._positive_code else threshold
+            )
+        return differences if self._positive_code else -differences
 
-    def _demanded(self) -> dict[str, float]:
-        """Return the demanded rate, if any; raise if a cost is given as well."""
-        demanded = {name: getattr(self, name) for name in RATES if getattr(self, name) is not None}
-        if demanded:
-            check_rate(demanded)
+    def _required_rate(self) -> dict[str, float]:
+        """Return the required rate by name, or {}; raise ValueError if a cost is given, too."""
+        required_rate = {
+            name: getattr(self, name) for name in RATES if getattr(self, name) is not None
+        }
+        if required_rate:
+            check_rate(required_rate)
             if self.cost is not None:
                 raise ValueError("give a cost or a demanded rate, not both.")
         else:
             check_cost(*_cost(self.cost))
-        return demanded
+        return required_rate
 
-    def _scores_of(self, answers: np.ndarray) -> np.ndarray:
-        """Return scores that are higher for the positive class."""
-        if answers.ndim == 2:
-            return answers[:, self._positive_code]
-        return answers if self._positive_code == 1 else -answers
+    def _scores_of(self, predictions: np.ndarray) -> np.ndarray:
+        """Convert the classifier's output to scores that are higher for the positive class."""
+        if predictions.ndim == 2:
+            return predictions[:, self._positive_code]
+        return predictions if self._positive_code == 1 else -predictions
 
-    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Return the fit parameters of the inner classifier, under its names for them."""
+    def _fit_params_of_estimator(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """Return the fit parameters to pass to the inner classifier, under the names it knows."""
         if not get_config()["enable_metadata_routing"] or not fit_params:
             return fit_params
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the routing: `fit` passes fit parameters to the classifier, and uses groups.
+        """Return the metadata routing: `fit` passes fit parameters to the classifier.
+
+        It uses `groups` itself.
 
         Returns
         -------
         MetadataRouter
             The routing, as scikit-learn's metadata routing expects it.
         """
-        hands_on = MethodMapping().add(caller="fit", callee="fit")
+        mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        return router.add(estimator=self.estimator, method_mapping=hands_on)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        inner = getattr(self.estimator, "__sklearn_tags__", None)
-        if inner is not None:
-            tags.input_tags = inner().input_tags
+        estimator_tags = getattr(self.estimator, "__sklearn_tags__", None)
+        if estimator_tags is not None:
+            tags.input_tags = estimator_tags().input_tags
         return tags
 
 
@@ -258,16 +274,17 @@ def _cost(cost: Any) -> tuple[float, float]:
         return float(false_positive), float(false_negative)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"cost={shown(cost)}: give two numbers, of a false positive and of a false negative."
+            f"cost={repr_on_one_line(cost)}: give two numbers, of a false positive and of a false "
+            "negative."
         ) from None
 
 
 def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
-    """Return the two classes in order, and the code of the positive one."""
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    if kind != "binary":
+    """Return the two classes in sorted order, and the code (0 or 1) of the positive class."""
+    target_type = type_of_target(y, input_name="y", raise_unknown=True)
+    if target_type != "binary":
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}."
+            f"Only binary classification is supported. The type of the target is {target_type}."
         )
     classes = np.unique(y)
     if len(classes) < 2:
@@ -280,7 +297,7 @@ def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
 
 
 def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
-    """Return the weights of the rows; raise unless both classes have a positive weight."""
+    """Check and return the row weights; raise ValueError if a class has no positive weight."""
     if sample_weight is None:
         return None
     weights: np.ndarray = check_array(sample_weight, ensure_2d=False, dtype=np.float64)
@@ -293,7 +310,7 @@ def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     return weights
 
 
-def _response(estimator: Any, response_method: str) -> str:
+def _response_method(estimator: Any, response_method: str) -> str:
     if response_method != "auto" and response_method not in RESPONSES:
         raise ValueError(
             f"response_method={response_method!r} is unknown: use 'auto', {' or '.join(RESPONSES)}."
@@ -301,17 +318,24 @@ def _response(estimator: Any, response_method: str) -> str:
     for method in RESPONSES if response_method == "auto" else (response_method,):
         if hasattr(estimator, method):
             return method
-    wanted = "predict_proba or decision_function" if response_method == "auto" else response_method
-    raise ValueError(f"{type(estimator).__name__} has no {wanted}: there is no score to threshold.")
+    missing_methods = (
+        "predict_proba or decision_function" if response_method == "auto" else response_method
+    )
+    raise ValueError(
+        f"{type(estimator).__name__} has no {missing_methods}: there is no score to threshold."
+    )
 
 
 def _folds(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
-    """Return the splitter; a number of folds is stratified, shuffled, and keeps groups whole."""
+    """Return the splitter for `cv`.
+
+    An int gives stratified and shuffled folds, which keep groups whole.
+    """
     if not isinstance(cv, int | np.integer):
         return check_cv(cv, y, classifier=True)
     if np.unique(y, return_counts=True)[1].min() < 2:
         raise ValueError(
             "a class has n_samples=1: the fold that tests it would be fitted without this class."
         )
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    return kind(int(cv), shuffle=True, random_state=random_state)
+    splitter_class = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return splitter_class(int(cv), shuffle=True, random_state=random_state)

@@ -1,4 +1,4 @@
-"""Plans: which rows each fit is trained on and tested on.
+"""Plans, which say which rows each fit is trained on and which rows it predicts.
 
 Plans are drawn once, hashed and replayed.
 """

@@ -1,4 +1,4 @@
-"""The answers of an engine: one prediction per candidate, question and row, in flat arrays."""
+"""Predictions that an engine returns for a plan, by candidate, test set and row, in flat arrays."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.plan.blocks import spread
+from truerisk.plan.blocks import select_lists
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
     from truerisk.plan.extra import ExtraAnswers
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
-# fields of `Answers` that are arrays with one row per candidate
+# These fields of `Answers` are arrays with one row per candidate.
 ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")
-TIE = 1e-10  # scores that differ by less count as equal
+TIE = 1e-10  # Scores that differ by less than this count as equal.
 
 
 def row_message(response: Response, data: Data) -> tuple[int, ...]:
-    """Return the shape of one answer, that is, the axes of `Answers.values` beyond the second."""
+    """Return the shape of the prediction for one row.
+
+    It consists of the axes of `Answers.values` beyond the second axis.
+    """
     in_time = data.task == "survival"
     if response == "probability":
         return (len(data.horizons) + 1 if in_time else data.n_classes,)
@@ -31,7 +34,7 @@ def row_message(response: Response, data: Data) -> tuple[int, ...]:
 
 
 def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) -> np.ndarray:
-    """Return an array for all answers, filled with -1 or NaN until they arrive."""
+    """Return an array for the predictions of all candidates, filled with -1 or NaN."""
     if response == "scored":
         return np.full((n_candidates, plan.n_questions), np.nan)
     total = int(plan.test_offsets[-1])
@@ -42,7 +45,7 @@ def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) 
 
 @frozen
 class Failure:
-    """Error of one candidate's model in one fit."""
+    """Error message of the fit of one candidate on one training set."""
 
     fit: int
     candidate: int
@@ -122,16 +125,16 @@ class Answers:
 
     @property
     def n_candidates(self) -> int:
-        """Number of candidates."""
+        """Number of candidates (hyperparameter settings) that were fitted."""
         return len(self.values)
 
     @property
     def made(self) -> np.ndarray:
-        """Boolean array `(n_candidates, n_fits)`: the fits that were requested and made."""
+        """Boolean array `(n_candidates, n_fits)` of the fits that were requested and made."""
         return ~np.isnan(self.fit_seconds)
 
     def for_question(self, question: int) -> np.ndarray:
-        """Return all candidates' answers to one question.
+        """Return all candidates' predictions for one test set of the plan.
 
         Parameters
         ----------
@@ -149,7 +152,7 @@ class Answers:
         return self.values[:, offsets[question] : offsets[question + 1]]
 
     def select(self, questions: np.ndarray) -> Answers:
-        """Return the answers to these questions only.
+        """Return the predictions for some test sets (questions) of the plan only.
 
         Parameters
         ----------
@@ -166,8 +169,8 @@ class Answers:
         if self.response == "scored":
             values = self.values[:, questions]
         else:
-            values = self.values[:, spread(self.plan.test_offsets, questions)[1]]
-        place = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
+            values = self.values[:, select_lists(self.plan.test_offsets, questions)[1]]
+        new_fit = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
         return replace(
             self,
             plan=plan,
@@ -176,12 +179,16 @@ class Answers:
             answered=self.answered[:, questions],
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
-            failures=tuple(replace(f, fit=place[f.fit]) for f in self.failures if f.fit in place),
+            failures=tuple(
+                replace(failure, fit=new_fit[failure.fit])
+                for failure in self.failures
+                if failure.fit in new_fit
+            ),
             also=tuple(other.select(questions) for other in self.also),
         )
 
     def part(self, needed: np.ndarray) -> Answers:
-        """Return only the answers of candidate c in those fits f where `needed[c, f]`.
+        """Return only the predictions of candidate c in those fits f where `needed[c, f]` is true.
 
         Parameters
         ----------
@@ -193,22 +200,24 @@ class Answers:
         Answers
             The answers of these fits.
         """
-        taken = needed & self.made
+        is_kept = needed & self.made
         return replace(
             self,
-            answered=self.answered & taken[:, self.plan.fit],
-            fit_seconds=np.where(taken, self.fit_seconds, np.nan),
-            answer_seconds=np.where(taken, self.answer_seconds, np.nan),
-            failures=tuple(f for f in self.failures if taken[f.candidate, f.fit]),
-            n_fits=int(taken.sum()),
+            answered=self.answered & is_kept[:, self.plan.fit],
+            fit_seconds=np.where(is_kept, self.fit_seconds, np.nan),
+            answer_seconds=np.where(is_kept, self.answer_seconds, np.nan),
+            failures=tuple(
+                failure for failure in self.failures if is_kept[failure.candidate, failure.fit]
+            ),
+            n_fits=int(is_kept.sum()),
             also=tuple(other.part(needed) for other in self.also),
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
-        """Return answers with a single row: for question q those of candidate `chosen[q]`.
+        """Return the predictions of one candidate per test set, with a single row.
 
-        Seconds and failures are reduced to those of the chosen candidates; the fits remain those of
-        the whole plan.
+        Test set q gets the predictions of candidate `chosen[q]`. Seconds and failures are reduced
+        to those of the chosen candidates; the fits remain those of the whole plan.
 
         Parameters
         ----------
@@ -226,31 +235,33 @@ class Answers:
             values = self.values[chosen, questions]
         else:
             values = np.empty_like(self.values[0])
-            for c in np.unique(chosen):
-                mine = np.repeat(chosen == c, self.plan.test_sizes)
-                values[mine] = self.values[c][mine]
-        of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
-        of_fit[self.plan.fit] = chosen
+            for candidate in np.unique(chosen):
+                is_position = np.repeat(chosen == candidate, self.plan.test_sizes)
+                values[is_position] = self.values[candidate][is_position]
+        candidate_of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
+        candidate_of_fit[self.plan.fit] = chosen
         fits = np.arange(self.plan.n_fits)
         pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
         return replace(
             self,
             values=values[None],
             answered=self.answered[chosen, questions][None],
-            fit_seconds=self.fit_seconds[of_fit, fits][None],
-            answer_seconds=self.answer_seconds[of_fit, fits][None],
+            fit_seconds=self.fit_seconds[candidate_of_fit, fits][None],
+            answer_seconds=self.answer_seconds[candidate_of_fit, fits][None],
             failures=tuple(
-                replace(f, candidate=0) for f in self.failures if (f.fit, f.candidate) in pairs
+                replace(failure, candidate=0)
+                for failure in self.failures
+                if (failure.fit, failure.candidate) in pairs
             ),
             also=tuple(other.picked(chosen) for other in self.also),
         )
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return (self.for_question(q) for q in range(self.plan.n_questions))
+        return (self.for_question(question) for question in range(self.plan.n_questions))
 
 
 class Ask(Protocol):
-    """Function that a method calls for answers; learner and engine are hidden from the method."""
+    """Function that a method calls for predictions, without knowing the learner or the engine."""
 
     def __call__(
         self,
@@ -261,24 +272,22 @@ class Ask(Protocol):
         requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Return the answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
+        """Return the predictions of all candidates, or in fit f of candidate `only[f]` alone.
 
-        With `extras=False` only the answers that the loss needs are returned, and none for further
-        scores. With `requested`, candidate c is fitted in fit f only where `requested[c, f]`. A
-        plan that is answered in parts counts as one pass, and each call gives the same `number`:
-        the fits then draw the same random numbers as if the plan were answered at once.
+        With `only`, the predictions have a single row. With `extras=False` only the predictions
+        that the loss needs are returned, and none for further scores. With `requested`, candidate c
+        is fitted in fit f only where `requested[c, f]`. A plan that is run in several calls counts
+        as one pass, and each call gives the same `number`: the fits then draw the same random
+        numbers as if the plan were run in one call.
         """
         ...
 
 
 def codes_of_scores(scores: np.ndarray) -> np.ndarray:
-    """Return the predicted class codes for scores; the last axis is one score, or one per class.
+    """Return the class codes that scores predict; the last axis holds one score, or one per class.
 
     Scores within 1e-10 of each other are equal, and the first of their classes is predicted, so
     that an exact tie does not depend on the order of summation.
-
-    >>> codes_of_scores(np.array([[0.0], [3.0]])), codes_of_scores(np.array([[1.0, 2.0, 2.0]]))
-    (array([0, 1]), array([1]))
     """
     if scores.shape[-1] == 1:
         return (scores[..., 0] > TIE).astype(np.int64)
@@ -286,17 +295,16 @@ def codes_of_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def code_type(n_classes: int) -> Any:
-    """Return the smallest integer type that holds the class codes and -1 (no class of y)."""
+    """Return the smallest integer type that holds all class codes and -1 (a class not in y)."""
     return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32
 
 
 def with_extras(
     answers: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
 ) -> Answers:
-    """Add further predictions of the same models.
+    """Add further predictions of the same models, one array per further response.
 
-    The first of the responses and of the values are those of the answers themselves, and are
-    skipped.
+    The first of the responses and of the values belong to `answers` themselves, and are skipped.
     """
     also = tuple(
         replace(answers, response=response, values=predictions)
@@ -306,35 +314,43 @@ def with_extras(
 
 
 def filled(parts: Sequence[Answers]) -> Answers:
-    """Join the answers of a plan answered in parts, where each part made other fits."""
-    first = parts[0]
+    """Join the predictions of several runs of one plan, of which each made other fits."""
+    first_part = parts[0]
     if len(parts) == 1:
-        return first
-    arrays = {name: getattr(first, name).copy() for name in ARRAYS}
+        return first_part
+    arrays = {name: getattr(first_part, name).copy() for name in ARRAYS}
     for part in parts[1:]:
-        mine = part.made
-        taken = mine[:, part.plan.fit]
-        at = taken if part.response == "scored" else np.repeat(taken, part.plan.test_sizes, axis=1)
-        for name, places in zip(ARRAYS, (at, taken, mine, mine), strict=True):
-            arrays[name][places] = getattr(part, name)[places]
+        made = part.made
+        made_questions = made[:, part.plan.fit]
+        made_values = (
+            made_questions
+            if part.response == "scored"
+            else np.repeat(made_questions, part.plan.test_sizes, axis=1)
+        )
+        for name, mask in zip(ARRAYS, (made_values, made_questions, made, made), strict=True):
+            arrays[name][mask] = getattr(part, name)[mask]
     failures = [failure for part in parts for failure in part.failures]
     return _join(parts, filled, failures, **arrays)
 
 
 def joined(parts: Sequence[Answers]) -> Answers:
-    """Append the answers of further candidates to the questions of one plan."""
-    first = parts[0]
+    """Append the predictions of further candidates for the same plan."""
+    first_part = parts[0]
     if len(parts) == 1:
-        return first
-    starts = np.cumsum([0, *(each.n_candidates for each in parts)])
-    placed = list(zip(parts, starts.tolist(), strict=False))
+        return first_part
+    starts = np.cumsum([0, *(one_part.n_candidates for one_part in parts)])
+    parts_with_starts = list(zip(parts, starts.tolist(), strict=False))
     failures = [
-        replace(f, candidate=f.candidate + at) for each, at in placed for f in each.failures
+        replace(failure, candidate=failure.candidate + start)
+        for one_part, start in parts_with_starts
+        for failure in one_part.failures
     ]
-    further = [(at, each.extra) for each, at in placed[1:]]
-    extra = None if first.extra is None else first.extra.joined(further)
-    arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in ARRAYS}
-    engine = ", ".join(dict.fromkeys(each.engine for each in parts))
+    further_extras = [(start, one_part.extra) for one_part, start in parts_with_starts[1:]]
+    extra = None if first_part.extra is None else first_part.extra.joined(further_extras)
+    arrays = {
+        name: np.concatenate([getattr(one_part, name) for one_part in parts]) for name in ARRAYS
+    }
+    engine = ", ".join(dict.fromkeys(one_part.engine for one_part in parts))
     return _join(parts, joined, failures, engine=engine, extra=extra, **arrays)
 
 
@@ -344,10 +360,10 @@ def _join(
     failures: Sequence[Failure],
     **joined_fields: Any,
 ) -> Answers:
-    """Return the first part with joined fields; `join` does the same for further answers."""
+    """Return the first part with joined fields; `join` joins the further predictions too."""
     return replace(
         parts[0],
-        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
+        failures=tuple(sorted(failures, key=lambda failure: (failure.fit, failure.candidate))),
         n_fits=sum(part.n_fits for part in parts),
         also=tuple(join(also) for also in zip(*(part.also for part in parts), strict=True)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),

@@ -1,4 +1,4 @@
-"""The encoding of plans: a pool of blocks of rows, and row sets made of blocks."""
+"""Compact encoding of plans: a pool of blocks of rows, and row sets that are composed of blocks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-ALL = -1  # the base of a row set that starts from all rows
+ALL = -1  # This base of a row set stands for all rows.
 
 
 @frozen(eq=False)
 class Blocks:
-    """Lists of row numbers, ascending within a block.
+    """Concatenated blocks of row numbers, which ascend within a block.
 
     `counts` holds the multiplicity of each row if a row can occur repeatedly.
     """
@@ -37,7 +37,10 @@ class Blocks:
 
 @frozen(eq=False)
 class RowSets:
-    """Row sets over the pool of blocks: `base[s]` (a block, or ALL) minus the listed blocks."""
+    """Row sets: set s holds the rows of block `base[s]`, or ALL rows, without listed blocks.
+
+    The blocks that are removed from set s are `minus[offsets[s]:offsets[s + 1]]`.
+    """
 
     base: np.ndarray
     minus: np.ndarray
@@ -52,12 +55,12 @@ class RowSets:
 
     @cached_property
     def leave_one_block_out(self) -> bool:
-        """True if every set is all rows but one block."""
-        one_each = len(self.minus) == len(self.base) and self.offsets[-1] == len(self.minus)
+        """True if every set consists of all rows except one block."""
+        removes_as_many = len(self.minus) == len(self.base) and self.offsets[-1] == len(self.minus)
         return bool(
-            one_each
+            removes_as_many
             and (self.base == ALL).all()
-            and (self.offsets[1:] > self.offsets[:-1]).all()  # each set removes exactly one block
+            and (self.offsets[1:] > self.offsets[:-1]).all()  # Each set removes exactly one block.
         )
 
     @classmethod
@@ -68,55 +71,65 @@ class RowSets:
 
     def take(self, which: np.ndarray) -> RowSets:
         """Select row sets by their positions."""
-        offsets, inside = spread(self.offsets, which)
-        return RowSets(self.base[which], self.minus[inside], offsets)
+        offsets, positions = select_lists(self.offsets, which)
+        return RowSets(self.base[which], self.minus[positions], offsets)
 
 
 def offsets_of(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return the start of each list when lists of these lengths are concatenated, and the end."""
+    """Return the offsets of concatenated lists, given their lengths.
+
+    They are the start of each list, followed by the end of the last list.
+    """
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def spread(offsets: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Select some of several concatenated lists: return their new offsets and their positions."""
-    lengths = np.diff(offsets)[which]
-    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    places = np.repeat(np.asarray(offsets)[which] - new[:-1], lengths) + np.arange(new[-1])
-    return new, places
+def select_lists(offsets: np.ndarray, list_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Select some of several concatenated lists; return their new offsets and their positions."""
+    lengths = np.diff(offsets)[list_numbers]
+    new_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    positions = np.repeat(
+        np.asarray(offsets)[list_numbers] - new_offsets[:-1], lengths
+    ) + np.arange(new_offsets[-1])
+    return new_offsets, positions
 
 
-def covered(n_rows: int, blocks: Blocks, sets: RowSets, which: np.ndarray) -> np.ndarray:
-    """Count the distinct rows that the chosen sets remove. Their blocks may overlap."""
-    counts = np.empty(len(which), dtype=np.int64)
-    at_once = max(1, (1 << 24) // max(1, n_rows))
-    for first in range(0, len(which), at_once):
-        some = which[first : first + at_once]
-        offsets, places = spread(sets.offsets, some)
-        lengths, rows = spread(blocks.offsets, sets.minus[places])
-        of_set = np.repeat(np.repeat(np.arange(len(some)), np.diff(offsets)), np.diff(lengths))
-        gone = np.zeros((len(some), n_rows), dtype=bool)
-        gone[of_set, blocks.rows[rows]] = True
-        counts[first : first + at_once] = gone.sum(axis=1)
+def count_removed_rows(
+    n_rows: int, blocks: Blocks, sets: RowSets, set_numbers: np.ndarray
+) -> np.ndarray:
+    """Return the number of distinct rows that each of the chosen sets removes.
+
+    The removed blocks of a set may overlap.
+    """
+    counts = np.empty(len(set_numbers), dtype=np.int64)
+    batch_size = max(1, (1 << 24) // max(1, n_rows))
+    for start in range(0, len(set_numbers), batch_size):
+        batch = set_numbers[start : start + batch_size]
+        offsets, positions = select_lists(sets.offsets, batch)
+        lengths, rows = select_lists(blocks.offsets, sets.minus[positions])
+        of_set = np.repeat(np.repeat(np.arange(len(batch)), np.diff(offsets)), np.diff(lengths))
+        is_removed = np.zeros((len(batch), n_rows), dtype=bool)
+        is_removed[of_set, blocks.rows[rows]] = True
+        counts[start : start + batch_size] = is_removed.sum(axis=1)
     return counts
 
 
-def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return a mask of the `rows` that are in the ascending `block`."""
+def is_in_block(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return a mask of the `rows` that are in `block`, whose rows ascend."""
     if not len(block):
         return np.zeros(len(rows), dtype=bool)
-    at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
-    return block[at] == rows
+    position = np.minimum(np.searchsorted(block, rows), len(block) - 1)
+    return block[position] == rows
 
 
-def places_among(some: np.ndarray | None, retained: np.ndarray) -> np.ndarray | None:
-    """Return the positions in `retained` of numbers that are in `some`; None if there are none."""
-    if some is None:
+def positions_of_numbers(numbers: np.ndarray | None, retained: np.ndarray) -> np.ndarray | None:
+    """Return the positions in `retained` of numbers that occur in `some`, or None if none does."""
+    if numbers is None:
         return None
-    places = np.flatnonzero(np.isin(retained, some)).astype(np.int32)
-    return places if len(places) else None
+    positions = np.flatnonzero(np.isin(retained, numbers)).astype(np.int32)
+    return positions if len(positions) else None
 
 
 def occurrences(ascending: np.ndarray, requested: np.ndarray) -> np.ndarray:
-    """Count how often each requested key occurs in an ascending list."""
-    right = np.searchsorted(ascending, requested, side="right")
-    return right - np.searchsorted(ascending, requested, side="left")
+    """Return how often each requested key occurs in an ascending list."""
+    ends = np.searchsorted(ascending, requested, side="right")
+    return ends - np.searchsorted(ascending, requested, side="left")

@@ -1,7 +1,7 @@
-"""The builder of plans, which collects blocks and questions and makes each training set one fit.
+"""The builder of plans, which collects blocks of rows and test sets.
 
-`leave_out` builds K-fold plans with array operations, and `with_training_rows` adds questions about
-the training rows of each fit.
+Equal training sets become one fit. `leave_out` builds K-fold plans with array operations, and
+`with_training_rows` adds the training rows of each fit as a test set.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.data.rows import mixed
+from truerisk.data.rows import splitmix64
 from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of
 from truerisk.plan.plan import EXTRAS, Plan
 
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
 
-RowSet = tuple[int, tuple[int, ...]]  # (base block or ALL, blocks that are removed)
+# This is a pair of a base block (or ALL) and the blocks that are removed from it.
+RowSet = tuple[int, tuple[int, ...]]
 
 
 class PlanBuilder:
-    """Collects blocks and questions, and builds a plan of them.
+    """Builder that collects blocks of rows and test sets, and makes a plan of them.
 
     Parameters
     ----------
@@ -49,14 +50,16 @@ class PlanBuilder:
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
-        # arrays of shape (2, size): row numbers and multiplicities
+        # Each block is an array of shape (2, size) with row numbers and multiplicities.
         self._blocks: list[np.ndarray] = []
         self._block_numbers: dict[bytes, int] = {}
         self._fits: dict[tuple[RowSet, tuple[tuple[int, int], ...]], int] = {}
         self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
 
     def block(self, rows: np.ndarray) -> int:
-        """Return the number of the block with these row numbers; repeated rows become counts.
+        """Return the number of the block with these row numbers, adding it if it is new.
+
+        Repeated rows become counts.
 
         Parameters
         ----------
@@ -72,7 +75,9 @@ class PlanBuilder:
         return self._add(distinct, counts)
 
     def partition(self, labels: np.ndarray) -> list[int]:
-        """Add one block per distinct label, in ascending order of labels, with a single sort.
+        """Add one block of rows per distinct label, in ascending order of the labels.
+
+        The rows are sorted only once.
 
         Parameters
         ----------
@@ -85,9 +90,9 @@ class PlanBuilder:
             The numbers of the blocks.
         """
         codes = np.unique(labels, return_inverse=True)[1].ravel()
-        order = np.argsort(codes, kind="stable").astype(np.int32)
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        return [self._add(rows, np.ones_like(rows)) for rows in np.split(order, starts[1:])]
+        row_order = np.argsort(codes, kind="stable").astype(np.int32)
+        starts = np.flatnonzero(np.diff(codes[row_order], prepend=-1))
+        return [self._add(rows, np.ones_like(rows)) for rows in np.split(row_order, starts[1:])]
 
     def ask(
         self,
@@ -100,7 +105,7 @@ class PlanBuilder:
         unit: int = -1,
         flips: Iterable[tuple[int, int]] = (),
     ) -> None:
-        """Add a question: predict the rows `test` with the model trained on `train`.
+        """Add a test set: predict the rows `test` with the model trained on `train`.
 
         Parameters
         ----------
@@ -119,12 +124,12 @@ class PlanBuilder:
         flips : iterable of (int, int), optional
             Pairs (row, class code): the fit gets this code as the label of the row.
         """
-        key = (_canonical(train), tuple(sorted(flips)))
+        key = (_sorted_row_set(train), tuple(sorted(flips)))
         fit = self._fits.setdefault(key, len(self._fits))
-        self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
+        self._questions.append((fit, _sorted_row_set(test), part, repeat, fold, unit))
 
     def build(self, extra: Extra | None = None) -> Plan:
-        """Return the finished plan, with its additional questions `extra`.
+        """Return the finished plan, with requests for more than predictions in `extra`.
 
         Parameters
         ----------
@@ -136,19 +141,21 @@ class PlanBuilder:
         Plan
             The plan.
         """
-        fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
+        fit, test_sets, part, repeat, fold, unit = zip(*self._questions, strict=True)
         parts = tuple(dict.fromkeys(part))
-        trains, flips = zip(*self._fits, strict=True)
-        triples = [(n, *flip) for n, of_fit in enumerate(flips) for flip in of_fit]
-        if triples:
-            extra = EXTRAS.load("flips")(*np.ascontiguousarray(np.array(triples, np.int32).T))
+        train_sets, flips = zip(*self._fits, strict=True)
+        fit_flips = [
+            (fit_number, *flip) for fit_number, of_fit in enumerate(flips) for flip in of_fit
+        ]
+        if fit_flips:
+            extra = EXTRAS.load("flips")(*np.ascontiguousarray(np.array(fit_flips, np.int32).T))
         rows, counts = np.concatenate([np.empty((2, 0), np.int32), *self._blocks], axis=1)
         offsets = offsets_of([block.shape[1] for block in self._blocks])
         return Plan(
             n_rows=self.n_rows,
             blocks=Blocks(rows, offsets, None if (counts == 1).all() else counts),
-            train=_row_sets(trains),
-            test=_row_sets(tests),
+            train=_encode_row_sets(train_sets),
+            test=_encode_row_sets(test_sets),
             fit=np.array(fit, dtype=np.int32),
             part=np.array([parts.index(name) for name in part], dtype=np.int8),
             repeat=np.array(repeat, dtype=np.int32),
@@ -160,27 +167,22 @@ class PlanBuilder:
 
     def _add(self, rows: np.ndarray, counts: np.ndarray) -> int:
         block = np.array([rows, counts], dtype=np.int32)
-        number = self._block_numbers.setdefault(block.tobytes(), len(self._blocks))
-        if number == len(self._blocks):
+        block_number = self._block_numbers.setdefault(block.tobytes(), len(self._blocks))
+        if block_number == len(self._blocks):
             self._blocks.append(block)
-        return number
+        return block_number
 
 
 def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
-    """Plan one fit on all rows, tested on all of them or on some (ascending and distinct).
-
-    >>> plan = one_fit(3, np.array([0]))
-    >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
-    ([0, 1, 2], [0], ('apparent',))
-    """
-    requested = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
-    offsets = np.array([0] if rows is None else [0, len(requested)], np.int64)
-    nothing_less = np.empty(0, np.int32), np.zeros(2, np.int64)
+    """Plan one fit on all rows, tested on all rows or on given rows (ascending and distinct)."""
+    test_rows = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
+    offsets = np.array([0] if rows is None else [0, len(test_rows)], np.int64)
+    no_removed_blocks = np.empty(0, np.int32), np.zeros(2, np.int64)
     return Plan.from_folds(
         n_rows=n_rows,
-        blocks=Blocks(requested, offsets),
-        train=RowSets(np.full(1, ALL, np.int32), *nothing_less),
-        test=RowSets(np.full(1, ALL if rows is None else 0, np.int32), *nothing_less),
+        blocks=Blocks(test_rows, offsets),
+        train=RowSets(np.full(1, ALL, np.int32), *no_removed_blocks),
+        test=RowSets(np.full(1, ALL if rows is None else 0, np.int32), *no_removed_blocks),
         fit=np.zeros(1, np.int32),
         parts=("apparent",),
     )
@@ -191,13 +193,13 @@ def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
     builder = PlanBuilder(n_rows)
     for fold, (train, test) in enumerate(splits):
         held_out = builder.block(test)
-        # If each row is in exactly one of the two sets, the training set is the complement of the
-        # test set, which is the most compact encoding.
-        there = np.zeros(n_rows, dtype=bool)
-        there[train] = there[test] = True
-        complement = len(train) + len(test) == n_rows and bool(there.all())
-        seen = (ALL, (held_out,)) if complement else (builder.block(train), ())
-        builder.ask(train=seen, test=(held_out, ()), fold=fold)
+        # The complement of the test set is the most compact encoding of a training set.
+        # It is possible if each row is in exactly one of the two sets.
+        is_used = np.zeros(n_rows, dtype=bool)
+        is_used[train] = is_used[test] = True
+        is_complement = len(train) + len(test) == n_rows and bool(is_used.all())
+        train_set = (ALL, (held_out,)) if is_complement else (builder.block(train), ())
+        builder.ask(train=train_set, test=(held_out, ()), fold=fold)
     return builder.build()
 
 
@@ -206,27 +208,25 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
 
     For each label, the fit is trained on all rows without this label and tested on the rows with
     it.
-
-    >>> plan = leave_out(4, [np.array([1, 0, 1, 0])])
-    >>> [plan.test_rows(q)[0].tolist() for q in range(2)]
-    [[1, 3], [0, 2]]
     """
-    orders, sizes, repeats, folds = [], [], [], []
+    orders, block_sizes, repeats, folds = [], [], [], []
     for repeat, labels in enumerate(partitions):
-        order, counts = blocks_of(labels)
-        orders.append(order)
-        sizes.append(counts)
+        sorted_rows, counts = blocks_of(labels)
+        orders.append(sorted_rows)
+        block_sizes.append(counts)
         repeats.append(np.full(len(counts), repeat))
         folds.append(np.arange(len(counts)))
-    n_blocks = sum(map(len, sizes))
-    each = np.arange(n_blocks, dtype=np.int32)
-    nothing = RowSets(each, np.empty(0, np.int32), np.zeros(n_blocks + 1, np.int64))
+    n_blocks = sum(map(len, block_sizes))
+    block_numbers = np.arange(n_blocks, dtype=np.int32)
+    whole_blocks = RowSets(block_numbers, np.empty(0, np.int32), np.zeros(n_blocks + 1, np.int64))
     plan = Plan.from_folds(
         n_rows=n_rows,
-        blocks=Blocks(np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(sizes))),
-        train=RowSets(np.full(n_blocks, ALL, np.int32), each, np.arange(n_blocks + 1)),
-        test=nothing,
-        fit=each,
+        blocks=Blocks(
+            np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(block_sizes))
+        ),
+        train=RowSets(np.full(n_blocks, ALL, np.int32), block_numbers, np.arange(n_blocks + 1)),
+        test=whole_blocks,
+        fit=block_numbers,
         repeat=np.concatenate(repeats).astype(np.int32),
         fold=np.concatenate(folds).astype(np.int32),
     )
@@ -238,75 +238,81 @@ def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Labels 0 … n−1, one for each row, need no sorting.
     """
-    each = np.arange(len(labels))
-    if labels.dtype.kind in "iu" and np.array_equal(labels, each):
-        return each, np.ones(len(labels), dtype=np.int64)
+    row_numbers = np.arange(len(labels))
+    if labels.dtype.kind in "iu" and np.array_equal(labels, row_numbers):
+        return row_numbers, np.ones(len(labels), dtype=np.int64)
     codes = np.unique(labels, return_inverse=True)[1].ravel()
     return np.argsort(codes, kind="stable"), np.bincount(codes)
 
 
 def with_training_rows(plan: Plan) -> Plan:
-    """Return the plan with an additional question for each question, about its training set.
+    """Return the plan with an additional test set for each test set: the training rows of its fit.
 
-    The additional questions follow the others, in the same order.
+    The additional test sets follow the others, in the same order.
     """
     if plan.has_drawn_fits or "flips" in plan.needs:
         raise Refusal(
             "a train score is that of rows that a fit was shown as they are, and this method draws "
             "them at random or shows other labels: use return_train_score=False, or folds."
         )
-    trained = plan.train.take(plan.fit)
-    offsets = np.concatenate([plan.test.offsets, plan.test.offsets[-1] + trained.offsets[1:]])
+    train_sets = plan.train.take(plan.fit)
+    offsets = np.concatenate([plan.test.offsets, plan.test.offsets[-1] + train_sets.offsets[1:]])
     test = RowSets(
-        np.concatenate([plan.test.base, trained.base]),
-        np.concatenate([plan.test.minus, trained.minus]),
+        np.concatenate([plan.test.base, train_sets.base]),
+        np.concatenate([plan.test.minus, train_sets.minus]),
         offsets,
     )
     part = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
-    twice: dict[str, Any] = {
+    repeated_fields: dict[str, Any] = {
         name: np.tile(getattr(plan, name), 2) for name in ("fit", "repeat", "fold", "unit")
     }
-    return replace(plan, test=test, part=part, parts=(*plan.parts, "apparent"), **twice)
+    return replace(plan, test=test, part=part, parts=(*plan.parts, "apparent"), **repeated_fields)
 
 
-def row_numbers(given: Any) -> np.ndarray:
-    """Return the row numbers that a splitter gives as numbers or as a mask."""
-    rows = np.asarray(given)
+def row_numbers(numbers_or_mask: Any) -> np.ndarray:
+    """Return the row numbers that a splitter yields as numbers or as a mask."""
+    rows = np.asarray(numbers_or_mask)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
-def _canonical(rows: RowSet) -> RowSet:
+def _sorted_row_set(rows: RowSet) -> RowSet:
     base, minus = rows
     return int(base), tuple(sorted(set(map(int, minus))))
 
 
-def _row_sets(sets: Sequence[RowSet]) -> RowSets:
+def _encode_row_sets(sets: Sequence[RowSet]) -> RowSets:
     base, minus = zip(*sets, strict=True)
     blocks = np.concatenate(minus).astype(np.int32)
     return RowSets(np.array(base, dtype=np.int32), blocks, offsets_of(list(map(len, minus))))
 
 
 def merge_equal_fits(plan: Plan) -> Plan:
-    """Return the plan with equal training sets fitted once; 64-bit content keys identify them."""
+    """Return the plan with equal training sets fitted only once.
+
+    Equal training sets are identified by 64-bit keys of their content.
+    """
     blocks, train, extra = plan.blocks, plan.train, plan.extra
-    row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
+    row_keys = splitmix64(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
-        cells = mixed(row_keys + np.uint64(1))[blocks.rows]
-    else:  # mixed after the sum: by a product, row 0 twice would equal row 1
-        cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
-    of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
-    removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[train.minus])])
-    keys = mixed(np.append(of_block, np.uint64(3))[train.base])
+        row_contents = splitmix64(row_keys + np.uint64(1))[blocks.rows]
+    # Keys and counts are added before mixing.
+    # If they were multiplied, row 0 twice would equal row 1.
+    else:
+        row_contents = splitmix64(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(row_contents)])
+    block_keys = splitmix64(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
+    removed = np.concatenate([[np.uint64(0)], np.cumsum(block_keys[train.minus])])
+    keys = splitmix64(np.append(block_keys, np.uint64(3))[train.base])
     keys = keys + removed[train.offsets[1:]] - removed[train.offsets[:-1]]
-    further = None if extra is None else extra.fit_keys(plan.n_fits)
-    if further is not None:
-        keys = keys + further
-    if (np.diff(np.sort(keys)) > 0).all():  # Usually no two training sets are equal.
+    extra_keys = None if extra is None else extra.fit_keys(plan.n_fits)
+    if extra_keys is not None:
+        keys = keys + extra_keys
+    # The plan is returned unchanged if no two training sets are equal, which is the usual case.
+    if (np.diff(np.sort(keys)) > 0).all():
         return plan
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    fits = np.sort(first)
-    place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
+    _, first_fits, key_numbers = np.unique(keys, return_index=True, return_inverse=True)
+    fits = np.sort(first_fits)
+    new_fit = np.searchsorted(fits, first_fits[key_numbers.ravel()]).astype(np.int32)
     if extra is not None:
         extra = extra.select(np.arange(plan.n_questions), fits)
-    return replace(plan, train=train.take(fits), fit=place[plan.fit], extra=extra)
+    return replace(plan, train=train.take(fits), fit=new_fit[plan.fit], extra=extra)

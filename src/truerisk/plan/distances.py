@@ -1,4 +1,4 @@
-"""Distances from the tested rows of a plan to the rows that their models were trained on."""
+"""Distances from the test rows of a plan to the rows on which their models were trained."""
 
 from __future__ import annotations
 
@@ -17,53 +17,51 @@ It returns the mask of the rows that leak.
 
 
 def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
-    """Return, for every answer of a plan, the distance to the nearest row that its model saw.
+    """Return, for each test row of a plan, the distance to the nearest training row of its fit.
 
-    The distance is NaN if the model saw the row itself, was trained on drawn rows, or on no rows.
-
-    >>> from truerisk.plan.builder import leave_out
-    >>> plan = leave_out(4, [np.array([0, 0, 1, 1])])
-    >>> distances_to_seen(plan, np.array([[0.0], [1.0], [3.0], [4.0]])).tolist()
-    [3.0, 2.0, 2.0, 3.0]
+    The distance is NaN if the row itself is a training row, if training sets are drawn at random,
+    or if there are no training rows.
     """
     if plan.has_drawn_fits:
         return np.full(len(plan.positions[0]), np.nan)
     tree = _tree(places)
-    apart = [
-        np.where(plan.seen(q), np.nan, _to_seen(plan, q, tree, plan.test_rows(q)[0]))
-        for q in range(plan.n_questions)
+    distances = [
+        np.where(
+            plan.seen(question),
+            np.nan,
+            _distances_to_training(plan, question, tree, plan.test_rows(question)[0]),
+        )
+        for question in range(plan.n_questions)
     ]
-    return np.concatenate(apart) if apart else np.empty(0)
+    return np.concatenate(distances) if distances else np.empty(0)
 
 
 def distances_to_nearest(places: np.ndarray) -> np.ndarray:
-    """Return the distance from each row to the nearest other row.
-
-    >>> distances_to_nearest(np.array([[0.0], [1.0], [3.0]])).tolist()
-    [1.0, 1.0, 2.0]
-    """
+    """Return the distance from each row to the nearest other row."""
     nearest: np.ndarray = _tree(places).query(places, 2)[0][:, 1]
     return nearest
 
 
-def _to_seen(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
-    """Return the distance from each row to the nearest row that a model saw, NaN if there is none.
+def _distances_to_training(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
+    """Return the distance from each row to the nearest training row of a fit, or NaN.
 
-    The number of neighbours that are searched doubles until one of them was seen.
+    The number of neighbours that are searched doubles until one of them is a training row.
     """
-    seen = np.zeros(plan.n_rows, dtype=bool)
-    seen[plan.train_rows(int(plan.fit[question]))[0]] = True
-    apart = np.full(len(rows), np.nan)
-    if not seen.any():
-        return apart
-    k, open_ = 2, np.arange(len(rows))
-    while len(open_):
-        distance, row = tree.query(tree.data[rows[open_]], min(k, plan.n_rows))
-        among = seen[row]
-        there = among.any(axis=1)
-        apart[open_[there]] = distance[there, among[there].argmax(axis=1)]
-        open_, k = open_[~there], 2 * k
-    return apart
+    is_training_row = np.zeros(plan.n_rows, dtype=bool)
+    is_training_row[plan.train_rows(int(plan.fit[question]))[0]] = True
+    distances = np.full(len(rows), np.nan)
+    if not is_training_row.any():
+        return distances
+    k, unresolved = 2, np.arange(len(rows))
+    while len(unresolved):
+        distance, row = tree.query(tree.data[rows[unresolved]], min(k, plan.n_rows))
+        is_training_neighbour = is_training_row[row]
+        has_training_neighbour = is_training_neighbour.any(axis=1)
+        distances[unresolved[has_training_neighbour]] = distance[
+            has_training_neighbour, is_training_neighbour[has_training_neighbour].argmax(axis=1)
+        ]
+        unresolved, k = unresolved[~has_training_neighbour], 2 * k
+    return distances
 
 
 def _tree(places: np.ndarray) -> Any:
@@ -73,30 +71,27 @@ def _tree(places: np.ndarray) -> Any:
 
 
 def saw_nearest(plan: Plan, places: np.ndarray) -> Look:
-    """Return a function that finds the tested rows whose nearest row was in the training set."""
+    """Return a function that finds the test rows whose nearest row was in the training set."""
     tree, nearest = _tree(places), distances_to_nearest(places)
 
-    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
-        return (_to_seen(plan, q, tree, tested) <= nearest[tested]) & ~seen
+    def look(question: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
+        return (
+            _distances_to_training(plan, question, tree, test_rows) <= nearest[test_rows]
+        ) & ~is_seen
 
     return look
 
 
-def apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
-    """Return a note that says for which distances from the training rows the risk holds.
-
-    >>> from truerisk.plan.builder import leave_out
-    >>> places = np.array([[0.0], [1.0], [3.0], [4.0]])
-    >>> apart_note(leave_out(4, [np.array([0, 0, 1, 1])]), places)[0][:50]
-    'the risk is that at places 2 to 3 (median 2.5) fro'
-    """
-    apart = distances_to_seen(plan, places)
-    finite = apart[np.isfinite(apart)]
+def distance_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
+    """Return a note on the distances from the training rows for which the risk holds."""
+    distances = distances_to_seen(plan, places)
+    finite = distances[np.isfinite(distances)]
     if not len(finite):
         return ()
-    least, middle, most = np.percentile(finite, [0, 50, 100])
+    smallest, median, largest = np.percentile(finite, [0, 50, 100])
     sentence = (
-        f"the risk is that at places {least:.3g} to {most:.3g} (median {middle:.3g}) from the "
+        f"the risk is that at places {smallest:.3g} to {largest:.3g} (median {median:.3g}) from "
+        "the "
         "nearest training row, Euclidean in the unit of block=: it says nothing of places further "
         "away."
     )

@@ -1,6 +1,6 @@
-"""Additional questions of a plan, beyond predictions for rows: one `Extra` object, or None.
+"""Requests of a plan beyond predictions for rows: one `Extra` object, or None.
 
-The types are in `plan/extras`. Each type defines how its questions are subset, renumbered and
+The types are in `plan/extras`. Each type defines how its requests are subset, renumbered and
 stored, so that plans need not know the types.
 """
 
@@ -13,19 +13,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 
-class _Held:
-    """Base of the `extra` of a plan, of its answers and of a task."""
+class _ExtraField:
+    """Base class of the `extra` field of a plan, of its answers and of a task."""
 
     @classmethod
     def from_holder(cls, holder: Any) -> Self | None:
-        """Return the `extra` of the holder if it is of this type, or None."""
+        """Return the `extra` field of a plan, answers or task if it is of this type, else None."""
         return holder.extra if isinstance(holder.extra, cls) else None
 
 
-class Extra(_Held, ABC):
-    """Questions of a plan other than predictions for its rows.
+class Extra(_ExtraField, ABC):
+    """Requests of a plan other than predictions for its rows.
 
-    If `draws` is true, the training sets are drawn at random, and the answers are expected losses.
+    If `draws` is true, the training sets are drawn at random, and expected losses are requested.
     """
 
     draws: ClassVar[bool] = False
@@ -33,100 +33,101 @@ class Extra(_Held, ABC):
     @property
     @abstractmethod
     def needs(self) -> Mapping[str, str]:
-        """The capabilities an engine needs, each with the reason to refuse one that lacks it."""
+        """Capabilities that an engine needs, each with the reason to refuse if it is lacking."""
 
     @abstractmethod
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Extra | None:
-        """Return the part for these questions and fits (ascending), renumbered 0, 1, ..."""
+        """Return the requests for these test sets and fits (ascending), renumbered 0, 1, ..."""
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays by the names under which `read` finds them."""
+        """Return all arrays of the requests by the names under which `read` finds them."""
 
     @classmethod
     @abstractmethod
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Extra:
-        """Build the object from the arrays that `arrays` returned."""
+        """Build the requests from the arrays that `arrays` returned."""
 
     @abstractmethod
-    def after(self, n_fits: int, n_questions: int) -> Self:
-        """Return the object renumbered to follow so many fits and questions of other plans."""
+    def shifted(self, n_fits: int, n_questions: int) -> Self:
+        """Return the requests with numbers shifted by the fits and test sets of preceding plans."""
 
     @abstractmethod
     def joined(self, others: Sequence[Self]) -> Self:
-        """Return the object joined with those of further plans, whose numbers follow."""
+        """Return these requests joined with those of further plans, whose numbers follow."""
 
     def within(self, rows: np.ndarray) -> Extra:
-        """Return the object for a plan drawn on these rows; refuse where this has no meaning."""
+        """Return the requests for a plan drawn on these rows, or raise Refusal if impossible."""
         return self
 
     def fit_keys(self, n_fits: int) -> np.ndarray | None:
-        """Return keys by which fits on equal training sets differ, or None if they do not."""
+        """Return keys of fits that differ although their training sets are equal, or None."""
         return None
 
     def train_sizes(self, sizes: np.ndarray) -> np.ndarray:
-        """Return the number of rows that each fit sees, given the sizes of the training sets."""
+        """Return the number of training rows of each fit, given the sizes of the training sets."""
         return sizes
 
     def without_row(self, fit: np.ndarray) -> np.ndarray:
-        """Return a mask of the questions whose models are made without the tested row.
+        """Return a mask of the test sets whose rows are predicted by models made without them.
 
-        `fit` holds the fit of each question.
+        Each row of such a test set is predicted by a model made without this row. `fit` holds the
+        fit of each test set.
         """
         return np.zeros(len(fit), dtype=bool)
 
     def labels(self, fit: int, labels: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
-        """Return the labels of all rows that a fit is given, as codes or as the names of codes."""
+        """Return the labels of all rows with which a fit is trained, as codes or as class names."""
         return labels
 
-    def moved(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        """Return the points that a question is about, given the rows that it is about."""
+    def moved_points(self, X: Any, question: int, rows: np.ndarray) -> Any:
+        """Return the points that a test set predicts, given the rows on which it is based."""
         return X
 
     def copies(self, plan: Any, question: int) -> np.ndarray | None:
-        """Return, for each training row, its position in a question about the fit's own rows.
+        """Return, for each training row, its position in a test set of the fit's own training rows.
 
-        Return None if the question is not about the fit's own rows, each predicted without itself.
+        Return None if the test set does not consist of these rows, each predicted without itself.
         """
         return None
 
     def gather(self, plan: Any, n_candidates: int, n_classes: int) -> Gathered | None:
-        """Return an object that collects the answers, or None if all answers are about rows."""
+        """Return a collector of the requested results, or None if only predictions are needed."""
         return None
 
 
-class Gathered(_Held, ABC):
-    """Collects the answers to additional questions of a plan as they arrive, fit by fit."""
+class Gathered(_ExtraField, ABC):
+    """Collector of the results that a plan requests besides predictions, fit by fit."""
 
     @abstractmethod
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        """Store the answers of a candidate's model in a fit; `line` is the candidate's row."""
+        """Store the results of a candidate's model in a fit; `line` is the candidate's row."""
 
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        """Replace answers that were computed for a model by those that the model itself gave."""
+        """Replace results that an engine computed by those of the fitted model itself."""
         self.place(fit, line, facts)
 
     @abstractmethod
     def finished(self) -> ExtraAnswers:
-        """Return all answers."""
+        """Return all results that were collected."""
 
 
-class ExtraAnswers(_Held, ABC):
-    """Answers of all candidates to the additional questions of a plan."""
+class ExtraAnswers(_ExtraField, ABC):
+    """Results of all candidates that a plan requests besides predictions."""
 
     @abstractmethod
     def select(self, plan: Any, questions: np.ndarray) -> ExtraAnswers | None:
-        """Return the answers to these questions of the plan only, or None if there are none."""
+        """Return the results for some test sets of the plan only, or None if there are none."""
 
     @abstractmethod
     def joined(self, others: Sequence[tuple[int, Any]]) -> ExtraAnswers:
-        """Return the answers joined with those of further candidates.
+        """Return these results joined with those of further candidates.
 
-        Each of the others comes with the number of its first candidate.
+        Each of the further results comes with the number of its first candidate.
         """
 
 
-def end_to_end(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+def concatenate_given(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
     """Concatenate arrays in the type of the first; return None if there are none."""
-    present = [part for part in parts if part is not None]
+    present = [array for array in arrays if array is not None]
     return np.concatenate(present).astype(present[0].dtype) if present else None

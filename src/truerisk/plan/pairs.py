@@ -1,7 +1,7 @@
-"""Plans with additional fits that each leave out two folds.
+"""K-fold plans with additional fits that each leave out two folds.
 
 A fit without folds i and j can compare the candidates within both outer splits if inner and outer
-questions use the same folds. Only K (K − 1)/2 fits are then added to the K outer fits.
+test sets are the same folds. Only K (K − 1)/2 fits are then added to the K outer fits.
 """
 
 from __future__ import annotations
@@ -17,40 +17,36 @@ from truerisk.plan.plan import Plan
 
 
 def with_pairs(folds: Plan) -> Plan:
-    """Add to `folds`, as part "outer", the fits that leave out two folds, as part "inner".
+    """Add the fits that leave out two folds, as part "inner", to a K-fold plan, as part "outer".
 
-    `folds` leaves out every fold of some partitions of the rows. Unit q is question q of `folds`.
-    In the part "inner", the fits of unit q lack its fold and another fold, and are asked about the
-    rows of that other fold. The array `fold` holds the question of the other fold.
-
-    >>> from truerisk.plan.builder import leave_out
-    >>> plan = with_pairs(leave_out(6, [np.array([0, 0, 1, 1, 2, 2])]))
-    >>> plan.n_fits, plan.n_questions
-    (6, 9)
-    >>> first = plan.questions("inner")[0]
-    >>> int(plan.unit[first]), plan.test_rows(first)[0].tolist()
-    (0, [2, 3])
-    >>> plan.train_rows(int(plan.fit[first]))[0].tolist()
-    [4, 5]
+    `folds` leaves out every fold of some partitions of the rows. Unit q is test set q of `folds`.
+    In the part "inner", the fits of unit q lack its fold and another fold, and are tested on the
+    rows of that other fold. The array `fold` holds the number of that other fold's test set in
+    `folds`.
     """
-    block = folds.test.base
-    units, tested, low, high, fits = [], [], [], [], []
+    fold_blocks = folds.test.base
+    units, tested_questions, first_folds, second_folds, fits = [], [], [], [], []
     n_fits = folds.n_fits
-    for members in partitions_of(folds):
-        k = len(members)
-        first, second = np.triu_indices(k, 1)
-        which = np.zeros((k, k), dtype=np.int64)  # which[i, j] is the fit that lacks folds i and j
-        which[first, second] = which[second, first] = n_fits + np.arange(len(first))
-        unit, other = np.nonzero(~np.eye(k, dtype=bool))
-        units.append(members[unit])
-        tested.append(members[other])
-        fits.append(which[unit, other])
-        low.append(members[first])
-        high.append(members[second])
-        n_fits += len(first)
-    unit, test = np.concatenate(units), np.concatenate(tested)
-    pairs = np.column_stack([block[np.concatenate(low)], block[np.concatenate(high)]])
-    inner = len(unit)
+    for fold_questions in partitions_of(folds):
+        n_folds = len(fold_questions)
+        first_fold, second_fold = np.triu_indices(n_folds, 1)
+        # pair_fit[i, j] is the fit that lacks folds i and j.
+        pair_fit = np.zeros((n_folds, n_folds), dtype=np.int64)
+        pair_fit[first_fold, second_fold] = pair_fit[second_fold, first_fold] = n_fits + np.arange(
+            len(first_fold)
+        )
+        unit, other_fold = np.nonzero(~np.eye(n_folds, dtype=bool))
+        units.append(fold_questions[unit])
+        tested_questions.append(fold_questions[other_fold])
+        fits.append(pair_fit[unit, other_fold])
+        first_folds.append(fold_questions[first_fold])
+        second_folds.append(fold_questions[second_fold])
+        n_fits += len(first_fold)
+    unit, test = np.concatenate(units), np.concatenate(tested_questions)
+    pairs = np.column_stack(
+        [fold_blocks[np.concatenate(first_folds)], fold_blocks[np.concatenate(second_folds)]]
+    )
+    n_inner = len(unit)
     plan = replace(
         folds,
         train=RowSets(
@@ -59,12 +55,12 @@ def with_pairs(folds: Plan) -> Plan:
             offsets_of(np.repeat([1, 2], [folds.n_fits, len(pairs)])),
         ),
         test=RowSets(
-            np.concatenate([block, block[test]]).astype(np.int32),
+            np.concatenate([fold_blocks, fold_blocks[test]]).astype(np.int32),
             np.empty(0, np.int32),
-            np.zeros(folds.n_questions + inner + 1, np.int64),
+            np.zeros(folds.n_questions + n_inner + 1, np.int64),
         ),
         fit=np.concatenate([folds.fit, *fits]).astype(np.int32),
-        part=np.repeat([0, 1], [folds.n_questions, inner]).astype(np.int8),
+        part=np.repeat([0, 1], [folds.n_questions, n_inner]).astype(np.int8),
         repeat=np.concatenate([folds.repeat, folds.repeat[unit]]).astype(np.int32),
         fold=np.concatenate([folds.fold, test]).astype(np.int32),
         unit=np.concatenate([folds.unit, unit]).astype(np.int32),
@@ -74,39 +70,45 @@ def with_pairs(folds: Plan) -> Plan:
 
 
 def partitions_of(folds: Plan) -> list[np.ndarray]:
-    """Return the questions of each partition of the rows; refuse a plan without such partitions."""
+    """Return the test sets of each partition of the rows; raise Refusal if there are none."""
     if not _leaves_blocks_out(folds):
         raise Refusal("a model does not train on all the rows that its fold leaves")
     partitions, start = [], 0
-    times = np.zeros(folds.n_rows, dtype=np.int64)
+    n_folds_with_row = np.zeros(folds.n_rows, dtype=np.int64)
     for question in range(folds.n_questions):
-        times[folds.blocks[int(folds.test.base[question])]] += 1
-        if times.max(initial=0) > 1:
-            row = int(times.argmax())
+        n_folds_with_row[folds.blocks[int(folds.test.base[question])]] += 1
+        if n_folds_with_row.max(initial=0) > 1:
+            row = int(n_folds_with_row.argmax())
             raise Refusal(f"row {row} is in two folds")
-        if times.all():
+        if n_folds_with_row.all():
             partitions.append(np.arange(start, question + 1))
             start = question + 1
-            times[:] = 0
-    if times.any():
-        raise Refusal(f"{np.count_nonzero(times == 0)} of {folds.n_rows} rows are in no fold")
-    least = min(map(len, partitions))
-    if least < 3:
+            n_folds_with_row[:] = 0
+    if n_folds_with_row.any():
         raise Refusal(
-            f"there are {least} folds, and a model that lacks two of them needs a third to train on"
+            f"{np.count_nonzero(n_folds_with_row == 0)} of {folds.n_rows} rows are in no fold"
+        )
+    fewest_folds = min(map(len, partitions))
+    if fewest_folds < 3:
+        raise Refusal(
+            f"there are {fewest_folds} folds, and a model that lacks two of them needs a third to "
+            "train on"
         )
     return partitions
 
 
 def _leaves_blocks_out(folds: Plan) -> bool:
     """Return True if every model trains on all rows but one block and is tested on that block."""
-    plain = not folds.needs.keys() & {"laws", "flips", "moves"}
-    if not plain or folds.blocks.counts is not None or len(folds.test.minus):
+    has_plain_fits = not folds.needs.keys() & {"laws", "flips", "moves"}
+    if not has_plain_fits or folds.blocks.counts is not None or len(folds.test.minus):
         return False
     if not folds.train.leave_one_block_out:
         return False
-    left_out, tested = folds.train.minus[folds.fit], folds.test.base
-    for q in np.flatnonzero(left_out != tested):  # Equal folds of two partitions share a fit.
-        if not np.array_equal(folds.blocks[int(left_out[q])], folds.blocks[int(tested[q])]):
+    left_out, test_blocks = folds.train.minus[folds.fit], folds.test.base
+    # Equal folds of two partitions share a fit, so that their block numbers may differ.
+    for question in np.flatnonzero(left_out != test_blocks):
+        if not np.array_equal(
+            folds.blocks[int(left_out[question])], folds.blocks[int(test_blocks[question])]
+        ):
             return False
     return True

@@ -1,6 +1,6 @@
-"""Build plans of many fits at once: fits without pairs of blocks, and bootstrap samples.
+"""Plans of many fits built at once: fits without pairs of folds, and fits on bootstrap samples.
 
-The builder in `builder.py` takes one question at a time; these functions build thousands with array
+The builder in `builder.py` takes one test set at a time; these functions build thousands with array
 operations.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of, spread
+from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of, select_lists
 from truerisk.plan.builder import blocks_of, merge_equal_fits
 from truerisk.plan.plan import Plan
 
@@ -18,37 +18,36 @@ from truerisk.plan.plan import Plan
 def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     """Plan, for every partition into K folds, the fits without one fold and without two folds.
 
-    Question i K + j asks the fit without folds i and j about fold i. Question i K + i asks the fit
-    that lacks only fold i. So K + K (K - 1) / 2 fits answer K² questions per partition.
-
-    >>> plan = leave_pairs_out(6, [np.array([0, 0, 1, 1, 2, 2])])
-    >>> plan.n_fits, plan.n_questions
-    (6, 9)
-    >>> plan.train_rows(int(plan.fit[1]))[0].tolist(), plan.test_rows(1)[0].tolist()
-    ([4, 5], [0, 1])
+    Test set i K + j is fold i, predicted by the fit without folds i and j. Test set i K + i is fold
+    i, predicted by the fit that lacks only fold i. So K + K (K - 1) / 2 fits predict K² test sets
+    per partition.
     """
     blocks, minus, lengths, tests, fits, repeats, codes = ([] for _ in range(7))
     first_block = first_fit = 0
     for repeat, labels in enumerate(partitions):
-        order, counts = blocks_of(labels)
-        k = len(counts)
-        low, high = np.triu_indices(k, 1)
-        without = np.diag(np.arange(k))  # without[i, j] is the fit that lacks folds i and j
-        without[low, high] = without[high, low] = k + np.arange(len(low))
-        blocks.append((order, counts))
-        pairs = np.column_stack([low, high]).ravel()
-        minus.append(first_block + np.concatenate([np.arange(k), pairs]))
-        lengths.append(np.repeat([1, 2], [k, len(low)]))
-        tests.append(first_block + np.repeat(np.arange(k), k))
-        fits.append(first_fit + without.ravel())
-        repeats.append(np.full(k * k, repeat))
-        codes.append(np.arange(k * k))
-        first_block, first_fit = first_block + k, first_fit + k + len(low)
+        sorted_rows, counts = blocks_of(labels)
+        n_folds = len(counts)
+        first_fold, second_fold = np.triu_indices(n_folds, 1)
+        fit_without = np.diag(
+            np.arange(n_folds)
+        )  # fit_without[i, j] is the fit that lacks folds i and j.
+        fit_without[first_fold, second_fold] = fit_without[second_fold, first_fold] = (
+            n_folds + np.arange(len(first_fold))
+        )
+        blocks.append((sorted_rows, counts))
+        pairs = np.column_stack([first_fold, second_fold]).ravel()
+        minus.append(first_block + np.concatenate([np.arange(n_folds), pairs]))
+        lengths.append(np.repeat([1, 2], [n_folds, len(first_fold)]))
+        tests.append(first_block + np.repeat(np.arange(n_folds), n_folds))
+        fits.append(first_fit + fit_without.ravel())
+        repeats.append(np.full(n_folds * n_folds, repeat))
+        codes.append(np.arange(n_folds * n_folds))
+        first_block, first_fit = first_block + n_folds, first_fit + n_folds + len(first_fold)
     test = np.concatenate(tests).astype(np.int32)
     plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
-            np.concatenate([order for order, _ in blocks]).astype(np.int32),
+            np.concatenate([sorted_rows for sorted_rows, _ in blocks]).astype(np.int32),
             offsets_of(np.concatenate([counts for _, counts in blocks])),
         ),
         train=RowSets(
@@ -65,67 +64,67 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
 
 
 def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
-    """Plan fits on samples: fit b sees row i `times[b, i]` times.
+    """Plan fits on samples of the rows: fit b is trained on row i `times[b, i]` times.
 
     Each fit is tested on the rows that its sample missed (`missed`), or on all rows.
 
-    With `apparent`, a last question asks the fit on all rows about all rows. If `missed` is true, a
-    sample that contains every row has no question.
-
-    >>> plan = plan_of_samples(np.array([[2, 0, 1], [0, 3, 0]]), missed=True, apparent=True)
-    >>> [plan.test_rows(q)[0].tolist() for q in range(3)], plan.train_rows(0)[1].tolist()
-    ([[1], [0, 2], [0, 1, 2]], [2, 1])
+    With `apparent`, a last fit on all rows is tested on all rows. If `missed` is true, a sample
+    that contains every row has no test set.
     """
     n_rows = times.shape[1]
-    drawn = times > 0
-    number = np.arange(len(times), dtype=np.int32)
+    is_drawn = times > 0
+    sample_numbers = np.arange(len(times), dtype=np.int32)
     if missed:
-        asks = ~drawn.all(axis=1)
-        times, drawn, number = times[asks], drawn[asks], number[asks]
-    n_samples, n_requested = len(times), len(times) + apparent
-    sizes = [drawn.sum(axis=1)]
-    rows = [np.nonzero(drawn)[1]]
-    counts = [times[drawn]]
-    test = np.full(n_requested, ALL, np.int32)
+        has_missed_rows = ~is_drawn.all(axis=1)
+        times, is_drawn, sample_numbers = (
+            times[has_missed_rows],
+            is_drawn[has_missed_rows],
+            sample_numbers[has_missed_rows],
+        )
+    n_samples, n_test_sets = len(times), len(times) + apparent
+    block_sizes = [is_drawn.sum(axis=1)]
+    rows = [np.nonzero(is_drawn)[1]]
+    counts = [times[is_drawn]]
+    test_bases = np.full(n_test_sets, ALL, np.int32)
     if missed:
-        sizes.append(n_rows - sizes[0])
-        rows.append(np.nonzero(~drawn)[1])
+        block_sizes.append(n_rows - block_sizes[0])
+        rows.append(np.nonzero(~is_drawn)[1])
         counts.append(np.ones(len(rows[1]), np.int64))
-        test[:n_samples] = n_samples + np.arange(n_samples)
-    train = np.full(n_requested, ALL, np.int32)
-    train[:n_samples] = np.arange(n_samples)
-    nothing = np.empty(0, np.int32), np.zeros(n_requested + 1, np.int64)
-    part = np.zeros(n_requested, np.int8)
+        test_bases[:n_samples] = n_samples + np.arange(n_samples)
+    train_bases = np.full(n_test_sets, ALL, np.int32)
+    train_bases[:n_samples] = np.arange(n_samples)
+    no_removed_blocks = np.empty(0, np.int32), np.zeros(n_test_sets + 1, np.int64)
+    part = np.zeros(n_test_sets, np.int8)
     part[n_samples:] = 1
     plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
             np.concatenate(rows).astype(np.int32),
-            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(np.concatenate(block_sizes))]).astype(np.int64),
             np.concatenate(counts).astype(np.int32),
         ),
-        train=RowSets(train, *nothing),
-        test=RowSets(test, *nothing),
-        fit=np.arange(n_requested, dtype=np.int32),
+        train=RowSets(train_bases, *no_removed_blocks),
+        test=RowSets(test_bases, *no_removed_blocks),
+        fit=np.arange(n_test_sets, dtype=np.int32),
         part=part,
-        repeat=np.append(number, np.zeros(int(apparent), np.int32)).astype(np.int32),
+        repeat=np.append(sample_numbers, np.zeros(int(apparent), np.int32)).astype(np.int32),
         parts=("test", "apparent") if apparent else ("test",),
     )
     return merge_equal_fits(plan)
 
 
 def times_drawn(plan: Plan, questions: np.ndarray) -> np.ndarray:
-    """Count how often the fit of each question sees each row, `(n_questions, n_rows)`."""
-    times = np.zeros((len(questions), plan.n_rows), dtype=np.int32)
+    """Return how often the fit of each test set sees each row, as `(n_questions, n_rows)`."""
+    copies = np.zeros((len(questions), plan.n_rows), dtype=np.int32)
     fits = plan.fit[questions]
     base, blocks = plan.train.base[fits], plan.blocks
-    whole = np.diff(plan.train.offsets)[fits] == 0
-    times[whole & (base == ALL)] = 1
-    lines = np.flatnonzero(whole & (base != ALL))
-    offsets, places = spread(blocks.offsets, base[lines])
-    counts = 1 if blocks.counts is None else blocks.counts[places]
-    times[np.repeat(lines, np.diff(offsets)), blocks.rows[places]] = counts
-    for line in np.flatnonzero(~whole):
-        rows, counted = plan.train_rows(int(fits[line]))
-        times[line, rows] = 1 if counted is None else counted
-    return times
+    is_whole_base = np.diff(plan.train.offsets)[fits] == 0
+    copies[is_whole_base & (base == ALL)] = 1
+    block_questions = np.flatnonzero(is_whole_base & (base != ALL))
+    offsets, positions = select_lists(blocks.offsets, base[block_questions])
+    counts = 1 if blocks.counts is None else blocks.counts[positions]
+    copies[np.repeat(block_questions, np.diff(offsets)), blocks.rows[positions]] = counts
+    for question in np.flatnonzero(~is_whole_base):
+        rows, row_counts = plan.train_rows(int(fits[question]))
+        copies[question, rows] = 1 if row_counts is None else row_counts
+    return copies

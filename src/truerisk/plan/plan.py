@@ -1,10 +1,10 @@
-"""A Plan defines what each fit is trained on and tested on; it is drawn once, hashed and replayed.
+"""The training rows of each fit and the rows that it predicts; a plan is drawn once and replayed.
 
 A plan stores rows once, in a pool of *blocks* (a fold, a bootstrap sample with its counts, a single
 row). A training or test set refers to the pool: it is a base, which is all rows or one block, minus
 some blocks. So leave-one-out of n rows takes O(n) memory, "all but folds 2 and 5" is three
 integers, and an engine can exploit the structure. Fits with equal training sets are one fit,
-however many questions it gets.
+however many test sets it predicts.
 """
 
 from __future__ import annotations
@@ -20,15 +20,23 @@ import numpy as np
 from truerisk.core.arguments import Renamed
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import Registry, lines_of
-from truerisk.plan.blocks import ALL, Blocks, RowSets, among, covered, offsets_of, spread
+from truerisk.core.registry import Registry, entries_of_table
+from truerisk.plan.blocks import (
+    ALL,
+    Blocks,
+    RowSets,
+    count_removed_rows,
+    is_in_block,
+    offsets_of,
+    select_lists,
+)
 
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
 
 EXTRAS = Registry(
     "extra",
-    lines_of(
+    entries_of_table(
         "truerisk.plan.extras",
         """
     counted  counted:Counted  how many training rows of each class an answer rests on
@@ -49,7 +57,7 @@ PLACES = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int3
 
 @frozen(eq=False)
 class Plan:
-    """Fits of a method, and the questions that they answer.
+    """Fits of a method, and the test sets ("questions") that they predict.
 
     Question q asks fit `fit[q]` to predict the rows `test_rows(q)`.
 
@@ -114,31 +122,31 @@ class Plan:
     test_offsets: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Count the fits, the questions and the tested rows of each question (`test_sizes`).
+        """Compute the numbers of fits and test sets, and further fields derived from the others.
 
-        `test_offsets` holds the start of the answers to each question in the flat list of all
-        answers. `needs` holds the capabilities that an engine must have, each with the reason to
-        refuse an engine that lacks it. `has_drawn_fits` is true if training sets are drawn at
-        random.
+        `test_sizes` holds the number of rows of each test set. `test_offsets` holds the start of
+        each test set's predictions in the flat list of all predictions. `needs` holds the
+        capabilities that an engine must have, each with the reason to refuse an engine that lacks
+        it. `has_drawn_fits` is true if training sets are drawn at random.
         """
-        sizes = self._sizes(self.test)
+        test_sizes = self._sizes(self.test)
         vars(self).update(
             n_fits=len(self.train.base),
             n_questions=len(self.fit),
             needs={} if self.extra is None else self.extra.needs,
             has_drawn_fits=self.extra is not None and self.extra.draws,
-            test_sizes=sizes,
-            test_offsets=offsets_of(sizes),
+            test_sizes=test_sizes,
+            test_offsets=offsets_of(test_sizes),
         )
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all fields of the plan, shortened to 16 hexadecimal digits."""
-        total = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
+        sha256 = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
         for name, array in self._arrays().items():
-            total.update(name.encode())
-            total.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
-        return total.hexdigest()[:16]
+            sha256.update(name.encode())
+            sha256.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+        return sha256.hexdigest()[:16]
 
     of = Renamed("from_folds")
 
@@ -152,7 +160,7 @@ class Plan:
         fit: np.ndarray,
         **others: Any,
     ) -> Plan:
-        """Return a plan with one part ("test"), repetition and fold, unless `others` differ.
+        """Return a plan with one part "test", one repetition and one fold, except for `others`.
 
         Parameters
         ----------
@@ -175,12 +183,12 @@ class Plan:
             The plan.
         """
         n = len(fit)
-        usual: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
-        usual |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
-        usual["unit"] = np.full(n, -1, np.int32)
-        return cls(n_rows, blocks, train, test, fit, **usual | others)
+        defaults: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
+        defaults |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
+        defaults["unit"] = np.full(n, -1, np.int32)
+        return cls(n_rows, blocks, train, test, fit, **defaults | others)
 
-    # -- what an engine reads ---------------------------------------------------------------
+    # -- rows and sizes, which engines read --------------------------------------------------
 
     def train_rows(self, fit: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the distinct training rows of a fit, ascending, and their counts (None: all 1).
@@ -200,7 +208,7 @@ class Plan:
         return self._rows(self.train, fit)
 
     def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the distinct rows of a question, ascending, and their counts (None: each once).
+        """Return the distinct rows of a test set, ascending, and their counts (None: all 1).
 
         Parameters
         ----------
@@ -218,61 +226,76 @@ class Plan:
 
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
-        """The questions sorted by fit, and the start of each fit's questions (as offsets)."""
-        if np.array_equal(self.fit, np.arange(self.n_fits)):  # Each fit has one question.
+        """Test sets sorted by fit, and the offset of each fit's test sets in this order."""
+        # Each fit has one test set, and they are in the same order.
+        if np.array_equal(self.fit, np.arange(self.n_fits)):
             return np.arange(self.n_fits), np.arange(self.n_fits + 1)
-        order = np.argsort(self.fit, kind="stable")
-        return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
+        question_order = np.argsort(self.fit, kind="stable")
+        return question_order, np.searchsorted(self.fit[question_order], np.arange(self.n_fits + 1))
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """The row of every answer, question after question, and its count (None: each once)."""
+        """Row number of every prediction, test set after test set, and its count (None: all 1)."""
         if len(self.test.minus):
-            pairs = [self.test_rows(q) for q in range(self.n_questions)]
-            rows = np.concatenate([rows for rows, _ in pairs])
-            if all(counts is None for _, counts in pairs):
+            rows_and_counts = [self.test_rows(question) for question in range(self.n_questions)]
+            rows = np.concatenate([rows for rows, _ in rows_and_counts])
+            if all(counts is None for _, counts in rows_and_counts):
                 return rows, None
-            ones = [np.ones(len(rows)) if counts is None else counts for rows, counts in pairs]
-            return rows, np.concatenate(ones)
+            filled_counts = [
+                np.ones(len(rows)) if counts is None else counts for rows, counts in rows_and_counts
+            ]
+            return rows, np.concatenate(filled_counts)
         blocks, base = self.blocks, self.test.base
         rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
         if counts is None and np.array_equal(base, np.arange(len(offsets) - 1)):
             return rows, None  # The test sets are the blocks in the order in which they are stored.
-        if (base == ALL).any():  # Treat all rows as one more block, the last.
+        # All rows are appended as one more block, so that the base ALL becomes a block number.
+        if (base == ALL).any():
             rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
             offsets = np.append(offsets, len(rows))
             if counts is not None:
                 counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
-        places = spread(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
-        times = None if counts is None else counts[places]
-        return rows[places], None if times is None or (times == 1).all() else times
+        positions = select_lists(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
+        position_counts = None if counts is None else counts[positions]
+        return rows[positions], None if position_counts is None or (
+            position_counts == 1
+        ).all() else position_counts
 
     @cached_property
     def train_sizes(self) -> np.ndarray:
-        """The number of rows that each fit sees, counting copies."""
-        sizes = self._sizes(self.train)
+        """Number of training rows of each fit, counting copies."""
+        train_sizes = self._sizes(self.train)
         if self.blocks.counts is not None:
-            drawn = np.concatenate([[0], np.cumsum(self.blocks.counts)])[self.blocks.offsets]
-            is_block, whole = self.train.base != ALL, np.diff(self.train.offsets) == 0
-            sizes[is_block & whole] = np.diff(drawn)[self.train.base[is_block & whole]]
-            for fit in np.flatnonzero(is_block & ~whole):
+            cumulative_counts = np.concatenate([[0], np.cumsum(self.blocks.counts)])[
+                self.blocks.offsets
+            ]
+            is_block, is_whole_base = self.train.base != ALL, np.diff(self.train.offsets) == 0
+            train_sizes[is_block & is_whole_base] = np.diff(cumulative_counts)[
+                self.train.base[is_block & is_whole_base]
+            ]
+            for fit in np.flatnonzero(is_block & ~is_whole_base):
                 rows, counts = self.train_rows(int(fit))
-                sizes[fit] = len(rows) if counts is None else counts.sum()
-        return sizes if self.extra is None else self.extra.train_sizes(sizes)
+                train_sizes[fit] = len(rows) if counts is None else counts.sum()
+        return train_sizes if self.extra is None else self.extra.train_sizes(train_sizes)
 
     @cached_property
     def least_train_sizes(self) -> np.ndarray:
-        """A lower bound of the distinct rows of each fit, exact if its blocks are disjoint."""
-        taken = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
-        removed = taken[self.train.offsets[1:]] - taken[self.train.offsets[:-1]]
-        base = self.train.base
-        whole = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
-        return whole - removed
+        """Lower bound of the number of distinct training rows of each fit.
 
-    # -- parts ------------------------------------------------------------------------------
+        It is exact if the blocks that are removed from a training set are disjoint.
+        """
+        cumulative_sizes = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
+        removed = (
+            cumulative_sizes[self.train.offsets[1:]] - cumulative_sizes[self.train.offsets[:-1]]
+        )
+        base = self.train.base
+        base_sizes = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
+        return base_sizes - removed
+
+    # -- parts of the plan ------------------------------------------------------------------
 
     def questions(self, part: str) -> np.ndarray:
-        """Return the numbers of the questions of a named part.
+        """Return the numbers of the test sets ("questions") of a named part of the plan.
 
         Parameters
         ----------
@@ -289,7 +312,7 @@ class Plan:
         return np.flatnonzero(self.part == self.parts.index(part))
 
     def part_named(self, name: str) -> Plan:
-        """Return the plan of one named part; it is built once and cached.
+        """Return the plan of one named part, which is built once and cached.
 
         Parameters
         ----------
@@ -307,7 +330,7 @@ class Plan:
         return by_part[name]
 
     def select(self, questions: np.ndarray) -> Plan:
-        """Return the plan of these questions and their fits; rows have the same numbers.
+        """Return the plan of some test sets and their fits; rows keep their numbers.
 
         Parameters
         ----------
@@ -335,7 +358,7 @@ class Plan:
         )
 
     def asks_like(self, other: Plan) -> bool:
-        """Return True if both plans have the same fits and questions, whatever their parts.
+        """Return True if both plans have the same fits and test sets, whatever their parts.
 
         Parameters
         ----------
@@ -347,36 +370,41 @@ class Plan:
         bool
             True if fits and questions are equal.
         """
-        mine, theirs = self._arrays(), other._arrays()
-        alike = self.n_rows == other.n_rows and mine.keys() == theirs.keys()
-        for name in mine.keys() - PLACES.keys():
-            alike = alike and np.array_equal(mine[name], theirs[name])
-        return alike
+        own_arrays, other_arrays = self._arrays(), other._arrays()
+        are_equal = self.n_rows == other.n_rows and own_arrays.keys() == other_arrays.keys()
+        for name in own_arrays.keys() - PLACES.keys():
+            are_equal = are_equal and np.array_equal(own_arrays[name], other_arrays[name])
+        return are_equal
 
     # -- rows of the fit itself ---------------------------------------------------------------
 
     @cached_property
     def own_rows(self) -> np.ndarray:
-        """A mask of the questions that test a model on exactly its training rows: apparent risks.
+        """Mask of the test sets that consist of exactly the training rows of their fit.
 
-        Training rows with copies do not count.
+        Their risks are apparent risks. Training sets with copies of rows do not count.
         """
-        sizes = self.test_sizes
-        own: np.ndarray = (sizes > 0) & (sizes == self.train_sizes[self.fit]) & ~self.without_row
-        for q in np.flatnonzero(own).tolist():
-            once = self.train_rows(int(self.fit[q]))[1] is None and self.test_rows(q)[1] is None
-            own[q] = once and self.seen(q).all()
-        return own
+        test_sizes = self.test_sizes
+        is_own_rows: np.ndarray = (
+            (test_sizes > 0) & (test_sizes == self.train_sizes[self.fit]) & ~self.without_row
+        )
+        for question in np.flatnonzero(is_own_rows).tolist():
+            has_no_copies = (
+                self.train_rows(int(self.fit[question]))[1] is None
+                and self.test_rows(question)[1] is None
+            )
+            is_own_rows[question] = has_no_copies and self.seen(question).all()
+        return is_own_rows
 
     @cached_property
     def without_row(self) -> np.ndarray:
-        """A mask of the questions where each row is predicted by a model made without that row."""
+        """Mask of the test sets whose rows are each predicted by a model made without that row."""
         if self.extra is None:
             return np.zeros(self.n_questions, dtype=bool)
         return self.extra.without_row(self.fit)
 
     def seen(self, question: int) -> np.ndarray:
-        """Return a mask of the rows of a question that are in the training set of its fit.
+        """Return a mask of the rows of a test set that are in the training set of its fit.
 
         Parameters
         ----------
@@ -388,17 +416,21 @@ class Plan:
         array of bool
             True for rows in the training set.
         """
-        tested, fit = self.test_rows(question)[0], int(self.fit[question])
+        test_rows, fit = self.test_rows(question)[0], int(self.fit[question])
         base = int(self.train.base[fit])
-        inside = np.ones(len(tested), bool) if base == ALL else among(self.blocks[base], tested)
+        is_training_row = (
+            np.ones(len(test_rows), bool)
+            if base == ALL
+            else is_in_block(self.blocks[base], test_rows)
+        )
         for block in self.train.without(fit):
-            inside &= ~among(self.blocks[int(block)], tested)
-        return inside
+            is_training_row &= ~is_in_block(self.blocks[int(block)], test_rows)
+        return is_training_row
 
     # -- JSON -------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain lists, from which `from_dict` restores an equal plan.
+        """Convert the plan to plain lists, from which `from_dict` restores an equal plan.
 
         Returns
         -------
@@ -412,7 +444,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Plan:
-        """Return the plan that `to_dict` wrote; refuse a foreign or inconsistent one.
+        """Return the plan that `to_dict` wrote; raise BadData if the content is no valid plan.
 
         Parameters
         ----------
@@ -425,24 +457,26 @@ class Plan:
             The plan.
         """
         try:
-            words = ("fingerprint", "n_rows", "parts")
-            array = {k: np.asarray(v) for k, v in content.items() if k not in words}
-            counts = array.get("blocks.counts")
-            requested = {name.partition(".")[0] for name in array}
-            label = next((label for label in EXTRAS if label in requested), None)
+            plain_fields = ("fingerprint", "n_rows", "parts")
+            arrays = {k: np.asarray(value) for k, value in content.items() if k not in plain_fields}
+            counts = arrays.get("blocks.counts")
+            name_prefixes = {name.partition(".")[0] for name in arrays}
+            extra_name = next(
+                (extra_name for extra_name in EXTRAS if extra_name in name_prefixes), None
+            )
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
-                    array["blocks.rows"].astype(np.int32),
-                    array["blocks.offsets"].astype(np.int64),
+                    arrays["blocks.rows"].astype(np.int32),
+                    arrays["blocks.offsets"].astype(np.int64),
                     None if counts is None else counts.astype(np.int32),
                 ),
-                train=RowSets.read(array, "train"),
-                test=RowSets.read(array, "test"),
-                fit=array["fit"].astype(np.int32),
-                **{name: array[name].astype(kind) for name, kind in PLACES.items()},
+                train=RowSets.read(arrays, "train"),
+                test=RowSets.read(arrays, "test"),
+                fit=arrays["fit"].astype(np.int32),
+                **{name: arrays[name].astype(dtype) for name, dtype in PLACES.items()},
                 parts=tuple(map(str, content["parts"])),
-                extra=None if label is None else EXTRAS.load(label).read(array),
+                extra=None if extra_name is None else EXTRAS.load(extra_name).read(arrays),
             )
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
@@ -455,48 +489,57 @@ class Plan:
     # -- private ----------------------------------------------------------------------------
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays by their names, in the order in which the fingerprint reads them."""
-        further = {} if self.extra is None else self.extra.arrays()
+        """Return all arrays of the plan by name, in the order that the fingerprint uses."""
+        extra_arrays = {} if self.extra is None else self.extra.arrays()
         arrays = {"blocks.rows": self.blocks.rows, "blocks.offsets": self.blocks.offsets}
         if self.blocks.counts is not None:
             arrays["blocks.counts"] = self.blocks.counts
         for name, sets in (("train", self.train), ("test", self.test)):
             arrays |= {f"{name}.base": sets.base, f"{name}.minus": sets.minus}
             arrays[f"{name}.offsets"] = sets.offsets
-        for name, array in further.items():
+        for name, array in extra_arrays.items():
             if "." in name:
                 arrays[name] = array
         for name in ("fit", *PLACES):
             arrays[name] = getattr(self, name)
-        return arrays | further
+        return arrays | extra_arrays
 
     def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
         base, without = int(sets.base[s]), sets.without(s)
         if base == ALL:
             if not len(without):
                 return np.arange(self.n_rows, dtype=np.int32), None
-            keep = np.ones(self.n_rows, dtype=bool)
+            is_kept = np.ones(self.n_rows, dtype=bool)
             for block in without:
-                keep[self.blocks[int(block)]] = False
-            return np.flatnonzero(keep).astype(np.int32), None
+                is_kept[self.blocks[int(block)]] = False
+            return np.flatnonzero(is_kept).astype(np.int32), None
         rows, counts = self.blocks[base], self.blocks.counts
         if counts is not None:
             counts = counts[self.blocks.offsets[base] : self.blocks.offsets[base + 1]]
         for block in without:
-            keep = ~among(self.blocks[int(block)], rows)
-            rows, counts = rows[keep], None if counts is None else counts[keep]
+            is_kept = ~is_in_block(self.blocks[int(block)], rows)
+            rows, counts = rows[is_kept], None if counts is None else counts[is_kept]
         return rows, None if counts is None or (counts == 1).all() else counts
 
     def _sizes(self, sets: RowSets) -> np.ndarray:
-        """Count the distinct rows of every set; only sets that need it are built in full."""
-        sizes, n_minus, everything = self.blocks.sizes, np.diff(sets.offsets), sets.base == ALL
-        # The base ALL is -1, so it indexes the last entry.
-        whole = np.append(sizes, self.n_rows)[sets.base]
-        one = np.flatnonzero(everything & (n_minus == 1))
-        whole[one] -= sizes[sets.minus[sets.offsets[one]]]
-        if len(sets.minus) > len(one):
-            several = np.flatnonzero(everything & (n_minus > 1))
-            whole[several] -= covered(self.n_rows, self.blocks, sets, several)
-            for s in np.flatnonzero(~everything & (n_minus > 0)):
-                whole[s] = len(self._rows(sets, int(s))[0])
-        return whole
+        """Return the number of distinct rows of every row set.
+
+        Only row sets that need it are written out row by row.
+        """
+        block_sizes, n_minus, has_all_rows = (
+            self.blocks.sizes,
+            np.diff(sets.offsets),
+            sets.base == ALL,
+        )
+        # The base ALL is -1, which indexes the last entry, the number of all rows.
+        set_sizes = np.append(block_sizes, self.n_rows)[sets.base]
+        sets_minus_one = np.flatnonzero(has_all_rows & (n_minus == 1))
+        set_sizes[sets_minus_one] -= block_sizes[sets.minus[sets.offsets[sets_minus_one]]]
+        if len(sets.minus) > len(sets_minus_one):
+            sets_minus_several = np.flatnonzero(has_all_rows & (n_minus > 1))
+            set_sizes[sets_minus_several] -= count_removed_rows(
+                self.n_rows, self.blocks, sets, sets_minus_several
+            )
+            for set_number in np.flatnonzero(~has_all_rows & (n_minus > 0)):
+                set_sizes[set_number] = len(self._rows(sets, int(set_number))[0])
+        return set_sizes

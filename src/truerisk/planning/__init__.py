@@ -1,1 +1,1 @@
-"""Numbers of rows to develop a model, to validate it, to tune and to test."""
+"""Plan how many rows it takes to develop, validate, tune and test a prediction model."""

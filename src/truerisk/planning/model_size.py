@@ -1,9 +1,9 @@
-"""Sample sizes to develop or to validate a prediction model, from what is anticipated.
+"""Sample sizes to develop or validate a prediction model, from its anticipated performance.
 
 Development: Riley et al., Statistics in Medicine 38 (2019), 1262 (continuous outcomes) and 1276
 (binary outcomes and times to an event). Validation: Riley et al., Statistics in Medicine 40 (2021),
-4230 (binary), Archer et al., 133 (continuous). These papers simulate a linear predictor; here its
-mean is computed by quadrature.
+4230 (binary), Archer et al., 133 (continuous). These papers simulate values of a linear predictor;
+here means over its distribution are computed by quadrature.
 """
 
 from __future__ import annotations
@@ -20,69 +20,84 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile as normal_quantile
 
-# standard deviations on each side, and number of points of the quadrature
+# The quadrature has NODES nodes and covers FURTHEST standard deviations on each side.
 FURTHEST, NODES = 9.0, 20_001
 MOST_ROWS = 10**9
-SHRINKAGE, OPTIMISM, MARGIN, RATIO = 0.9, 0.05, 0.05, 1.1  # values recommended by Riley et al.
-# Widths of intervals for observed over expected events and the slope, and for AUC and R².
+SHRINKAGE, OPTIMISM, MARGIN, RATIO = (
+    0.9,
+    0.05,
+    0.05,
+    1.1,
+)  # These criteria are recommended by Riley et al.
+# Default interval widths: WIDTH for calibration measures, NARROW for AUC and R².
 WIDTH, NARROW = 0.2, 0.1
 
 
-def _rows(n: float) -> int:
-    """Return the number of rows rounded up; raise if it is unattainable."""
-    if not n <= MOST_ROWS:
+def _rows(n_rows: float) -> int:
+    """Return a number of rows rounded up, or raise if it is unattainably large."""
+    if not n_rows <= MOST_ROWS:
         raise Refusal(
             f"more than {MOST_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
             "is less rare, a mean farther from 0, or ask for less."
         )
-    return math.ceil(n)
+    return math.ceil(n_rows)
 
 
 def likelihood_of_classes(prevalence: float) -> float:
-    """Return the mean log-likelihood of a model that knows only the prevalence."""
-    other = 1 - prevalence
-    return prevalence * math.log(prevalence) + other * math.log(other)
+    """Return the mean log-likelihood of a model that predicts the prevalence for everybody."""
+    share_without_event = 1 - prevalence
+    return prevalence * math.log(prevalence) + share_without_event * math.log(share_without_event)
 
 
 def likelihood_of_times(events: float) -> float:
-    """Return the mean log-likelihood of a constant hazard, from the mean events per person."""
+    """Return the mean log-likelihood of a constant hazard, given the mean events per person."""
     return events * math.log(events) - events
 
 
 def largest_r2(likelihood: float) -> float:
-    """Return the Cox-Snell R² of a perfect model, from the likelihood without predictors."""
+    """Return the Cox-Snell R² of a perfect model, given the log-likelihood without predictors."""
     return -math.expm1(2 * likelihood)
 
 
 def rows_of_likelihood(
     parameters: int,
     r2: float,
-    largest: float,
+    perfect_r2: float,
     *,
     shrinkage: float = SHRINKAGE,
     optimism: float = OPTIMISM,
 ) -> list[int]:
-    """Return the numbers of rows for an expected shrinkage, and for little optimism of R².
+    """Return the numbers of rows for an acceptable shrinkage, and for little optimism of R².
 
-    With the first one, effects are expected to be shrunken to no less than `shrinkage`. With the
-    second one, the R² of Nagelkerke is too high by no more than `optimism`.
+    With the first number of rows, the expected shrinkage factor of effects is at least `shrinkage`.
+    With the second number, the apparent R² of Nagelkerke is too high by at most `optimism`.
     """
-    wanted = (shrinkage, r2 / (r2 + optimism * largest))
-    return [_rows(parameters / ((s - 1) * math.log1p(-r2 / s))) for s in wanted]
+    shrinkage_factors = (shrinkage, r2 / (r2 + optimism * perfect_r2))
+    return [
+        _rows(parameters / ((shrinkage_factor - 1) * math.log1p(-r2 / shrinkage_factor)))
+        for shrinkage_factor in shrinkage_factors
+    ]
 
 
-def rows_for_risk(rate: float, horizon: float, follow_up: float, margin: float, z: float) -> int:
-    """Return the number of rows for a risk up to a horizon with this margin of error.
+def rows_for_risk(
+    rate: float, horizon: float, follow_up: float, margin: float, normal_quantile_value: float
+) -> int:
+    """Return the number of rows to estimate the risk up to a horizon with this margin of error.
 
-    Hazards are constant. The interval is that of the rate, and its farther end counts.
+    A constant hazard is assumed. The interval of the risk is computed from that of the event rate,
+    and the limit farther from the estimate determines the number of rows.
     """
     risk = -math.expm1(-rate * horizon)
-    near = -math.log(1 - min(risk + margin, 1.0)) / horizon if risk + margin < 1 else math.inf
-    below = -math.log1p(-max(risk - margin, 0.0)) / horizon
-    spread = min(near - rate, rate - below if risk > margin else math.inf)
-    if math.isinf(spread):
+    upper_rate = -math.log(1 - min(risk + margin, 1.0)) / horizon if risk + margin < 1 else math.inf
+    lower_rate = -math.log1p(-max(risk - margin, 0.0)) / horizon
+    rate_margin = min(upper_rate - rate, rate - lower_rate if risk > margin else math.inf)
+    if math.isinf(rate_margin):
         return 1
-    return _rows(rate / follow_up * (z / spread) ** 2 if spread > 0 else math.inf)
+    return _rows(
+        rate / follow_up * (normal_quantile_value / rate_margin) ** 2
+        if rate_margin > 0
+        else math.inf
+    )
 
 
 def rows_of_line(
@@ -94,11 +109,11 @@ def rows_of_line(
     ratio: float = RATIO,
     tail: float = 0.025,
 ) -> list[int]:
-    """Return the numbers of rows for a linear model: by its shrinkage, R² and residuals."""
+    """Return the numbers of rows for a linear model by three criteria: shrinkage, R², residuals."""
 
-    def of_effects(n: int) -> bool:
-        unexplained = (1 - r2) * (n - parameters - 1) / (n - 1)
-        return -n * math.log(unexplained) >= (parameters - 2) / (1 - shrinkage)
+    def of_effects(n_rows: int) -> bool:
+        unexplained_share = (1 - r2) * (n_rows - parameters - 1) / (n_rows - 1)
+        return -n_rows * math.log(unexplained_share) >= (parameters - 2) / (1 - shrinkage)
 
     return [
         _least_count(of_effects, parameters + 2),
@@ -108,32 +123,33 @@ def rows_of_line(
 
 
 def rows_for_residuals(parameters: int, ratio: float, tail: float) -> int:
-    """Return the number of rows for a residual standard deviation within a factor, by χ²."""
+    """Return the number of rows to know the residual standard deviation to a factor, by χ²."""
     from scipy.special import chdtri
 
     def enough(n: int) -> bool:
-        freedom = n - parameters - 1  # The upper end is farther from the estimate.
-        return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
+        # The upper limit of the interval is farther from the estimate than the lower limit.
+        degrees_of_freedom = n - parameters - 1
+        return bool(degrees_of_freedom / chdtri(degrees_of_freedom, 1 - tail) <= ratio**2)
 
     return _least_count(enough, parameters + 2)
 
 
-def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> int:
-    """Return the number of rows for a mean to within ± reach, by Student's t.
+def rows_for_mean(parameters: int, residual_sd: float, half_width: float, tail: float) -> int:
+    """Return the number of rows to know the mean outcome to within ± half_width, by Student's t.
 
-    It uses the standard deviation of the residuals.
+    The standard error is computed from the standard deviation of the residuals.
     """
     from scipy.special import stdtrit
 
     def enough(n: int) -> bool:
-        return bool(-stdtrit(n - parameters - 1, tail) * spread / math.sqrt(n) <= reach)
+        return bool(-stdtrit(n - parameters - 1, tail) * residual_sd / math.sqrt(n) <= half_width)
 
     return _least_count(enough, parameters + 2)
 
 
-def _least_count(enough: Callable[[int], bool], low: int) -> int:
-    """Return the smallest count from `low` on that is enough; all beyond it are."""
-    return _rows(low + bisect_left(range(low, MOST_ROWS + 1), True, key=enough))
+def _least_count(is_enough: Callable[[int], bool], least_count: int) -> int:
+    """Return the smallest count ≥ `least_count` that is enough, if all larger counts are too."""
+    return _rows(least_count + bisect_left(range(least_count, MOST_ROWS + 1), True, key=is_enough))
 
 
 # ---------------------------------------------------------------- a linear predictor
@@ -141,37 +157,37 @@ def _least_count(enough: Callable[[int], bool], low: int) -> int:
 
 @frozen(eq=False)
 class LinearPredictor:
-    """Distribution of the log odds of a calibrated model: values and their weights."""
+    """Discretized distribution of a calibrated model's log odds: `values` and their `weights`."""
 
     values: np.ndarray
     weights: np.ndarray
 
     @classmethod
     def normal(cls, mean: float, sd: float) -> LinearPredictor:
-        """Return a normal distribution over all people."""
+        """Return a linear predictor with a normal distribution over all people."""
         nodes, weights = _normal_nodes()
         return cls(mean + sd * nodes, weights)
 
     @classmethod
     def of_auc(cls, auc: float, prevalence: float) -> LinearPredictor:
-        """Return normal distributions with and without the event, with equal variances.
+        """Return a linear predictor that is normal among people with and without the event.
 
-        They are those of a calibrated model.
+        Both normal distributions have the same variance, as calibration requires.
         """
         from scipy.special import logit, ndtri
 
         nodes, weights = _normal_nodes()
         variance = 2 * ndtri(auc) ** 2
-        middle = logit(prevalence)
-        without, having = (
-            middle + side * variance / 2 + math.sqrt(variance) * nodes for side in (-1, 1)
+        mean_log_odds = logit(prevalence)
+        values_without_event, values_with_event = (
+            mean_log_odds + side * variance / 2 + math.sqrt(variance) * nodes for side in (-1, 1)
         )
-        both = np.concatenate([(1 - prevalence) * weights, prevalence * weights])
-        return cls(np.concatenate([without, having]), both)
+        all_weights = np.concatenate([(1 - prevalence) * weights, prevalence * weights])
+        return cls(np.concatenate([values_without_event, values_with_event]), all_weights)
 
-    def mean(self, of: np.ndarray) -> float:
-        """Return the mean over people of a function of the values."""
-        return float(self.weights @ of)
+    def mean(self, quantity: np.ndarray) -> float:
+        """Return the mean over people of a quantity that is given at each of the values."""
+        return float(self.weights @ quantity)
 
     @property
     def chances(self) -> np.ndarray:
@@ -182,49 +198,56 @@ class LinearPredictor:
 
     @property
     def prevalence(self) -> float:
-        """Prevalence of the event."""
+        """Prevalence of the event, which is the mean predicted probability."""
         return self.mean(self.chances)
 
     @property
     def auc(self) -> float:
-        """Probability that a person with the event has the larger value, with ties counted half."""
-        order = np.argsort(self.values, kind="stable")
-        chances, weights = self.chances[order], self.weights[order]
-        having, without = weights * chances, weights * (1 - chances)
-        below = np.cumsum(without) - without / 2
-        return float(having @ below / (having.sum() * without.sum()))
+        """Probability that a person with the event has a larger value than one without (ties ½)."""
+        value_order = np.argsort(self.values, kind="stable")
+        chances, weights = self.chances[value_order], self.weights[value_order]
+        event_weights, non_event_weights = weights * chances, weights * (1 - chances)
+        weights_below = np.cumsum(non_event_weights) - non_event_weights / 2
+        return float(
+            event_weights @ weights_below / (event_weights.sum() * non_event_weights.sum())
+        )
 
     @property
     def r2(self) -> float:
-        """The Cox-Snell R²: the gain in likelihood over the prevalence alone."""
+        """Cox-Snell R²: the gain in likelihood over predicting the prevalence for everybody."""
         chances = self.chances
         from scipy.special import xlog1py, xlogy
 
-        own = self.mean(xlogy(chances, chances) + xlog1py(1 - chances, -chances))
-        return -math.expm1(2 * (likelihood_of_classes(self.prevalence) - own))
+        model_likelihood = self.mean(xlogy(chances, chances) + xlog1py(1 - chances, -chances))
+        return -math.expm1(2 * (likelihood_of_classes(self.prevalence) - model_likelihood))
 
     def rates(self, threshold: float) -> tuple[float, float]:
-        """Return sensitivity and specificity of acting from this probability on."""
-        chances, acted = self.chances, self.chances >= threshold
-        having, without = self.weights * chances, self.weights * (1 - chances)
-        return float(having @ acted / having.sum()), float(without @ ~acted / without.sum())
+        """Return sensitivity and specificity of predicting the event from this probability on."""
+        chances, is_positive = self.chances, self.chances >= threshold
+        event_weights, non_event_weights = self.weights * chances, self.weights * (1 - chances)
+        return float(event_weights @ is_positive / event_weights.sum()), float(
+            non_event_weights @ ~is_positive / non_event_weights.sum()
+        )
 
     def slope_error(self) -> float:
-        """Return the standard error of the calibration slope for a single row."""
-        spread = self.chances * (1 - self.chances)
-        of_level, of_both, of_slope = (self.mean(spread * self.values**k) for k in (0, 1, 2))
-        information = of_level * of_slope - of_both**2
+        """Return the calibration slope's standard error for one row; for n rows divide by √n."""
+        outcome_variances = self.chances * (1 - self.chances)
+        intercept_information, cross_information, slope_information = (
+            self.mean(outcome_variances * self.values**k) for k in (0, 1, 2)
+        )
+        information = intercept_information * slope_information - cross_information**2
         if not information > 0:
             raise Refusal(
                 "this linear predictor is the same, or sure, of everybody: no slope tells."
             )
-        return math.sqrt(of_level / information)
+        return math.sqrt(intercept_information / information)
 
 
 def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
-    """Return evenly spaced nodes and their normal weights.
+    """Return evenly spaced nodes and their weights under the standard normal distribution.
 
-    Sums of smooth functions over them are exact, and a threshold affects at most one point.
+    Weighted sums of smooth functions over the nodes are practically exact integrals, and a
+    threshold affects at most one node.
     """
     nodes = np.linspace(-FURTHEST, FURTHEST, NODES)
     weights = np.exp(-(nodes**2) / 2)
@@ -234,13 +257,13 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
 # ---------------------------------------------------------------- validation
 
 
-def rows_for_error(error_of_one: float, reach: float) -> int:
-    """Return the number of rows for a mean to within ± reach, from the error for one row and z."""
-    return _rows((error_of_one / reach) ** 2)
+def rows_for_error(error_of_one: float, target_error: float) -> int:
+    """Return the number of rows for a standard error of `target_error`, given that of one row."""
+    return _rows((error_of_one / target_error) ** 2)
 
 
 def rows_for_auc(auc: float, prevalence: float, error: float) -> int:
-    """Return the number of rows for an AUC with this standard error (Newcombe, 2006)."""
+    """Return the number of rows to estimate an AUC with this standard error (Newcombe, 2006)."""
     a = (1 - auc) / (2 - auc) + auc / (1 + auc)
     k = error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
     return _rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
@@ -256,7 +279,7 @@ def rows_to_validate(
     slope_width: float = WIDTH,
     auc_width: float = NARROW,
 ) -> list[int]:
-    """Return the numbers of rows for a calibrated model's intervals of these widths.
+    """Return the numbers of rows for which a calibrated model's intervals have these widths.
 
     The intervals are for observed over expected events, for the calibration slope and for the AUC.
     """
@@ -271,7 +294,10 @@ def rows_to_validate(
 def benefit_error(
     prevalence: float, threshold: float, sensitivity: float, specificity: float
 ) -> tuple[float, float]:
-    """Return the standardised net benefit at a threshold, and its standard error for one row."""
+    """Return the standardised net benefit at a threshold, and its standard error for one row.
+
+    For n rows, the standard error is divided by the square root of n.
+    """
     weight = (1 - prevalence) / prevalence * threshold / (1 - threshold)
     variance = (
         sensitivity * (1 - sensitivity) / prevalence
@@ -281,7 +307,7 @@ def benefit_error(
     return sensitivity - weight * (1 - specificity), math.sqrt(max(variance, 0.0))
 
 
-# ---------------------------------------------------------------- by what was found
+# ---------------------------------------------------------------- from an estimated model
 
 
 class FollowUp(NamedTuple):
@@ -293,41 +319,53 @@ class FollowUp(NamedTuple):
 
     @classmethod
     def until(cls, horizon: float, y: np.ndarray) -> FollowUp:
-        """Return these for survival outcomes: whether the event occurred, and after which time."""
-        came, lasted = y.T
-        return cls(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
+        """Return event rate, horizon and mean follow-up of survival outcomes (event, time)."""
+        has_event, follow_up_times = y.T
+        return cls(
+            float(has_event.sum() / follow_up_times.sum()),
+            float(horizon),
+            float(follow_up_times.mean()),
+        )
 
 
 def rows_needed(
     n_features: int | None, share: float | None, r2: float | None, times: FollowUp | None = None
 ) -> int | None:
-    """Return the number of rows that the criteria of Riley et al. (2019) require.
+    """Return the number of rows to develop a model, by the criteria of Riley et al. (2019).
 
-    `r2` is that of Nagelkerke, or the share of variance explained for numeric y. Classes have a
-    `share` of the event and survival outcomes have `times`; numbers have neither, and their mean
-    need not be known. The result is None if r2 is not above 0.
+    `r2` is the R² of Nagelkerke, or the share of explained variance for numeric y. For classes give
+    the `share` of the event, for survival outcomes `times`, and for numeric y neither; the mean of
+    numeric y need not be known. The result is None if r2 is not above 0.
     """
     if not n_features or r2 is None or not 0 < r2 < 1:
         return None
-    with suppress(Refusal):  # More rows would be needed than are attainable.
+    with suppress(Refusal):  # The result is None if unattainably many rows would be needed.
         if times is None and share is None:
             return max(rows_of_line(n_features, r2))
-        z = normal_quantile(0.95)
+        normal_quantile_value = normal_quantile(0.95)
         if times is not None:
             likelihood = likelihood_of_times(times.rate * times.follow_up)
-            overall = rows_for_risk(*times, margin=MARGIN, z=z)
+            rows_for_overall_risk = rows_for_risk(
+                *times, margin=MARGIN, normal_quantile_value=normal_quantile_value
+            )
         else:
             assert share is not None
             likelihood = likelihood_of_classes(share)
-            spread = math.sqrt(share * (1 - share))
-            overall = rows_for_error(spread, MARGIN / z)
-        largest = largest_r2(likelihood)
-        return max(*rows_of_likelihood(n_features, r2 * largest, largest), overall)
+            outcome_sd = math.sqrt(share * (1 - share))
+            rows_for_overall_risk = rows_for_error(outcome_sd, MARGIN / normal_quantile_value)
+        perfect_r2 = largest_r2(likelihood)
+        return max(
+            *rows_of_likelihood(n_features, r2 * perfect_r2, perfect_r2),
+            rows_for_overall_risk,
+        )
     return None
 
 
 def rows_to_test(share: float | None, auc: float | None) -> int | None:
-    """Return the number of other people for a calibrated model with this AUC and event share."""
+    """Return the number of other people needed to validate a calibrated model, or None.
+
+    The model has this AUC, and the event this share of people.
+    """
     if share is None or auc is None or not 0.5 < auc < 1:
         return None
     with suppress(Refusal):

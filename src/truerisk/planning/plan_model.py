@@ -1,4 +1,4 @@
-"""`plan_development`: the number of rows to develop a prediction model, and its result."""
+"""`plan_development`: compute the number of rows that it takes to develop a prediction model."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from truerisk.results.records import Count, Record, Share, Size
 
 Of = Mapping[str, tuple[str, ...]]
 
-NEEDS: Of = {
+REQUIRED_QUANTITIES: Of = {
     "binary": ("prevalence",),
     "continuous": ("mean", "sd"),
     "time-to-event": ("rate", "horizon", "follow_up"),
 }
 """Quantities that have to be anticipated for each kind of outcome, in addition to an R²."""
 
-MAY: Of = {"binary": ("margin",), "continuous": ("ratio",), "time-to-event": ("margin",)}
+OPTIONAL_QUANTITIES: Of = {
+    "binary": ("margin",),
+    "continuous": ("ratio",),
+    "time-to-event": ("margin",),
+}
 """Further options for each kind of outcome."""
 
 SHARES = ("prevalence", "auc", "r2")
-CLOSEST = 1e-12  # minimum distance of a share from 0 and 1
-LARGEST = 1e50  # Largest mean, rate or time. Its reciprocal is the smallest.
+CLOSEST = 1e-12  # Shares must lie between CLOSEST and 1 − CLOSEST.
+LARGEST = 1e50  # Largest accepted mean, rate or time; its reciprocal is the smallest accepted.
 Purpose = Literal["development", "validation"]
 
 
 @frozen
 class SizeCriterion:
-    """A criterion, and the number of rows from which on it is met."""
+    """Criterion of a sample size, and the smallest number of rows that meets it."""
 
     asks: str
     n: Count
@@ -43,10 +47,11 @@ class SizeCriterion:
 
 @frozen
 class RowsNeeded(Record):
-    """The number of rows that a prediction model needs, by each criterion and by all: `n`.
+    """Number of rows that a prediction model needs, by each criterion and by all criteria (`n`).
 
-    `events` are the expected events among them, and `per_parameter` the events, or the rows if the
-    outcome is continuous, for each parameter of the model. `assumed` is what was anticipated.
+    `events` is the expected number of events among `n` rows. `per_parameter` is the number of
+    events, or of rows if the outcome is continuous, per parameter of the model. `assumed` holds the
+    quantities that were anticipated.
     """
 
     schema: ClassVar[str] = "truerisk.rows-needed/2"
@@ -70,15 +75,15 @@ class RowsNeeded(Record):
         counts = [] if self.events is None else [f"{math.ceil(self.events)} events"]
         if self.per_parameter is not None:
             counts.append(f"{self.per_parameter:.1f} per parameter")
-        behind = f" ({', '.join(counts)})" if counts else ""
+        counts_text = f" ({', '.join(counts)})" if counts else ""
         verb = "develop" if self.purpose == "development" else "validate"
-        return f"{self.n} rows{behind} to {verb} a model of a {self.outcome} outcome"
+        return f"{self.n} rows{counts_text} to {verb} a model of a {self.outcome} outcome"
 
     @override
     def blocks(self) -> list[tables.Block]:
-        foreseen = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
-        caption = "; ".join([self._title(), f"foreseen: {foreseen}", *self.notes])
-        rows = [[one.asks, str(one.n)] for one in self.criteria]
+        anticipated = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
+        caption = "; ".join([self._title(), f"foreseen: {anticipated}", *self.notes])
+        rows = [[criterion.asks, str(criterion.n)] for criterion in self.criteria]
         return [tables.Block(caption, ["what shall hold", "rows"], rows)]
 
 
@@ -137,7 +142,7 @@ def plan_development(
     shrinkage : float, default=0.9
         The smallest acceptable value of the expected shrinkage factor of the predictor effects.
     optimism : float, default=0.05
-        The largest acceptable difference between the apparent R² and the corrected one.
+        The largest acceptable difference between the apparent and the optimism-corrected R².
     margin : float, optional
         The largest acceptable half-width of the interval of the overall risk.
     ratio : float, optional
@@ -150,7 +155,7 @@ def plan_development(
     Returns
     -------
     RowsNeeded
-        The number of rows by each criterion; ``n`` is the largest of them.
+        The number of rows by each criterion; ``n`` is the largest of these numbers.
 
     See Also
     --------
@@ -170,7 +175,7 @@ def plan_development(
     >>> tr.plan_development("continuous", parameters=25, r2=0.2, mean=1.9, sd=0.6).n
     918
     """
-    foreseen = {
+    anticipated = {
         "prevalence": prevalence,
         "rate": rate,
         "horizon": horizon,
@@ -179,43 +184,50 @@ def plan_development(
         "sd": sd,
     }
     check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
-    check_foreseen(outcome, foreseen | {"margin": margin, "ratio": ratio}, NEEDS, MAY)
+    check_anticipated(
+        outcome,
+        anticipated | {"margin": margin, "ratio": ratio},
+        REQUIRED_QUANTITIES,
+        OPTIONAL_QUANTITIES,
+    )
     margin = model_size.MARGIN if margin is None else margin
     ratio = model_size.RATIO if ratio is None else ratio
-    for name, share in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
-        check_inside(name, share)
+    for name, share_value in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
+        check_inside(name, share_value)
     check_ratio(ratio)
     check_level("confidence_level", confidence_level)
-    given = {name: float(foreseen[name]) for name in NEEDS[outcome]}  # type: ignore[arg-type]
-    z = model_size.normal_quantile(confidence_level)
-    largest, events = 1.0, 0.0
+    required = {name: float(anticipated[name]) for name in REQUIRED_QUANTITIES[outcome]}  # type: ignore[arg-type]
+    normal_quantile = model_size.normal_quantile(confidence_level)
+    largest_r2, n_events = 1.0, 0.0
     if outcome == "binary":
-        events = given["prevalence"]
-        largest = model_size.largest_r2(model_size.likelihood_of_classes(events))
+        n_events = required["prevalence"]
+        largest_r2 = model_size.largest_r2(model_size.likelihood_of_classes(n_events))
     elif outcome == "time-to-event":
-        events = given["rate"] * given["follow_up"]
-        if events >= 1:
+        n_events = required["rate"] * required["follow_up"]
+        if n_events >= 1:
             raise BadArgument(
-                f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are {events:g} "
+                f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are {n_events:g} "
                 "events per person, who has one at most: give both in the same unit of time."
             )
-        largest = model_size.largest_r2(model_size.likelihood_of_times(events))
-    by = _expected_r2(outcome, r2, nagelkerke, auc, given, largest)
-    expected = by.pop("r2")
-    if outcome != "continuous" and expected >= min(shrinkage, largest):
+        largest_r2 = model_size.largest_r2(model_size.likelihood_of_times(n_events))
+    r2_by_source = _expected_r2(outcome, r2, nagelkerke, auc, required, largest_r2)
+    expected_r2 = r2_by_source.pop("r2")
+    if outcome != "continuous" and expected_r2 >= min(shrinkage, largest_r2):
         raise Refusal(
-            f"{mention('r2', expected, f'{expected:.3g}')}: rows are planned for an R² "
-            f"below {min(shrinkage, largest):.3g}, the lesser of the shrinkage and of what a "
+            f"{mention('r2', expected_r2, f'{expected_r2:.3g}')}: rows are planned for an R² "
+            f"below {min(shrinkage, largest_r2):.3g}, the lesser of the shrinkage and of what a "
             "perfect model has."
         )
     criteria_texts = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
     if outcome == "continuous":
-        center, sigma = given.values()
-        tail, spread = (1 - confidence_level) / 2, sigma * math.sqrt(1 - expected)
+        outcome_mean, outcome_sd = required.values()
+        tail, residual_sd = (1 - confidence_level) / 2, outcome_sd * math.sqrt(1 - expected_r2)
         requested = {"shrinkage": shrinkage, "optimism": optimism, "ratio": ratio}
         sizes = [
-            *model_size.rows_of_line(parameters, expected, tail=tail, **requested),
-            model_size.rows_for_mean(parameters, spread, (ratio - 1) * abs(center), tail),
+            *model_size.rows_of_line(parameters, expected_r2, tail=tail, **requested),
+            model_size.rows_for_mean(
+                parameters, residual_sd, (ratio - 1) * abs(outcome_mean), tail
+            ),
         ]
         criteria_texts += [
             f"an apparent R² {optimism:.15g} too high at most",
@@ -224,13 +236,17 @@ def plan_development(
         ]
     else:
         sizes = model_size.rows_of_likelihood(
-            parameters, expected, largest, shrinkage=shrinkage, optimism=optimism
+            parameters, expected_r2, largest_r2, shrinkage=shrinkage, optimism=optimism
         )
         if outcome == "binary":
-            spread = math.sqrt(events * (1 - events))
-            sizes.append(model_size.rows_for_error(spread, margin / z))
+            residual_sd = math.sqrt(n_events * (1 - n_events))
+            sizes.append(model_size.rows_for_error(residual_sd, margin / normal_quantile))
         else:
-            sizes.append(model_size.rows_for_risk(**given, margin=margin, z=z))
+            sizes.append(
+                model_size.rows_for_risk(
+                    **required, margin=margin, normal_quantile_value=normal_quantile
+                )
+            )
         criteria_texts += [
             f"an apparent R² (Nagelkerke) {optimism:.15g} too high at most",
             f"the overall risk known to ± {margin:.15g}",
@@ -241,10 +257,10 @@ def plan_development(
         outcome=outcome,
         n=n,
         criteria=tuple(map(SizeCriterion, criteria_texts, sizes)),
-        assumed={"parameters": parameters, **given, **by, "r2": expected},
+        assumed={"parameters": parameters, **required, **r2_by_source, "r2": expected_r2},
         confidence_level=confidence_level,
-        events=n * events or None,
-        per_parameter=n * (events or 1) / parameters,
+        events=n * n_events or None,
+        per_parameter=n * (n_events or 1) / parameters,
     )
 
 
@@ -253,56 +269,65 @@ def _expected_r2(
     r2: float | None,
     nagelkerke: float | None,
     auc: float | None,
-    given: Mapping[str, float],
-    largest: float,
+    anticipated: Mapping[str, float],
+    largest_r2: float,
 ) -> dict[str, float]:
-    """Return the Cox-Snell R², preceded by the quantity from which it was computed."""
-    every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
-    known = {name: value for name, value in every.items() if value is not None}
-    if not known and outcome == "continuous":
+    """Return the expected R² as `r2`, and the anticipated quantity that it is computed from."""
+    all_sources = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
+    known_sources = {name: value for name, value in all_sources.items() if value is not None}
+    if not known_sources and outcome == "continuous":
         raise UnknownName(f"{mention('r2')} is missing: say by it how good the model will be.")
-    if len(known) != 1:
-        words = ", ".join(mention(name) for name in (known or every))
+    if len(known_sources) != 1:
+        words = ", ".join(mention(name) for name in (known_sources or all_sources))
         raise UnknownName(f"say by one of {words} how good the model will be.")
-    ((name, value),) = known.items()
+    ((name, value),) = known_sources.items()
     check_inside(name, value)
     if name == "r2":
-        return known
+        return known_sources
     if outcome == "continuous" or (name == "auc" and outcome != "binary"):
         raise UnknownName(
             f"{mention(name)} is not known of a {outcome} outcome: give {mention('r2')}."
         )
     if name == "nagelkerke":
-        return {name: value, "r2": value * largest}
+        return {name: value, "r2": value * largest_r2}
     if not value > 0.5:
         raise BadArgument(f"{mention('auc', value)}: a model is better than chance, .5.")
-    return {name: value, "r2": model_size.LinearPredictor.of_auc(value, given["prevalence"]).r2}
+    return {
+        name: value,
+        "r2": model_size.LinearPredictor.of_auc(value, anticipated["prevalence"]).r2,
+    }
 
 
-def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of) -> None:
-    """Raise for what an outcome lacks, what belongs to another one, and invalid numbers.
+def check_anticipated(
+    outcome: Any, anticipated: Mapping[str, Any], requirements: Of, options: Of
+) -> None:
+    """Raise if anticipated quantities are missing, invalid, or belong to another kind of outcome.
 
-    What is in `needs` must be given, what is in `may` can be.
+    Quantities in `requirements` must be given, and quantities in `options` may be given.
     """
-    check_known("there is no outcome", outcome, needs)
-    for name, value in foreseen.items():
-        if name not in needs[outcome]:
-            if value is not None and name not in may[outcome]:
-                of = next(one for one in needs if name in (*needs[one], *may[one]))
+    check_known("there is no outcome", outcome, requirements)
+    for name, value in anticipated.items():
+        if name not in requirements[outcome]:
+            if value is not None and name not in options[outcome]:
+                owner = next(
+                    quantity
+                    for quantity in requirements
+                    if name in (*requirements[quantity], *options[quantity])
+                )
                 raise UnknownName(
-                    f"{mention(name)} is foreseen of a {of} outcome, not of a {outcome} one."
+                    f"{mention(name)} is foreseen of a {owner} outcome, not of a {outcome} one."
                 )
             continue
         if value is None:
-            every = ", ".join(mention(one) for one in needs[outcome])
+            required_names = ", ".join(mention(quantity) for quantity in requirements[outcome])
             raise UnknownName(
-                f"{mention(name)} is missing. Of a {outcome} outcome foresee {every}."
+                f"{mention(name)} is missing. Of a {outcome} outcome foresee {required_names}."
             )
         if name in SHARES:
             check_inside(name, value)
         elif not is_number(value) or not math.isfinite(value) or value == 0:
-            wanted = "other than" if name == "mean" else "above"
-            raise BadArgument(f"{mention(name, value)}: use a number {wanted} 0.")
+            requirement = "other than" if name == "mean" else "above"
+            raise BadArgument(f"{mention(name, value)}: use a number {requirement} 0.")
         elif not 1 / LARGEST <= abs(float(value)) <= LARGEST:
             raise BadArgument(
                 f"{mention(name, value)}: use a number of a size from {1 / LARGEST:g} to "
@@ -318,7 +343,7 @@ def check_ratio(ratio: Any) -> None:
 
 
 def check_inside(name: str, value: Any) -> None:
-    """Raise unless the value is a share of something."""
+    """Raise unless a value is a share between 0 and 1, exclusive."""
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{mention(name, value)}: use a number between 0 and 1.")
     if not CLOSEST <= value <= 1 - CLOSEST:

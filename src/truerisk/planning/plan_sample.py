@@ -1,4 +1,4 @@
-"""`plan_sample`: the number of test rows, and how tuning and testing share the rows."""
+"""`plan_sample`: compute the number of test rows, and divide rows between tuning and testing."""
 
 from __future__ import annotations
 
@@ -11,28 +11,35 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, mention
+from truerisk.core.arguments import (
+    LARGEST_COUNT,
+    check_count,
+    check_level,
+    is_count,
+    is_number,
+    mention,
+)
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
-from truerisk.results.error_posterior import MOST as MOST_ROWS
+from truerisk.results.error_posterior import LARGEST_N_ROWS as MOST_ROWS
+from truerisk.results.error_posterior import SMALLEST_PRIOR_PARAMETER as LEAST_PRIOR
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Interval
-from truerisk.results.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
+from truerisk.results.learning_curve import LARGEST_EXTRAPOLATION, ExpectedRisk, LearningCurve
 from truerisk.results.records import Column, Count, Range, Record, Share
 from truerisk.statistics.sample_size import (
     expected_measures,
+    rounded_errors,
     rows_assured,
     rows_for_width,
-    whole_errors,
 )
 
 MOST_SPLITS = 400
 TestRows = Annotated[int, Range(0, MOST_ROWS)]
-CLOSEST = 1e-9  # minimum distance of an error, a width and an assurance from 0 and 1
-CURVE_SIZES = 48  # number of sizes at which the law of a learning curve is evaluated
-ERROR = "zero-one"  # the loss that counts errors
+CLOSEST = 1e-9  # Errors, widths and assurances must lie between CLOSEST and 1 − CLOSEST.
+CURVE_SIZES = 48  # A fitted learning curve is evaluated at CURVE_SIZES training sizes.
+ERROR = "zero-one"  # Name of the loss that counts errors.
 MEASURES = ("ub", "above_half", "q2", "err")
 HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
 
@@ -42,8 +49,8 @@ class Split:
     """A division of rows between tuning and testing, and the expected result of the test.
 
     `error` is the error of a rule tuned and trained on `n_tuning` rows. `ub`, `above_half` and `q2`
-    are Wallman's measures of the posterior after the test, and `width` that of its interval, each
-    as an expectation over the number of test errors.
+    are Wallman's measures of the posterior after the test, and `width` is the width of the
+    posterior interval. Each is an expectation over the number of test errors.
     """
 
     n_tuning: Count
@@ -64,7 +71,7 @@ class Split:
 class SamplePlan(Record):
     """Result of `plan_sample`: the number of test rows, and how n rows are divided.
 
-    Numbers that were not requested, or cannot be known, are None, and `notes` give the reason.
+    Numbers that were not requested or cannot be computed are None, and `notes` give the reason.
 
     Parameters
     ----------
@@ -83,7 +90,7 @@ class SamplePlan(Record):
         The number of test rows with which the interval is at most `width` wide with probability
         `assurance`, whatever the number of errors.
     assurance : float, optional
-        That probability.
+        The probability with which `n_assured` test rows suffice.
     interval : Interval, optional
         The interval after `n_errors` errors in `n_test` rows.
     n_errors : int, optional
@@ -99,7 +106,7 @@ class SamplePlan(Record):
     notes : tuple of str, optional
         Notes for the reader.
     expected : ExpectedRisk, optional
-        The expected risk after training on all `n` rows, by the learning curve.
+        The expected risk after training on all `n` rows, predicted by the learning curve.
 
     See Also
     --------
@@ -134,10 +141,10 @@ class SamplePlan(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
-        for place, parameter in enumerate(self.prior):
+        """Name and requirement of an invalid field in a record read from a file, or None."""
+        for index, parameter in enumerate(self.prior):
             if not LEAST_PRIOR <= parameter <= MOST_ROWS:
-                return "prior", place, "a number above 0"
+                return "prior", index, "a number above 0"
         if self.n_test is not None:
             for name in ("width", "n_assured", "assurance", "interval", "n_errors"):
                 if getattr(self, name) is None:
@@ -161,15 +168,16 @@ class SamplePlan(Record):
 
     @property
     def _sentences(self) -> list[str]:
-        """The expected risk with all rows, and the number of test rows for the width."""
+        """Sentences that state the expected risk with all rows, and the planned test rows."""
         lines = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
             return lines
-        level = formats.percent(self.confidence_level)
+        level_text = formats.percent(self.confidence_level)
         return [
             *lines,
             (
-                f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
+                f"{self.n_test} test rows: after the {self.n_errors} errors expected the "
+                f"{level_text} "
                 f"interval is {self.interval}, no wider than {self.width:.15g}"
             ),
             (
@@ -179,12 +187,16 @@ class SamplePlan(Record):
         ]
 
     def _rows(self) -> list[list[str]]:
-        """Return about nine of the splits, and the best ones, as cells under `HEAD`."""
+        """Return table rows for about nine of the splits and the best splits."""
         step = max(1, (len(self.splits) - 1) // 8)
-        shown = {*self.splits[::step], *self.splits[-1:], *self.best_by.values()}
+        shown_splits = {*self.splits[::step], *self.splits[-1:], *self.best_by.values()}
         rows = []
-        for split in (each for each in self.splits if each in shown):
-            least = ", ".join(name for name, best in self.best_by.items() if best == split)
+        for split in (
+            compared_split for compared_split in self.splits if compared_split in shown_splits
+        ):
+            least_measures = ", ".join(
+                name for name, best_split in self.best_by.items() if best_split == split
+            )
             rows.append(
                 [
                     str(split.n_tuning),
@@ -192,7 +204,7 @@ class SamplePlan(Record):
                     *map(formats.number, (split.error, split.width, split.ub)),
                     f"{split.above_half:.2e}",
                     formats.number(split.q2),
-                    f"<- least {least}" if least else "",
+                    f"<- least {least_measures}" if least_measures else "",
                 ]
             )
         return rows
@@ -207,7 +219,7 @@ def plan_sample(
     assurance: float = 0.9,
     prior: tuple[float, float] = (1, 1),
 ) -> SamplePlan:
-    """Plan a test: the number of rows for an interval of some width, or the division of `n` rows.
+    """Plan a test: the number of test rows for an interval width, or the division of `n` rows.
 
     The interval is that of a hold-out, the Beta posterior of the error (`tr.ErrorPosterior`), so
     that the numbers are exact: no normal distribution is assumed.
@@ -216,14 +228,14 @@ def plan_sample(
     ----------
     error : float, dict of int to float, or LearningCurve
         The expected error. A dict gives the error by the number of rows that tune and train the
-        model; between its sizes the error is assumed to be linear in 1/rows, beyond them it is
-        unknown. A learning curve of errors gives it by its law, up to four times the measured
-        number of rows.
+        model; between the given numbers of rows the error is assumed to be linear in 1/rows, beyond
+        them it is unknown. A learning curve of errors predicts the error by its fitted curve, up to
+        four times the measured number of rows.
     width : float, optional
         The width of the interval for which test rows are planned.
     n : int, optional
-        The number of rows to divide. This needs a dict or a curve; with a single error the rows
-        that are not tested are left for tuning.
+        The number of rows to divide between tuning and testing. This needs a dict or a curve; with
+        a single error all rows that are not test rows are left for tuning.
     confidence_level : float, default=0.95
         The nominal coverage of the interval and of the bound (ub).
     assurance : float, default=0.9
@@ -255,38 +267,45 @@ def plan_sample(
     if isinstance(error, LearningCurve):
         error = _errors_of(error, n)
     _check(error, width, n, confidence_level, assurance)
-    ErrorPosterior(0, 0, prior)  # This raises for an invalid prior.
+    ErrorPosterior(0, 0, prior)  # The constructor raises an error if the prior is invalid.
     fields: dict[str, Any] = {
         "error": dict(error) if isinstance(error, Mapping) else float(error),
         "confidence_level": confidence_level,
         "prior": prior,
     }
-    expected = float(error[max(error)] if isinstance(error, Mapping) else error)
+    expected_error = float(error[max(error)] if isinstance(error, Mapping) else error)
     if width is not None:
-        rows = rows_for_width(expected, width, confidence_level, prior)
-        n_errors = int(whole_errors(expected, rows))
+        n_test = rows_for_width(expected_error, width, confidence_level, prior)
+        n_errors = int(rounded_errors(expected_error, n_test))
         fields |= {
             "width": width,
-            "n_test": rows,
-            "n_assured": rows_assured(expected, width, confidence_level, prior, assurance),
+            "n_test": n_test,
+            "n_assured": rows_assured(expected_error, width, confidence_level, prior, assurance),
             "assurance": assurance,
             "n_errors": n_errors,
-            "interval": ErrorPosterior(n_errors, rows, prior).interval(confidence_level),
+            "interval": ErrorPosterior(n_errors, n_test, prior).interval(confidence_level),
         }
-    if curve is not None and n is not None and n <= FURTHEST * curve.sizes[-1]:
+    if curve is not None and n is not None and n <= LARGEST_EXTRAPOLATION * curve.sizes[-1]:
         fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
     if n is not None:
         fields |= _shared(error, n, confidence_level, prior, fields.get("n_test"))
-    if curve is not None and n is not None and n > FURTHEST * curve.sizes[-1]:
-        furthest = math.floor(FURTHEST * curve.sizes[-1])
-        why = f"the curve predicts errors for up to {furthest} rows ({FURTHEST} times those it had)"
-        note = f"{why}: what training on all {n} gives is not known."
+    if curve is not None and n is not None and n > LARGEST_EXTRAPOLATION * curve.sizes[-1]:
+        largest_predicted_size = math.floor(LARGEST_EXTRAPOLATION * curve.sizes[-1])
+        range_of_curve = (
+            f"the curve predicts errors for up to {largest_predicted_size} rows "
+            f"({LARGEST_EXTRAPOLATION} times "
+            "those it had)"
+        )
+        note = f"{range_of_curve}: what training on all {n} gives is not known."
         fields["notes"] = (*fields.get("notes", ()), note)
     return SamplePlan(**fields)
 
 
 def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
-    """Return the errors of a curve's law, up to all rows but one if rows are shared."""
+    """Return the errors that a learning curve predicts, by the number of training rows.
+
+    If n rows are to be divided, the sizes range up to n − 1 rows.
+    """
     if curve.estimates[-1].scoring != ERROR:
         raise Refusal(
             f"this learning curve is in '{curve.estimates[-1].scoring}', and tests are planned for "
@@ -294,30 +313,44 @@ def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
         )
     if curve.law is None:
         raise Refusal(f"this learning curve has no law to plan by: {curve.lacking}")
-    low, high = math.ceil(curve.sizes[0]), math.floor(curve.sizes[-1])
+    least_size, largest_size = math.ceil(curve.sizes[0]), math.floor(curve.sizes[-1])
     if is_count(n):
-        high = max(low, min(int(n) - 1, math.floor(FURTHEST * curve.sizes[-1])))
-    sizes = sorted({round(size) for size in np.geomspace(low, high, CURVE_SIZES)})
+        largest_size = max(
+            least_size, min(int(n) - 1, math.floor(LARGEST_EXTRAPOLATION * curve.sizes[-1]))
+        )
+    sizes = sorted({round(size) for size in np.geomspace(least_size, largest_size, CURVE_SIZES)})
     return {size: min(1.0, curve.law.mean(size)) for size in sizes}
 
 
 def _shared(
     error: float | Mapping[int, float],
     n: int,
-    level: float,
+    confidence_level: float,
     prior: tuple[float, float],
     n_test: int | None,
 ) -> dict[str, Any]:
-    """Return ways to share n rows: all that the learning curve allows, or what the width leaves."""
-    nested = (
+    """Return fields of the plan that divides n rows between tuning and testing.
+
+    With a learning curve many divisions are compared. With a single error, all rows that the width
+    does not require for testing are used for tuning.
+    """
+    nested_note = (
         f"nested cross-validation needs no such sharing: it tests all {n} rows by rules that were "
         "tuned on the others; it estimates the risk of the procedure, not of one rule"
     )
     if isinstance(error, Mapping):
-        splits = [_split(m, n, _between(error, m), level, prior) for m in _sizes(error, n)]
-        best = {name: min(splits, key=attrgetter(name)) for name in MEASURES}
-        shared = {"n": n, "splits": tuple(splits), "best_by": best, "best": best["ub"]}
-        return {**shared, "notes": (nested,)}
+        splits = [
+            _split(n_tuning, n, _between(error, n_tuning), confidence_level, prior)
+            for n_tuning in _sizes(error, n)
+        ]
+        best_by_measure = {name: min(splits, key=attrgetter(name)) for name in MEASURES}
+        plan_fields = {
+            "n": n,
+            "splits": tuple(splits),
+            "best_by": best_by_measure,
+            "best": best_by_measure["ub"],
+        }
+        return {**plan_fields, "notes": (nested_note,)}
     if n_test is None:
         raise Refusal(
             "a single error does not say what tuning gains: give the errors at several sizes, "
@@ -325,46 +358,67 @@ def _shared(
         )
     if n_test >= n:
         note = f"the width takes {n_test} test rows and there are {n}: none is left to tune on"
-        return {"n": n, "notes": (note, nested)}
-    split = _split(n - n_test, n, float(error), level, prior)
-    return {"n": n, "splits": (split,), "best": split, "notes": (nested,)}
+        return {"n": n, "notes": (note, nested_note)}
+    split = _split(n - n_test, n, float(error), confidence_level, prior)
+    return {"n": n, "splits": (split,), "best": split, "notes": (nested_note,)}
 
 
-def _split(m: int, n: int, error: float, level: float, prior: tuple[float, float]) -> Split:
-    by = expected_measures(error, n - m, level, prior)
-    return Split(m, n - m, error, by["width"], by["ub"], by["above_half"], by["q2"])
+def _split(
+    n_tuning: int, n: int, error: float, confidence_level: float, prior: tuple[float, float]
+) -> Split:
+    measures = expected_measures(error, n - n_tuning, confidence_level, prior)
+    return Split(
+        n_tuning,
+        n - n_tuning,
+        error,
+        measures["width"],
+        measures["ub"],
+        measures["above_half"],
+        measures["q2"],
+    )
 
 
 def _sizes(error: Mapping[int, float], n: int) -> list[int]:
-    """Return up to 400 sizes that the learning curve covers and that leave a test row."""
-    low, high = min(error), min(max(error), n - 1)
-    if low > high:
+    """Return up to 400 numbers of tuning rows that the learning curve covers."""
+    smallest_size, largest_size = min(error), min(max(error), n - 1)
+    if smallest_size > largest_size:
         raise Refusal(
-            f"the errors are known from {low} training rows on, and {n} rows leave {n - 1} of them "
-            "at most: give the error at a smaller size."
+            f"the errors are known from {smallest_size} training rows on, and {n} rows leave "
+            f"{n - 1} of "
+            "them at most: give the error at a smaller size."
         )
-    return sorted({round(m) for m in np.linspace(low, high, min(high - low + 1, MOST_SPLITS))})
+    return sorted(
+        {
+            round(n_tuning)
+            for n_tuning in np.linspace(
+                smallest_size, largest_size, min(largest_size - smallest_size + 1, MOST_SPLITS)
+            )
+        }
+    )
 
 
-def _between(error: Mapping[int, float], m: int) -> float:
-    """Interpolate linearly in 1/rows between the given sizes."""
+def _between(error: Mapping[int, float], n_tuning: int) -> float:
+    """Return the error at a training size, interpolated linearly in 1/size between known sizes."""
     sizes = np.array(sorted(error, reverse=True), dtype=float)
-    return float(np.interp(1 / m, 1 / sizes, [error[int(size)] for size in sizes]))
+    return float(np.interp(1 / n_tuning, 1 / sizes, [error[int(size)] for size in sizes]))
 
 
-def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> None:
-    values = list(error.values()) if isinstance(error, Mapping) else [error]
-    if not values or not all(is_number(e) and 0 <= e <= 1 for e in values):
+def _check(error: Any, width: Any, n: Any, confidence_level: float, assurance: float) -> None:
+    errors = list(error.values()) if isinstance(error, Mapping) else [error]
+    if not errors or not all(is_number(share) and 0 <= share <= 1 for share in errors):
         raise BadArgument(
             f"{mention('error', error)}: an error is a share between 0 and 1, or a dict of such."
         )
-    if any(0 < e < CLOSEST or 0 < 1 - e < CLOSEST for e in values):
+    if any(0 < share < CLOSEST or 0 < 1 - share < CLOSEST for share in errors):
         raise BadArgument(
             f"{mention('error', error)}: an error is 0, 1, or no nearer to either than {CLOSEST:g}."
         )
-    if isinstance(error, Mapping) and not all(is_count(m) and m <= MOST for m in error):
+    if isinstance(error, Mapping) and not all(
+        is_count(n_tuning) and n_tuning <= LARGEST_COUNT for n_tuning in error
+    ):
         raise BadArgument(
-            f"{mention('error', error)}: its keys are numbers of training rows, {MOST:,} at most."
+            f"{mention('error', error)}: its keys are numbers of training rows, {LARGEST_COUNT:,} "
+            "at most."
         )
     if width is None and n is None:
         raise UnknownName(
@@ -378,7 +432,7 @@ def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> No
         )
     if n is not None:
         check_count("n", n, 2, "rows to share are 2 or more")
-    check_level("confidence_level", level)
+    check_level("confidence_level", confidence_level)
     if not is_number(assurance) or not 0.5 <= assurance <= 1 - CLOSEST:
         raise UnknownName(
             f"{mention('assurance', assurance)}: use a probability from .5 up to 1 - {CLOSEST:.0e}."

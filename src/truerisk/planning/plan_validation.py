@@ -1,4 +1,4 @@
-"""`plan_validation`: how many rows it takes to validate a prediction model in other people."""
+"""`plan_validation`: compute the number of rows to validate a prediction model in other people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truerisk.planning import model_size
 from truerisk.planning.plan_model import (
     RowsNeeded,
     SizeCriterion,
-    check_foreseen,
+    check_anticipated,
     check_inside,
     check_ratio,
 )
@@ -21,7 +21,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "binary": ("prevalence", "auc"),
     "continuous": ("r2", "sd", "mean_width"),
 }
-"""What is foreseen of each kind of outcome."""
+"""Quantities that have to be anticipated for each kind of outcome."""
 
 MAY: Mapping[str, tuple[str, ...]] = {
     "binary": (
@@ -30,12 +30,14 @@ MAY: Mapping[str, tuple[str, ...]] = {
     ),
     "continuous": ("r2_width", "ratio"),
 }
-"""What else one may say of it."""
+"""Further options for each kind of outcome."""
 
 WIDTHS = {"slope_width": 100, "oe_width": 100, "auc_width": 1, "benefit_width": 1, "r2_width": 1}
-"""The widest intervals that can be asked for."""
+"""The largest interval widths that can be requested."""
 
-APART = 0.05  # of a prevalence or an AUC: what is foreseen and what a linear predictor says
+# The linear predictor implies a prevalence and an AUC of the model.
+# A note is added if an anticipated value differs from the implied value by more than APART times.
+APART = 0.05
 
 
 def plan_validation(
@@ -79,8 +81,8 @@ def plan_validation(
         known and about normal. By default they are assumed to be normal among people with the event
         and among those without, with the given AUC and prevalence.
     threshold : float, optional
-        The probability from which on one acts. If it is given, the standardised net benefit is
-        planned as well.
+        The probability from which on people are treated. If it is given, the standardised net
+        benefit is planned as well.
     sensitivity : float, optional
         The expected sensitivity at the threshold. By default it follows from the linear predictor.
     specificity : float, optional
@@ -110,7 +112,7 @@ def plan_validation(
     Returns
     -------
     RowsNeeded
-        The number of rows by each criterion; ``n`` is the largest of them.
+        The number of rows by each criterion; ``n_rows`` is the largest of these numbers.
 
     See Also
     --------
@@ -133,7 +135,7 @@ def plan_validation(
     >>> tr.plan_validation("continuous", r2=0.5, sd=20, mean_width=10).n
     769
     """
-    of_classes: dict[str, Any] = {
+    class_quantities: dict[str, Any] = {
         "prevalence": prevalence,
         "auc": auc,
         "linear_predictor": linear_predictor,
@@ -144,43 +146,43 @@ def plan_validation(
         "auc_width": auc_width,
         "benefit_width": benefit_width,
     }
-    of_numbers: dict[str, Any] = {
+    number_quantities: dict[str, Any] = {
         "r2": r2,
         "sd": sd,
         "r2_width": r2_width,
         "mean_width": mean_width,
         "ratio": ratio,
     }
-    check_foreseen(outcome, of_classes | of_numbers, NEEDS, MAY)
+    check_anticipated(outcome, class_quantities | number_quantities, NEEDS, MAY)
     check_level("confidence_level", confidence_level)
-    mine = of_classes if outcome == "binary" else of_numbers
-    given = {"slope_width": slope_width} | {
-        n: value for n, value in mine.items() if value is not None
+    relevant_quantities = class_quantities if outcome == "binary" else number_quantities
+    given_quantities = {"slope_width": slope_width} | {
+        n_rows: value for n_rows, value in relevant_quantities.items() if value is not None
     }
-    for name in (name for name in given if name in WIDTHS):
-        wanted = f"use the width of an interval, above 0 and {WIDTHS[name]} at most"
-        check_number(name, given[name], 1e-6, WIDTHS[name], wanted)
-    planned = _of_classes if outcome == "binary" else _of_numbers
-    sizes, foreseen, notes = planned(confidence_level, **given)
-    n = max(sizes.values())
+    for name in (name for name in given_quantities if name in WIDTHS):
+        requirement = f"use the width of an interval, above 0 and {WIDTHS[name]} at most"
+        check_number(name, given_quantities[name], 1e-6, WIDTHS[name], requirement)
+    rows_by_criterion = _rows_for_classes if outcome == "binary" else _rows_for_numbers
+    sizes, anticipated, notes = rows_by_criterion(confidence_level, **given_quantities)
+    n_rows = max(sizes.values())
     return RowsNeeded(
         purpose="validation",
         outcome=outcome,
-        n=n,
+        n=n_rows,
         criteria=tuple(map(SizeCriterion, sizes, sizes.values())),
-        assumed=foreseen,
+        assumed=anticipated,
         confidence_level=confidence_level,
-        events=None if prevalence is None else n * prevalence,
+        events=None if prevalence is None else n_rows * prevalence,
         notes=tuple(notes),
     )
 
 
 Planned = tuple[dict[str, int], dict[str, float], list[str]]
-"""Rows by what shall hold, what was foreseen, and notes."""
+"""Numbers of rows by criterion, the anticipated quantities, and notes."""
 
 
-def _of_classes(
-    level: float,
+def _rows_for_classes(
+    confidence_level: float,
     *,
     prevalence: float,
     auc: float,
@@ -195,52 +197,67 @@ def _of_classes(
 ) -> Planned:
     if auc <= 0.5:
         raise BadArgument(f"{mention('auc', auc)}: a model is better than chance, .5.")
-    foreseen = {"prevalence": float(prevalence), "auc": float(auc)}
+    anticipated = {"prevalence": float(prevalence), "auc": float(auc)}
     notes: list[str] = []
-    scores = model_size.LinearPredictor.of_auc(auc, prevalence)
+    linear_scores = model_size.LinearPredictor.of_auc(auc, prevalence)
     if linear_predictor is not None:
-        scores = model_size.LinearPredictor.normal(*_mean_and_sd(linear_predictor))
-    slope_error = scores.slope_error()  # refuses one that is no distribution, before it is rated
+        linear_scores = model_size.LinearPredictor.normal(*_mean_and_sd(linear_predictor))
+    # An invalid linear predictor raises an error here, before its prevalence and AUC are computed.
+    slope_error = linear_scores.slope_error()
     if linear_predictor is not None:
-        pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
+        value_pairs = {
+            "prevalence": (linear_scores.prevalence, prevalence),
+            "AUC": (linear_scores.auc, auc),
+        }
         notes = [
-            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {wanted:.15g}."
-            for name, (of, wanted) in pairs.items()
-            if abs(of - wanted) > APART * wanted
+            f"a calibrated model with this linear predictor has {name} {implied_value:.3g}, "
+            f"not {anticipated_value:.15g}."
+            for name, (implied_value, anticipated_value) in value_pairs.items()
+            if abs(implied_value - anticipated_value) > APART * anticipated_value
         ]
-    z = model_size.normal_quantile(level)
+    normal_quantile = model_size.normal_quantile(confidence_level)
     widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
     criteria_texts = [
         f"observed over expected events: an interval no wider than {oe_width:.15g}",
         f"calibration slope: no wider than {slope_width:.15g}",
         f"AUC: no wider than {auc_width:.15g}",
     ]
-    counts = model_size.rows_to_validate(prevalence, auc, slope_error, z, **widths)
-    sizes = dict(zip(criteria_texts, counts, strict=True))
+    row_counts = model_size.rows_to_validate(
+        prevalence, auc, slope_error, normal_quantile, **widths
+    )
+    sizes = dict(zip(criteria_texts, row_counts, strict=True))
     if threshold is not None:
         check_inside("threshold", threshold)
-        rates = dict(zip(("sensitivity", "specificity"), scores.rates(threshold), strict=True))
+        rates_at_threshold = dict(
+            zip(("sensitivity", "specificity"), linear_scores.rates(threshold), strict=True)
+        )
         for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
             if value is not None:
                 check_inside(name, value)
-                rates[name] = float(value)
-        benefit, error = model_size.benefit_error(prevalence, threshold, *rates.values())
+                rates_at_threshold[name] = float(value)
+        benefit, error = model_size.benefit_error(
+            prevalence, threshold, *rates_at_threshold.values()
+        )
         benefit_width = model_size.WIDTH if benefit_width is None else benefit_width
         name = (
             f"standardised net benefit from {threshold:.15g} on: no wider than {benefit_width:.15g}"
         )
-        sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * z))
-        foreseen |= {"threshold": float(threshold), **rates, "standardised net benefit": benefit}
+        sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * normal_quantile))
+        anticipated |= {
+            "threshold": float(threshold),
+            **rates_at_threshold,
+            "standardised net benefit": benefit,
+        }
     elif not sensitivity is specificity is benefit_width is None:
         raise UnknownName(
             f"{mention('threshold')} is missing, of which {mention('sensitivity')}, "
             f"{mention('specificity')} and {mention('benefit_width')} are."
         )
-    return sizes, foreseen, notes
+    return sizes, anticipated, notes
 
 
-def _of_numbers(
-    level: float,
+def _rows_for_numbers(
+    confidence_level: float,
     *,
     r2: float,
     sd: float,
@@ -250,8 +267,10 @@ def _of_numbers(
     ratio: float = model_size.RATIO,
 ) -> Planned:
     check_ratio(ratio)
-    reach = 2 * model_size.normal_quantile(level)
-    errors = {  # of one row: of R² by the formula of Wishart, of the line by least squares
+    two_quantiles = 2 * model_size.normal_quantile(confidence_level)
+    # Each entry holds the standard error for one row, and the requested width of the interval.
+    # The error of R² is by Wishart's formula; that of the slope is by least squares.
+    errors_and_widths = {
         f"R²: an interval no wider than {r2_width:.15g}": (2 * math.sqrt(r2) * (1 - r2), r2_width),
         f"the mean error: no wider than {mean_width:.15g}": (sd * math.sqrt(1 - r2), mean_width),
         f"calibration slope: no wider than {slope_width:.15g}": (
@@ -260,23 +279,25 @@ def _of_numbers(
         ),
     }
     sizes = {
-        name: model_size.rows_for_error(of_one, width / reach)
-        for name, (of_one, width) in errors.items()
+        name: model_size.rows_for_error(error_of_one_row, width / two_quantiles)
+        for name, (error_of_one_row, width) in errors_and_widths.items()
     }
-    sizes[f"calibration slope: no wider than {slope_width:.15g}"] += 1  # for the line's mean
-    residuals = model_size.rows_for_residuals(1, ratio, (1 - level) / 2)
-    sizes[f"the residual standard deviation known to a factor of {ratio:.15g}"] = residuals
+    # One more row is needed because the calibration line has an intercept.
+    sizes[f"calibration slope: no wider than {slope_width:.15g}"] += 1
+    rows_for_residuals = model_size.rows_for_residuals(1, ratio, (1 - confidence_level) / 2)
+    sizes[f"the residual standard deviation known to a factor of {ratio:.15g}"] = rows_for_residuals
     return sizes, {"r2": float(r2), "sd": float(sd)}, []
 
 
-def _mean_and_sd(given: Any) -> tuple[float, float]:
+def _mean_and_sd(linear_predictor: Any) -> tuple[float, float]:
     try:
-        mean, sd = given
+        mean, sd = linear_predictor
     except (TypeError, ValueError):
         mean = sd = None
     if not (is_number(mean) and is_number(sd) and abs(mean) < 100 and 0 < sd < 100):
         raise BadArgument(
-            f"{mention('linear_predictor', given)}: give the mean and the standard deviation of "
+            f"{mention('linear_predictor', linear_predictor)}: give the mean and the standard "
+            "deviation of "
             "the log odds, such as (-2.5, 1)."
         )
     return float(mean), float(sd)

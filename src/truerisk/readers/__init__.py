@@ -1,1 +1,1 @@
-"""Files of users as features and target: formats, cells, columns, roles, and what is damaged."""
+"""Readers of data files: from a file's format and cells to features, target and other columns."""

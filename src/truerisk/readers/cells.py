@@ -1,8 +1,9 @@
-"""A column of cells: its distinct words, and its numbers.
+"""The cells of a column: its plain numbers, and its distinct words (all other cell texts).
 
-A reader returns a list of strings, all of which are words here, or `Laid` cells, in which plain
-numbers were already read, so that only the other cells are words. The meaning of a word is
-determined in `columnar.py` and `roles.py`, for both in the same way.
+A reader returns a column as a list of strings, all of which are treated as words, or as
+`SheetCells` cells. In `SheetCells` cells the compiled reader has already read plain numbers, so
+that only the
+other cells are words. In both cases `columnar.py` and `roles.py` determine the meaning of a word.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Refusal
-from truerisk.core.formats import first_few
+from truerisk.core.formats import join_first_words
 from truerisk.core.frozen import frozen
 from truerisk.readers.delimited_text import Sheet
 
-_LONGEST = 40
+_MAX_QUOTED_LENGTH = 40
 
 
 def _visible(character: str) -> str:
@@ -29,60 +30,64 @@ def _visible(character: str) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def quoted(text: object, longest: int = _LONGEST) -> str:
-    r"""Return `text` in quotes on one line, cut to `longest`, with invisible characters escaped.
+def quoted(text: object, max_length: int = _MAX_QUOTED_LENGTH) -> str:
+    r"""Return `text` in quotes on one line, cut to `max_length`, with invisible characters escaped.
 
     >>> quoted("colour")
     "'colour'"
     >>> print(quoted("a\nb"))
     'a\x0ab'
     """
-    whole = str(text)
-    shown = "".join(map(_visible, whole[:longest]))
-    return f"'{shown[:longest]}...'" if max(len(whole), len(shown)) > longest else f"'{shown}'"
+    full_text = str(text)
+    visible_text = "".join(map(_visible, full_text[:max_length]))
+    return (
+        f"'{visible_text[:max_length]}...'"
+        if max(len(full_text), len(visible_text)) > max_length
+        else f"'{visible_text}'"
+    )
 
 
-def listed(names: Sequence[object], most: int = 8) -> str:
-    """Return quoted names with commas; after `most` of them, say how many more there are."""
-    return first_few([quoted(name) for name in names], most)
+def listed(names: Sequence[object], max_shown: int = 8) -> str:
+    """Return quoted names separated by commas; after `max_shown` names, only count the others."""
+    return join_first_words([quoted(name) for name in names], max_shown)
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """Return `n` with its noun.
+def counted(n: int, singular: str, plural: str | None = None) -> str:
+    """Return `n` followed by its noun in the singular or plural.
 
     >>> counted(1, "row"), counted(2, "row"), counted(2, "class", "classes")
     ('1 row', '2 rows', '2 classes')
     """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
-OfWords = Sequence[float | None] | NDArray[np.float64]
+WordNumbers = Sequence[float | None] | NDArray[np.float64]
 _ROWS_AT_A_TIME = 4_000
 
 
 @frozen(eq=False)
 class Tally:
-    """The distinct words in order of appearance, the number of rows with each, and first rows."""
+    """The distinct words of a column in order of appearance, their counts and their first rows."""
 
     words: list[str]
     counts: NDArray[np.int64]
     firsts: NDArray[np.int64]
 
-    def n_of(self, chosen: Sequence[bool] | NDArray[np.bool_]) -> int:
-        """Return the number of rows with one of the chosen words."""
-        return int(self.counts[np.array(chosen, dtype=bool)].sum())
+    def n_of(self, is_chosen: Sequence[bool] | NDArray[np.bool_]) -> int:
+        """Return the number of rows with one of the words for which `is_chosen` is True."""
+        return int(self.counts[np.array(is_chosen, dtype=bool)].sum())
 
-    def first_row(self, chosen: Sequence[bool]) -> int:
-        """Return the first row with a chosen word."""
-        return int(self.firsts[chosen.index(True)])
+    def first_row(self, is_chosen: Sequence[bool]) -> int:
+        """Return the first row with a word for which `is_chosen` is True."""
+        return int(self.firsts[is_chosen.index(True)])
 
-    def first_text(self, chosen: Sequence[bool]) -> str:
-        """Return the first chosen word."""
-        return self.words[chosen.index(True)]
+    def first_text(self, is_chosen: Sequence[bool]) -> str:
+        """Return the first word for which `is_chosen` is True."""
+        return self.words[is_chosen.index(True)]
 
 
 class Cells(Protocol):
-    """A column of any reader."""
+    """Interface of a column of cells, for the columns of any reader."""
 
     @property
     def n_rows(self) -> int:
@@ -90,38 +95,42 @@ class Cells(Protocol):
 
     @property
     def tally(self) -> Tally:
-        """The words: all cells, or those that are not plain numbers."""
+        """Distinct words of the column: the texts of all cells that were not read as numbers."""
 
     @property
     def span(self) -> tuple[float, float]:
-        """The smallest and the largest plain number, +inf and -inf if there is none."""
+        """Smallest and largest plain number of the column; +inf and -inf if there is none."""
 
     def as_words(self) -> Cells:
-        """Return the column with all cells as words."""
+        """Return the column with all cells as words, including plain numbers."""
 
     def codes(self) -> NDArray[np.intp]:
-        """Return the index of each row's word, for a column of words only."""
+        """Return for each row the index of its word in `tally`, if all cells are words."""
 
-    def floats(self, of_words: OfWords) -> NDArray[np.float64]:
-        """Return the plain numbers, and the given number for every word; NaN if it has none."""
+    def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
+        """Return the numbers of the column, with words replaced by the numbers in `of_words`.
+
+        A word whose number is None becomes NaN.
+        """
 
 
-class Listed:
-    """Cells that Python reads as text one by one, so that all are words."""
+class TextCells:
+    """A column read by Python as text, in which all cells are words."""
 
     span = (np.inf, -np.inf)
 
     def __init__(self, cells: Sequence[str]) -> None:
         self.n_rows = len(cells)
         words = list(dict.fromkeys(cells))
-        place = {name: code for code, name in enumerate(words)}
-        codes = np.fromiter(map(place.__getitem__, cells), dtype=np.int32, count=len(cells))
+        code_of_word = {word: code for code, word in enumerate(words)}
+        codes = np.fromiter(map(code_of_word.__getitem__, cells), dtype=np.int32, count=len(cells))
         self._codes = codes
         firsts = np.empty(len(words), dtype=np.int64)
-        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # The last assignment wins.
+        # Of repeated indices, NumPy keeps the last value.
+        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
         self.tally = Tally(words, np.bincount(codes), firsts)
 
-    def as_words(self) -> Listed:
+    def as_words(self) -> TextCells:
         """Return the column itself, as all of its cells are words already."""
         return self
 
@@ -129,18 +138,18 @@ class Listed:
         """Position of each cell's word in the list of different words."""
         return self._codes.astype(np.intp)
 
-    def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+    def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
         """Return the cells as numbers, given the number of each word."""
         return np.array(of_words, dtype=np.float64)[self._codes]
 
 
 @frozen(eq=False)
-class Laid:
-    """A column of a sheet, in which the compiled reader has stored the plain numbers."""
+class SheetCells:
+    """A column of a `Sheet`, in which the compiled reader has stored the plain numbers."""
 
     sheet: Sheet
     column: int
-    recut: bool = False  # True if all its cells are words, in a separate sheet.
+    is_reread: bool = False  # True if the column was read again into its own sheet, as words only.
 
     @property
     def n_rows(self) -> int:
@@ -157,56 +166,66 @@ class Laid:
         """Smallest and largest plain number of the column."""
         return self.sheet.span(self.column)
 
-    def as_words(self) -> Laid:
+    def as_words(self) -> SheetCells:
         """Read the column again with every cell as a word, plain numbers too."""
         if self.span[0] > self.span[1]:
             return self
         sheet = self.sheet.all_words(self.column)
         if sheet is None:
             raise Refusal("a text that was cut cannot be cut again: was it changed meanwhile?")
-        return Laid(sheet, self.column, recut=True)
+        return SheetCells(sheet, self.column, is_reread=True)
 
     def codes(self) -> NDArray[np.intp]:
         """Position of each cell's word in the list of different words."""
-        places = np.arange(len(self.tally.words), dtype=np.float64)
-        return self.sheet.floats(self.column, places).astype(np.intp)
+        word_codes = np.arange(len(self.tally.words), dtype=np.float64)
+        return self.sheet.floats(self.column, word_codes).astype(np.intp)
 
-    def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+    def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
         """Return the cells as numbers, given the number of each word."""
         return self.sheet.floats(self.column, np.array(of_words, dtype=np.float64))
 
 
 def cells_of(column: Sequence[str] | Cells) -> Cells:
-    """Return a column of any reader as cells."""
-    return column if isinstance(column, Laid | Listed) else Listed(cast("Sequence[str]", column))
+    """Convert a column of any reader, such as a list of strings, to `Cells`."""
+    return (
+        column
+        if isinstance(column, SheetCells | TextCells)
+        else TextCells(cast("Sequence[str]", column))
+    )
 
 
-def side_by_side(
+def join_columns(
     columns: Sequence[tuple[Cells, NDArray[np.float64]]],
 ) -> NDArray[np.float64]:
-    """Join columns to one table; each is given with the numbers of its words.
+    """Join columns to a 2D array, with each word replaced by its number.
 
-    The columns of a sheet are already in a table. If these are its columns, it becomes the result,
-    and its words can no longer be used. If some are left out, the others are copied.
+    Each column is given with an array of the numbers of its words. The columns of a sheet already
+    lie in one array, in which the words are replaced in place, so that they can no longer be used.
+    This array is returned if all its columns are requested. Otherwise the requested columns are
+    copied.
     """
-    laid = [(cells, values) for cells, values in columns if isinstance(cells, Laid)]
-    sheet = next((cells.sheet for cells, _ in laid if not cells.recut), None)
+    sheet_columns = [(cells, values) for cells, values in columns if isinstance(cells, SheetCells)]
+    sheet = next((cells.sheet for cells, _ in sheet_columns if not cells.is_reread), None)
     if sheet is None:
         return _join_columns([cells.floats(values) for cells, values in columns])
-    place_of = {j: place for place, j in enumerate(sheet.layout.table_columns)}
-    where, lying = [], {}
-    for cells, values in laid:
-        where.append(place_of[cells.column])
-        if cells.recut:
-            sheet.table[:, where[-1]] = cells.floats(values)
+    table_index = {j: index for index, j in enumerate(sheet.layout.table_columns)}
+    table_indices, values_by_column = [], {}
+    for cells, values in sheet_columns:
+        table_indices.append(table_index[cells.column])
+        if cells.is_reread:
+            sheet.table[:, table_indices[-1]] = cells.floats(values)
         else:
-            lying[cells.column] = values
-    sheet.recode(lying)
-    return sheet.table if where == list(place_of.values()) else np.take(sheet.table, where, axis=1)
+            values_by_column[cells.column] = values
+    sheet.recode(values_by_column)
+    return (
+        sheet.table
+        if table_indices == list(table_index.values())
+        else np.take(sheet.table, table_indices, axis=1)
+    )
 
 
 def _join_columns(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Join columns to one table, some rows at a time, which stay in the cache meanwhile."""
+    """Join columns to a 2D array in blocks of rows that fit into the processor's cache."""
     table = np.empty((len(columns[0]), len(columns)))
     for start in range(0, len(table), _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)

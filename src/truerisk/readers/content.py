@@ -1,4 +1,7 @@
-"""The text of a file: opened, decompressed up to a limit and decoded, or the reason why not."""
+"""Read the text of a file: open it, decompress it up to a limit, and check that it is UTF-8.
+
+Errors say why a file cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,18 @@ from truerisk.core.errors import BadData, first_line
 from truerisk.core.frozen import frozen
 from truerisk.kernels import available
 from truerisk.readers.cells import quoted
-from truerisk.readers.delimited_text import PADDING, Pieces, padded, survey
+from truerisk.readers.delimited_text import PADDING, Pieces, divide_into_pieces, with_padding
 
 
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-_CHUNK = 1 << 20
-_HEAD = 1 << 16
-_MARK = "\ufeff".encode()
-_ZIP = b"PK\x03\x04"
-_FOREIGN = {
+_CHUNK_SIZE = 1 << 20
+_HEAD_SIZE = 1 << 16
+_BYTE_ORDER_MARK = "\ufeff".encode()
+_ZIP_START = b"PK\x03\x04"
+_FOREIGN_FORMATS = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; export it as CSV",
     b"\x28\xb5\x2f\xfd": "Zstandard-compressed; decompress it first (gzip, bzip2 and xz are read)",
     b"\x93NUMPY": "a NumPy array; export it as CSV",
@@ -45,9 +48,9 @@ _FOREIGN = {
 
 @frozen(eq=False)
 class Text:
-    """The text of a file as UTF-8, in an array for the compiled reader; decoded on request.
+    """The text of a file as UTF-8 bytes in an array, which the compiled reader needs.
 
-    `pieces` is None without the compiled reader.
+    The text is decoded on request. `pieces` is None without the compiled reader.
     """
 
     content: NDArray[np.uint8]
@@ -59,7 +62,7 @@ class Text:
         return len(self.content) - PADDING
 
     def first(self, n_bytes: int) -> str:
-        """Return the characters that are complete within the first bytes."""
+        """Decode the first `n_bytes` bytes, without a character that is cut off at their end."""
         return getincrementaldecoder("utf-8")().decode(self.content[:n_bytes].tobytes())
 
     @cached_property
@@ -69,36 +72,43 @@ class Text:
 
     @cached_property
     def head(self) -> str:
-        """The first characters, for inspection."""
-        return self.first(min(self.n_bytes, 4 * _HEAD))[:_HEAD]
+        """First characters of the text, by which format and delimiter are recognised."""
+        return self.first(min(self.n_bytes, 4 * _HEAD_SIZE))[:_HEAD_SIZE]
 
     @cached_property
-    def goes_on(self) -> bool:
-        """True if there is more text than the head."""
+    def continues_after_head(self) -> bool:
+        """True if the text is longer than `head`."""
         return len(self.head.encode()) < self.n_bytes
 
 
 def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
-    """Return the text of a plain, gzip, bzip2, xz or zip file.
+    """Return the text of a file that is plain or compressed by gzip, bzip2, xz or zip.
 
-    Compression is recognised by the first bytes, not by the name. A file that is larger than
-    `max_bytes` is refused by its size, a compressed one as soon as the limit is exceeded. A byte
-    order mark is removed.
+    Compression is recognised by the first bytes, not by the name. A file whose size exceeds
+    `max_bytes` is refused. A compressed file is refused as soon as its decompressed content exceeds
+    this limit. A byte order mark is removed.
     """
     name = quoted(path, 200)
     content = _content(Path(path), name, max_bytes)
-    text = _checked(content[len(_MARK) if content[: len(_MARK)].tobytes() == _MARK else 0 :], name)
-    shown = text.full_text if text.head.isspace() else text.head
-    if not shown or shown.isspace():
+    text = _check_encoding(
+        content[
+            len(_BYTE_ORDER_MARK)
+            if content[: len(_BYTE_ORDER_MARK)].tobytes() == _BYTE_ORDER_MARK
+            else 0 :
+        ],
+        name,
+    )
+    inspected_text = text.full_text if text.head.isspace() else text.head
+    if not inspected_text or inspected_text.isspace():
         raise BadData(f"{name} is empty: give a table with a header line and rows.")
     return text
 
 
 def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
     try:
-        with _opened(path, name, max_bytes) as file:
+        with _open_file(path, name, max_bytes) as file:
             head = file.peek(8)[:8]
-            if head.startswith(_ZIP):
+            if head.startswith(_ZIP_START):
                 archive = zipfile.ZipFile(file)
                 members = [member for member in archive.infolist() if not member.is_dir()]
                 if len(members) != 1:
@@ -108,31 +118,33 @@ def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
                     )
                 if members[0].flag_bits & 1:
                     raise BadData(f"{name} is a ZIP archive with a password: unpack it first.")
-                return _capped(archive.open(members[0]), name, max_bytes)
-            for magic, what in _FOREIGN.items():
-                if head.startswith(magic):
-                    raise BadData(f"{name} is {what}.")
-            unpacked = _decompressed(file, head)
-            at_once = _at_once(file) if unpacked is file else None
-            return _capped(unpacked, name, max_bytes) if at_once is None else at_once
+                return _read_limited(archive.open(members[0]), name, max_bytes)
+            for first_bytes, description in _FOREIGN_FORMATS.items():
+                if head.startswith(first_bytes):
+                    raise BadData(f"{name} is {description}.")
+            unpacked = _open_decompressed(file, head)
+            plain_content = _read_plain_file(file) if unpacked is file else None
+            return (
+                _read_limited(unpacked, name, max_bytes) if plain_content is None else plain_content
+            )
     except BadData:
         raise
-    except (EOFError, gzip.BadGzipFile) as damage:  # BadGzipFile is a subclass of OSError.
-        raise _damaged(name, damage) from None
-    except OSError as trouble:
-        # For bz2 this means that the file was read, and its content is invalid.
-        if trouble.strerror is None:
-            raise _damaged(name, trouble) from None
-        raise BadData(f"{name} cannot be read: {trouble.strerror}; check the file.") from None
-    except Exception as damage:  # noqa: BLE001  unpacking raises of many kinds
-        raise _damaged(name, damage) from None
+    except (EOFError, gzip.BadGzipFile) as error:  # BadGzipFile is a subclass of OSError.
+        raise _damaged(name, error) from None
+    except OSError as os_error:
+        # bz2 raises an OSError without a system message if the content is invalid.
+        if os_error.strerror is None:
+            raise _damaged(name, os_error) from None
+        raise BadData(f"{name} cannot be read: {os_error.strerror}; check the file.") from None
+    except Exception as error:  # noqa: BLE001  Decompression may raise any error.
+        raise _damaged(name, error) from None
 
 
 def _damaged(name: str, error: Exception) -> BadData:
     return BadData(f"{name} is damaged: {first_line(error)}; fetch it again.")
 
 
-def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
+def _open_file(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -148,7 +160,7 @@ def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
 
 
 def refuse_large(path: str | os.PathLike[str], max_bytes: int) -> None:
-    """Raise if the file on disk is larger than the limit."""
+    """Raise if the size of the file on disk exceeds `max_bytes`."""
     _refuse_size(quoted(path, 200), Path(path).stat().st_size, max_bytes)
 
 
@@ -157,7 +169,7 @@ def _refuse_size(name: str, size: int, max_bytes: int) -> None:
         raise _too_large(name, f"holds {size:,} bytes", max_bytes)
 
 
-def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
+def _open_decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
     if head.startswith(b"\x1f\x8b"):
         return gzip.open(file)
     if head.startswith(b"BZh"):
@@ -167,8 +179,8 @@ def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
     return file
 
 
-def _at_once(file: io.BufferedReader) -> NDArray[np.uint8] | None:
-    """Read a plain file into an array of its size; return None if its length differs."""
+def _read_plain_file(file: io.BufferedReader) -> NDArray[np.uint8] | None:
+    """Read a regular file into an array of its size; return None if it has another length."""
     status = os.fstat(file.fileno())
     n_bytes = status.st_size
     if not stat.S_ISREG(status.st_mode) or not n_bytes:
@@ -182,25 +194,28 @@ def _at_once(file: io.BufferedReader) -> NDArray[np.uint8] | None:
     return None
 
 
-def _capped(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint8]:
+def _read_limited(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint8]:
     content = bytearray()
-    while chunk := file.read(min(_CHUNK, max_bytes + 1)):
+    while chunk := file.read(min(_CHUNK_SIZE, max_bytes + 1)):
         content += chunk
         if len(content) > max_bytes:
             raise _too_large(name, "grows past the cap when it is read", max_bytes)
-    return padded(content)
+    return with_padding(content)
 
 
-def _too_large(name: str, how: str, max_bytes: int) -> BadData:
+def _too_large(name: str, clause: str, max_bytes: int) -> BadData:
     return BadData(
-        f"{name} {how}, more than the cap of {max_bytes:,} bytes: take a sample of its rows or "
+        f"{name} {clause}, more than the cap of {max_bytes:,} bytes: take a sample of its rows or "
         f"columns, or raise {mention('max_bytes')}."
     )
 
 
-def _checked(content: NDArray[np.uint8], name: str) -> Text:
-    """Return the text if it is UTF-8 without NUL; other than ASCII is decoded once to check."""
-    text = Text(content, survey(content) if available() else None)
+def _check_encoding(content: NDArray[np.uint8], name: str) -> Text:
+    """Return the content as text; raise if it has a NUL byte or is not UTF-8.
+
+    Only content with bytes outside ASCII has to be decoded for this check.
+    """
+    text = Text(content, divide_into_pieces(content) if available() else None)
     if text.pieces is None or text.pieces.zeros.any():
         _refuse_nul(content[: text.n_bytes].tobytes(), name)
     if text.pieces is None or text.pieces.foreign.any():
@@ -209,10 +224,10 @@ def _checked(content: NDArray[np.uint8], name: str) -> Text:
 
 
 def _refuse_nul(content: bytes, name: str) -> None:
-    nul = content.find(b"\x00")
-    if nul >= 0:
+    nul_position = content.find(b"\x00")
+    if nul_position >= 0:
         raise BadData(
-            f"{name} is not a text table: line {_line(content, nul)} holds a NUL byte; "
+            f"{name} is not a text table: line {_line(content, nul_position)} holds a NUL byte; "
             "give a CSV file in UTF-8."
         )
 
@@ -220,18 +235,18 @@ def _refuse_nul(content: bytes, name: str) -> None:
 def _refuse_foreign_bytes(content: NDArray[np.uint8], name: str) -> None:
     decoder = getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(content), _CHUNK):
-            decoder.decode(content[start : start + _CHUNK].data)
+        for start in range(0, len(content), _CHUNK_SIZE):
+            decoder.decode(content[start : start + _CHUNK_SIZE].data)
         decoder.decode(b"", final=True)
         return
-    except UnicodeDecodeError:  # Its position refers to a part of the content.
-        whole = content.tobytes()
+    except UnicodeDecodeError:  # The position in this error refers only to a chunk.
+        all_bytes = content.tobytes()
     try:
-        whole.decode("utf-8")
+        all_bytes.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadData(
-            f"{name} is not UTF-8: line {_line(whole, error.start)} holds the byte "
-            f"0x{whole[error.start]:02x} ({error.reason}); save the file as UTF-8."
+            f"{name} is not UTF-8: line {_line(all_bytes, error.start)} holds the byte "
+            f"0x{all_bytes[error.start]:02x} ({error.reason}); save the file as UTF-8."
         ) from None
 
 

@@ -1,4 +1,7 @@
-"""Delimited text read in parallel pieces: numbers in place, all else as distinct words."""
+"""Read delimited text by compiled loops, in parallel pieces.
+
+Plain numbers are stored in an array. All other cells are stored as distinct words.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +19,31 @@ from truerisk.core.frozen import frozen
 from truerisk.kernels import available, native
 
 PADDING = 16
-"""Number of zeros after the text in its array, because the loops look ahead."""
+"""Number of zero bytes after the text in its array, because the compiled loops read ahead."""
 
-_LARGEST = 2**32 - 1  # Lines, rows and lengths are stored in four bytes.
-_MOST_ROWS = 2**31 - 1
-_SEED = hash("cells") % 2**64  # The seed differs between processes.
-_PIECE = 2**20  # number of bytes from which a thread is worth its overhead
-_MOST_THREADS = 8
+_MAX_UINT32 = 2**32 - 1  # Line numbers, row numbers and lengths have four bytes.
+_MAX_ROWS = 2**31 - 1
+_HASH_SEED = hash("cells") % 2**64  # Python's hash of a text differs between processes.
+_MIN_PIECE_BYTES = 2**20  # Smaller pieces are not worth the overhead of a thread.
+_MAX_THREADS = 8
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-def padded(content: bytes | bytearray) -> NDArray[np.uint8]:
-    """Return the text in an array with padding, as the functions of this file need it."""
+def with_padding(content: bytes | bytearray) -> NDArray[np.uint8]:
+    """Return the bytes of a text in an array that ends with `PADDING` zeros."""
     return np.frombuffer(bytearray(content) + bytes(PADDING), dtype=np.uint8)
 
 
 @frozen(eq=False)
 class Pieces:
-    """A text cut at ends of lines, inside or outside of quotes, with counts for each piece.
+    """Division of a text into pieces at ends of lines, with counts for each piece.
 
-    `bounds` are the starts of the pieces, and the end of the last one. If the text has no quotes,
-    `rows` are its lines that are not blank. `foreign` are bytes that are not ASCII.
+    A cut may be inside or outside of quotes. `bounds` holds the starts of the pieces and the end of
+    the last one. `lines` and `rows` are the numbers of lines and of lines that are not blank, which
+    are the rows if the text has no quotes. `quotes`, `zeros` and `foreign` are the numbers of quote
+    characters, of NUL bytes and of bytes that are not ASCII.
     """
 
     bounds: Sequence[int]
@@ -49,65 +54,78 @@ class Pieces:
     foreign: NDArray[np.int64]
 
 
-def survey(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
-    r"""Cut the text into as many pieces as threads are worthwhile, and count in each.
+def divide_into_pieces(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
+    r"""Divide a text into one piece per worthwhile thread, and count lines and rows in each.
 
-    >>> found = survey(padded(b"a,b\n\n1,2\n"), 1)
+    >>> found = divide_into_pieces(with_padding(b"a,b\n\n1,2\n"), 1)
     >>> found.bounds, found.lines.tolist(), found.rows.tolist()
     ([0, 9], [3], [2])
     """
-    n = len(content) - PADDING
-    n_pieces = n_pieces or max(1, min(_n_threads(), n // _PIECE))
-    near = [n * k // n_pieces for k in range(1, n_pieces)]
-    cuts = {native().next_line(content, start, False) for start in near}
-    bounds = sorted({0, n} | cuts) if n else [0, 0]
+    n_bytes = len(content) - PADDING
+    n_pieces = n_pieces or max(1, min(_n_threads(), n_bytes // _MIN_PIECE_BYTES))
+    estimated_cuts = [n_bytes * k // n_pieces for k in range(1, n_pieces)]
+    cuts = {native().next_line(content, start, False) for start in estimated_cuts}
+    bounds = sorted({0, n_bytes} | cuts) if n_bytes else [0, 0]
     counts = _map_in_threads(
         lambda piece: native().survey_of(content, *piece), list(pairwise(bounds))
     )
     return Pieces(bounds, *np.array(counts, dtype=np.int64).T)
 
 
-def first_row(content: NDArray[np.uint8], delimiter: str, longest: int) -> tuple[int, int] | None:
-    """Return the end of the first row that is not blank, and its number of lines, or None.
+def first_row(
+    content: NDArray[np.uint8], delimiter: str, max_cell_bytes: int
+) -> tuple[int, int] | None:
+    """Return the end of the first row that is not blank, and the number of lines up to there.
 
-    It is None if the row does not end.
+    Return None if the row does not end, or if the compiled loops cannot read the text.
     """
-    if not _cuts(content, delimiter):
+    if not _can_cut(content, delimiter):
         return None
-    n = len(content) - PADDING
-    rows, end, lines = native().rows_of(content, 0, n, ord(delimiter), max(0, longest), 1)
-    return (end, lines) if rows == 1 else None
+    n_bytes = len(content) - PADDING
+    n_rows, row_end, n_lines = native().rows_of(
+        content, 0, n_bytes, ord(delimiter), max(0, max_cell_bytes), 1
+    )
+    return (row_end, n_lines) if n_rows == 1 else None
 
 
 @frozen
 class Layout:
-    """Storage of the columns of a file: in the table, beside it (`aside`), or nowhere.
+    """Where the columns of a file are stored: in the main array, separately, or not at all.
 
-    The cells of the columns in `as_words` are read as text, including numbers.
+    The columns in `separate_columns` are stored separately. With `has_only_separate_columns` no
+    other column is stored. In the columns in `word_columns` all cells are read as words, including
+    numbers.
     """
 
     n_columns: int
-    aside: Sequence[int] = ()
-    as_words: Collection[int] = ()
-    only_aside: bool = False
+    separate_columns: Sequence[int] = ()
+    word_columns: Collection[int] = ()
+    has_only_separate_columns: bool = False
 
     @property
     def table_columns(self) -> list[int]:
-        """The columns of the table, in the order of the file."""
-        return [] if self.only_aside else [j for j in range(self.n_columns) if j not in self.aside]
+        """Columns stored in the main array, in the order of the file."""
+        return (
+            []
+            if self.has_only_separate_columns
+            else [j for j in range(self.n_columns) if j not in self.separate_columns]
+        )
 
     @property
     def places(self) -> NDArray[np.int64]:
         """For each column its position in the table, below 0 if it is stored beside the table."""
         places = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
         places[self.table_columns] = np.arange(len(self.table_columns))
-        places[list(self.aside)] = -1 - np.arange(len(self.aside))
+        places[list(self.separate_columns)] = -1 - np.arange(len(self.separate_columns))
         return places
 
 
 @frozen
 class Text:
-    """The text to read, and how: `rows` are the pieces, as start, stop, rows and lines."""
+    """A text with its delimiter and its pieces, for the compiled reader.
+
+    `rows` has a tuple for each piece: its start, its end, and its numbers of rows and of lines.
+    """
 
     content: NDArray[np.uint8]
     delimiter: str
@@ -118,10 +136,10 @@ class Text:
 
 @frozen(eq=False)
 class Sheet:
-    """The cells of a text: numbers in `table` and `aside`, and words that get their values later.
+    """The cells of a text: plain numbers in arrays, and distinct words that get a number later.
 
-    `table` has the columns of the layout that are kept in it, `aside` one row for each other
-    column.
+    `table` has a column for each of `layout.table_columns`, and `aside` has a row for each column
+    that is stored separately.
     """
 
     text: Text
@@ -138,41 +156,43 @@ class Sheet:
         return len(self.lines)
 
     def words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
-        """Return the distinct cells that are no plain numbers, with their counts and first rows.
+        """Return the distinct cells of a column that are no plain numbers: its words.
 
-        They are in order of appearance. Plain numbers are ASCII digits with a sign, a point and an
-        exponent, surrounded by any number of ASCII spaces. Other numbers that Python accepts are
-        words, too, which the caller interprets.
+        The words are in order of appearance, with their counts and first rows. Plain numbers are
+        ASCII digits with a sign, a point and an exponent, surrounded by any number of ASCII spaces.
+        Other numbers that Python accepts are words, too, which the caller interprets.
         """
         if column not in self._tallies:
-            self._tallies[column] = native().words_of(self.chunks, column, _SEED)
+            self._tallies[column] = native().words_of(self.chunks, column, _HASH_SEED)
         return self._tallies[column]
 
     def span(self, column: int) -> tuple[float, float]:
-        """Return the smallest and the largest plain number; +inf and -inf if there is none."""
+        """Return the smallest and largest plain number of a column; +inf and -inf without any."""
         spans = [(np.inf, -np.inf), *(chunk.span(column) for chunk in self.chunks)]
-        return min(least for least, _ in spans), max(most for _, most in spans)
+        return min(smallest for smallest, _ in spans), max(largest for _, largest in spans)
 
     def all_words(self, column: int) -> Sheet | None:
-        """Return the column alone, with all of its cells as words."""
-        n = self.layout.n_columns
-        return _read(self.text, Layout(n, [column], [column], only_aside=True))
+        """Read a column again with all of its cells as words; return None if that fails."""
+        n_columns = self.layout.n_columns
+        return _read(
+            self.text, Layout(n_columns, [column], [column], has_only_separate_columns=True)
+        )
 
     def floats(self, column: int, of_words: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the numbers of a column, with the given number for each of its words."""
+        """Return a column as numbers, with each word replaced by its number in `of_words`."""
         self._check(column, of_words)
-        out = np.empty(self.n_rows)
-        _map_in_threads(lambda chunk: chunk.copy(column, of_words, out), self.chunks)
-        return out
+        numbers = np.empty(self.n_rows)
+        _map_in_threads(lambda chunk: chunk.copy(column, of_words, numbers), self.chunks)
+        return numbers
 
     def recode(self, of_words: Mapping[int, NDArray[np.float64]]) -> None:
-        """Replace each word of these columns by its number, after which they have no words."""
+        """Replace each word of the given columns in `table` by its number; the words are lost."""
         for column, values in of_words.items():
             self._check(column, values)
-        chosen = {j: values for j, values in of_words.items() if len(values)}
-        if chosen:
-            columns, tables = list(chosen), list(chosen.values())
-            _map_in_threads(lambda chunk: chunk.recode(columns, tables), self.chunks)
+        values_of_column = {j: values for j, values in of_words.items() if len(values)}
+        if values_of_column:
+            column_numbers, value_arrays = list(values_of_column), list(values_of_column.values())
+            _map_in_threads(lambda chunk: chunk.recode(column_numbers, value_arrays), self.chunks)
 
     def _check(self, column: int, of_words: NDArray[np.float64]) -> None:
         if len(of_words) != len(self.words(column)[0]):
@@ -186,123 +206,145 @@ def read_sheet(
     n_columns: int,
     *,
     header: tuple[int, int] = (0, 0),
-    most_rows: int = _MOST_ROWS,
-    longest: int = _LARGEST,
+    max_rows: int = _MAX_ROWS,
+    max_cell_bytes: int = _MAX_UINT32,
     aside: Sequence[int] = (),
 ) -> Sheet | None:
-    r"""Return the rows of UTF-8 text after its header, whose end and number of lines are given.
+    r"""Read the rows of UTF-8 text that follow the header, which ends at `header[0]`.
 
-    The rows are those of the csv module with ``strict=True``. The result is None if a row does not
-    have `n_columns` cells, if a quote is misplaced, if a cell has more than `longest` bytes or if
-    there are more than `most_rows` rows. It is also None without the compiled module. In these
-    cases the csv module has to read the text. The result does not depend on the pieces.
+    `header[1]` is the number of lines of the header. The rows are those of the csv module with
+    ``strict=True``. The result is None if a row does not have `n_columns` cells, if a quote is
+    misplaced, if a cell has more than `max_cell_bytes` bytes or if there are more than `max_rows`
+    rows. It is also None without the compiled module. In these cases the csv module has to read the
+    text. The result does not depend on the pieces.
 
-    >>> text = padded(b'1,"2"\nNA,3')
-    >>> sheet = read_sheet(text, survey(text), ",", 2)
+    >>> text = with_padding(b'1,"2"\nNA,3')
+    >>> sheet = read_sheet(text, divide_into_pieces(text), ",", 2)
     >>> sheet.table[:, 1], sheet.words(0)[0], sheet.lines
     (array([2., 3.]), ['NA'], array([1, 2], dtype=uint32))
     """
-    if n_columns < 1 or not _cuts(content, delimiter):
+    if n_columns < 1 or not _can_cut(content, delimiter):
         return None
     start, first_line = header
     if pieces.quotes.any():
-        rows = _walked(content, pieces, start, delimiter, max(0, longest))
+        rows = _pieces_with_quotes(content, pieces, start, delimiter, max(0, max_cell_bytes))
     else:
-        rows = _counted(content, pieces, start)
-    if rows is None or sum(n for _, _, n, _ in rows) > min(most_rows, _MOST_ROWS):
+        rows = _pieces_without_quotes(content, pieces, start)
+    if rows is None or sum(n_piece_rows for _, _, n_piece_rows, _ in rows) > min(
+        max_rows, _MAX_ROWS
+    ):
         return None
-    text = Text(content, delimiter, max(0, longest), first_line + 1, rows)
+    text = Text(content, delimiter, max(0, max_cell_bytes), first_line + 1, rows)
     return _read(text, Layout(n_columns, aside))
 
 
 def _read(text: Text, layout: Layout) -> Sheet | None:
-    n_rows = sum(n for _, _, n, _ in text.rows)
+    n_rows = sum(n_piece_rows for _, _, n_piece_rows, _ in text.rows)
     table, aside = (
         np.empty((n_rows, len(layout.table_columns))),
-        np.empty((len(layout.aside), n_rows)),
+        np.empty((len(layout.separate_columns), n_rows)),
     )
     lines = np.empty(n_rows, dtype=np.uint32)
-    as_words = np.isin(np.arange(layout.n_columns), list(layout.as_words)).astype(np.uint8)
-    tasks, first, line = [], 0, text.first_line
-    for start, stop, n, n_lines in text.rows:
-        chunk = native().Chunk(text.content, table, aside, layout.places, as_words, _SEED)
-        tasks.append((chunk, start, stop, first, n, line))
-        first, line = first + n, line + n_lines
+    as_words = np.isin(np.arange(layout.n_columns), list(layout.word_columns)).astype(np.uint8)
+    tasks, row_start, line_start = [], 0, text.first_line
+    for start, stop, n_piece_rows, n_lines in text.rows:
+        chunk = native().Chunk(text.content, table, aside, layout.places, as_words, _HASH_SEED)
+        tasks.append((chunk, start, stop, row_start, n_piece_rows, line_start))
+        row_start, line_start = row_start + n_piece_rows, line_start + n_lines
 
     def read(task: tuple[Any, int, int, int, int, int]) -> bool:
-        chunk, start, stop, first, n, line = task
-        between = ord(text.delimiter)
-        return bool(chunk.read(start, stop, between, text.longest, first, n, line, lines))
+        chunk, start, stop, row_start, n_piece_rows, line_start = task
+        delimiter_code = ord(text.delimiter)
+        return bool(
+            chunk.read(
+                start,
+                stop,
+                delimiter_code,
+                text.longest,
+                row_start,
+                n_piece_rows,
+                line_start,
+                lines,
+            )
+        )
 
     if not all(_map_in_threads(read, tasks)):
         return None
     return Sheet(text, layout, table, aside, lines, [task[0] for task in tasks])
 
 
-def _counted(
+def _pieces_without_quotes(
     content: NDArray[np.uint8], pieces: Pieces, start: int
 ) -> list[tuple[int, int, int, int]]:
-    """Return the pieces after `start`, in which every line that is not blank is a row."""
-    parts = []
-    for k, (a, b) in enumerate(pairwise(pieces.bounds)):
-        if b > start:
-            lines, rows = int(pieces.lines[k]), int(pieces.rows[k])
-            if a < start:
-                before = native().survey_of(content, a, start)
-                lines, rows = lines - before[0], rows - before[1]
-            parts.append((max(a, start), b, rows, lines))
-    return parts
+    """Return start, end, rows and lines of each piece after `start`, for a text without quotes.
+
+    Then every line that is not blank is a row.
+    """
+    row_pieces = []
+    for k, (piece_start, piece_end) in enumerate(pairwise(pieces.bounds)):
+        if piece_end > start:
+            n_lines, n_rows = int(pieces.lines[k]), int(pieces.rows[k])
+            if piece_start < start:
+                counts_before_start = native().survey_of(content, piece_start, start)
+                n_lines, n_rows = n_lines - counts_before_start[0], n_rows - counts_before_start[1]
+            row_pieces.append((max(piece_start, start), piece_end, n_rows, n_lines))
+    return row_pieces
 
 
-def _walked(
-    content: NDArray[np.uint8], pieces: Pieces, start: int, delimiter: str, longest: int
+def _pieces_with_quotes(
+    content: NDArray[np.uint8], pieces: Pieces, start: int, delimiter: str, max_cell_bytes: int
 ) -> list[tuple[int, int, int, int]] | None:
-    """Return the pieces after `start`, whose rows are found by scanning quotes.
+    """Return start, end, rows and lines of each piece after `start`, for a text with quotes.
 
-    The start of a piece is a guess: an odd number of quotes before it suggests the inside of a
-    cell. The guess is right if the previous piece, itself started correctly, ends there. Otherwise
+    The start of a piece is a guess. An odd number of quotes before it suggests the inside of a
+    cell. The guess is right if the previous piece was started correctly and ends there. Otherwise
     the piece is scanned again from the correct position.
     """
-    n = len(content) - PADDING
-    odd = np.cumsum(pieces.quotes) % 2 == 1
+    n_bytes = len(content) - PADDING
+    is_inside_quotes = np.cumsum(pieces.quotes) % 2 == 1
     cuts = [
-        native().next_line(content, bound, True) if quoted else bound
-        for bound, quoted in zip(pieces.bounds[1:-1], odd, strict=False)
+        native().next_line(content, bound, True) if is_quoted else bound
+        for bound, is_quoted in zip(pieces.bounds[1:-1], is_inside_quotes, strict=False)
     ]
-    bounds = sorted({start, n} | {cut for cut in cuts if start < cut < n})
+    bounds = sorted({start, n_bytes} | {cut for cut in cuts if start < cut < n_bytes})
 
     def walk(piece: tuple[int, int]) -> list[int]:
-        most = 2**62
-        return native().rows_of(content, *piece, ord(delimiter), longest, most)
+        max_rows = 2**62
+        return native().rows_of(content, *piece, ord(delimiter), max_cell_bytes, max_rows)
 
-    parts, at = [], start
-    guesses = _map_in_threads(walk, list(pairwise(bounds)))
-    for (guessed, stop), guess in zip(pairwise(bounds), guesses, strict=True):
-        rows, end, lines = guess if guessed == at else walk((at, max(at, stop)))
-        if rows < 0:
+    row_pieces, position = [], start
+    guessed_pieces = _map_in_threads(walk, list(pairwise(bounds)))
+    for (guessed_start, stop), guessed_piece in zip(pairwise(bounds), guessed_pieces, strict=True):
+        n_rows, end, n_lines = (
+            guessed_piece if guessed_start == position else walk((position, max(position, stop)))
+        )
+        if n_rows < 0:
             return None
-        parts.append((at, end, rows, lines))
-        at = end
-    return parts
+        row_pieces.append((position, end, n_rows, n_lines))
+        position = end
+    return row_pieces
 
 
-def _cuts(content: NDArray[np.uint8], delimiter: str) -> bool:
-    """Return True if the compiled loops support this delimiter and a text of this size."""
+def _can_cut(content: NDArray[np.uint8], delimiter: str) -> bool:
+    """Return True if the compiled loops exist and support this delimiter and this size of text."""
     if content.dtype != np.uint8 or content.ndim != 1:
         raise ValueError(f"bytes are cut, not {content.dtype} {content.shape}")
-    known = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"\0'
-    return available() and known and len(content) <= _LARGEST
+    is_supported = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"\0'
+    return available() and is_supported and len(content) <= _MAX_UINT32
 
 
 def _n_threads() -> int:
-    """Return the number of cores that this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)
-    cores = len(allowed(0)) if allowed else os.cpu_count() or 1
-    return min(cores, _MOST_THREADS)
+    """Return the number of threads to use: the cores that this process may use, up to a limit."""
+    get_affinity = getattr(os, "sched_getaffinity", None)
+    n_cores = len(get_affinity(0)) if get_affinity else os.cpu_count() or 1
+    return min(n_cores, _MAX_THREADS)
 
 
 def _map_in_threads(call: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Call the function for each item in parallel, since the loops release the interpreter lock."""
+    """Call the function for each item in parallel threads, and return the results in order.
+
+    Threads help because the compiled loops release the interpreter lock.
+    """
     items = list(items)
     if len(items) < 2:
         return [call(item) for item in items]

@@ -1,12 +1,11 @@
-"""The format of a file, recognised by its content if possible, else by its name.
-
-ARFF and LIBSVM, which are used to exchange learners' data, are read here line by line.
+"""Recognise the format of a file, by its content or else by its name; read ARFF and LIBSVM.
 
 ARFF, the format of Weka and OpenML, has a header of typed attributes, followed by dense or sparse
-rows. Nominal and string attributes are text, even if their categories look like numbers. A LIBSVM
-(SVMlight) file has a label per row, followed by pairs of column number and value; all other values
-are 0. Ranking data have ``qid:3`` after the label: rows of one query, which is not a feature but a
-group.
+rows. Nominal and string attributes are text, even if their categories look like numbers.
+
+A LIBSVM (SVMlight) file has a label per row, followed by pairs of column number and value. All
+other values are 0. Ranking data have a query number such as ``qid:3`` after the label, which is not
+a feature but the group of the row.
 """
 
 from __future__ import annotations
@@ -21,35 +20,50 @@ from truerisk.core.errors import BadData
 from truerisk.readers.cells import counted, quoted
 from truerisk.readers.columnar import MISSING, READERS, number, read_columnar
 from truerisk.readers.content import Text, read_text, refuse_large
-from truerisk.readers.grid import Columns, cut, lines_of, named, too_many_cells
+from truerisk.readers.grid import (
+    Columns,
+    column_names,
+    lines_of,
+    split_into_columns,
+    too_many_cells,
+)
 
 _DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_COMPRESSED = {".gz", ".bz2", ".xz", ".zip"}
-_LIBSVM = {".libsvm", ".svmlight", ".svm"}
-_COLUMNAR = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
+_COMPRESSED_SUFFIXES = {".gz", ".bz2", ".xz", ".zip"}
+_LIBSVM_SUFFIXES = {".libsvm", ".svmlight", ".svm"}
+_COLUMNAR_SUFFIXES = {
+    ".parquet": "Parquet",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+}
 
 LABEL = "label"
-"""Name of the target of a LIBSVM file; its columns are named x1, x2, ... by their numbers."""
+"""Name of the target of a LIBSVM file; the features are named x1, x2, ... by their numbers."""
 QUERY = "qid"
-"""Name of the query number in such a file, which is not a feature."""
+"""Name of the column of query numbers in a LIBSVM file of ranking data, which is no feature."""
 
-# The pattern is possessive, and each line can match in one way only, since otherwise blank lines
-# would cost unbounded time.
-_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
+# The pattern is possessive, and each line can match it in one way only.
+# Otherwise many blank lines would take unbounded time.
+_ARFF_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
     re.IGNORECASE | re.DOTALL,
 )
-_CELL = re.compile(
+_ARFF_CELL = re.compile(
     r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,]*?|)\s*(,|$)""", re.DOTALL
 )
-_PAIR = re.compile(
+_SPARSE_PAIR = re.compile(
     r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,\s]*)\s*(,(?=.)|$)""",
     re.DOTALL,
 )
-_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # All other characters stand for themselves.
-_NUMERIC = {"numeric", "real", "integer"}
-_WORDS = {"string", "date"}
+_ESCAPE_CHARACTERS = {
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+}  # Any other escaped character stands for itself.
+_NUMERIC_TYPES = {"numeric", "real", "integer"}
+_TEXT_TYPES = {"string", "date"}
 
 
 def read_columns(
@@ -60,54 +74,55 @@ def read_columns(
     max_bytes: int,
     aside: Collection[str] = (),
 ) -> Columns:
-    """Return names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow.
+    """Read the names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow.
 
-    Columns with names in `aside` will not be features, and need not be in one table with them.
+    Columns with names in `aside` will not be features, so they are stored in separate arrays.
     """
-    kind = _columnar(path)
-    if kind is not None:
+    columnar_format = _columnar(path)
+    if columnar_format is not None:
         refuse_large(path, max_bytes)
-        return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
+        return read_columnar(path, columnar_format, max_cells=max_cells, max_bytes=max_bytes)
     text = _text(path, max_bytes)
-    # ARFF begins with a declaration or a comment, before which a whole head may be empty.
-    if text.head.lstrip()[:1] in ("@", "%", "") and _START.match(text.full_text):
+    # ARFF begins with @ or %, possibly after more blank text than the head holds.
+    if text.head.lstrip()[:1] in ("@", "%", "") and _ARFF_START.match(text.full_text):
         return read_arff(text.full_text, max_cells=max_cells)
     extension = _extension(path)
-    if extension in _LIBSVM:
+    if extension in _LIBSVM_SUFFIXES:
         return read_libsvm(text.full_text, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
-    return cut(text, delimiter=separator, max_cells=max_cells, aside=aside)
+    return split_into_columns(text, delimiter=separator, max_cells=max_cells, aside=aside)
 
 
 def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
-    """Return the file as text, or raise, with a hint if its name is that of a columnar file."""
+    """Return the file as text, or raise; a name like that of a columnar file adds a hint."""
     try:
         return read_text(path, max_bytes=max_bytes)
     except BadData as error:
-        kind = _COLUMNAR.get(_extension(path))
-        if kind is None:
+        format_name = _COLUMNAR_SUFFIXES.get(_extension(path))
+        if format_name is None:
             raise
         raise BadData(
-            f"{error.sentence.marked} It is named like a file of {kind} and does not begin like "
+            f"{error.sentence.marked} It is named like a file of {format_name} and does not begin "
+            "like "
             "one: if it should be one, it is damaged; write it anew."
         ) from error
 
 
 def _columnar(path: str | os.PathLike[str]) -> str | None:
-    """Return the reader of a columnar file, by its first bytes; None for all others."""
+    """Return the format of a columnar file, "parquet" or "ipc", by its first bytes, else None."""
     try:
-        if not Path(path).is_file():  # A pipe would lose its beginning here, or block.
+        if not Path(path).is_file():  # Reading the first bytes of a pipe would consume them.
             return None
         with Path(path).open("rb") as file:
-            head = file.read(8)
-    except (OSError, ValueError):  # The error is reported when it is read as text.
+            first_bytes = file.read(8)
+    except (OSError, ValueError):  # `read_text` will meet the error again and report it.
         return None
-    return next((kind for magic, kind in READERS.items() if head.startswith(magic)), None)
+    return next((kind for magic, kind in READERS.items() if first_bytes.startswith(magic)), None)
 
 
 def _extension(path: str | os.PathLike[str]) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
+    if suffixes and suffixes[-1] in _COMPRESSED_SUFFIXES:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
@@ -116,57 +131,67 @@ def _extension(path: str | os.PathLike[str]) -> str:
 
 
 def read_arff(text: str, *, max_cells: int) -> Columns:
-    """Return the columns of an ARFF file; errors of the format are reported with their line."""
+    """Return the columns of an ARFF file; an error in the file is reported with its line."""
     lines = enumerate(lines_of(text), start=1)
     names, kinds = _header(lines)
     rows: list[list[str]] = []
-    starts: list[int] = []
+    start_lines: list[int] = []
     for line, row in _data(lines, kinds):
         if (len(rows) + 1) * len(names) > max_cells:
             raise too_many_cells(f"line {line}", len(names), max_cells)
         _refuse_kinds(row, names, kinds, line)
         rows.append(row)
-        starts.append(line)
+        start_lines.append(line)
     if not rows:
         raise BadData("the file has a header and no rows after @data: add the rows.")
     text_columns = frozenset(n for n, kind in zip(names, kinds, strict=True) if kind != "number")
-    return Columns(names, [list(cells) for cells in zip(*rows, strict=True)], starts, text_columns)
+    return Columns(
+        names, [list(cells) for cells in zip(*rows, strict=True)], start_lines, text_columns
+    )
 
 
 def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
     names: list[str] = []
     kinds: list[str] = []
-    for line, content in lines:
-        bare = content.strip()
-        label = bare.partition(" ")[0].lower() if "\t" not in bare else bare.split()[0].lower()
-        if not bare or bare.startswith("%") or label == "@relation":
+    for line, line_text in lines:
+        stripped_line = line_text.strip()
+        keyword = (
+            stripped_line.partition(" ")[0].lower()
+            if "\t" not in stripped_line
+            else stripped_line.split()[0].lower()
+        )
+        if not stripped_line or stripped_line.startswith("%") or keyword == "@relation":
             continue
-        if label == "@data":
+        if keyword == "@data":
             if not names:
                 raise BadData(f"line {line}: @data stands before any @attribute.")
-            return named(names, 1), kinds
-        if label != "@attribute":
+            return column_names(names, 1), kinds
+        if keyword != "@attribute":
             raise BadData(
-                f"line {line} of the header is neither @attribute nor @data: {quoted(bare)}."
+                f"line {line} of the header is neither @attribute nor @data: "
+                f"{quoted(stripped_line)}."
             )
-        name, kind = _attribute(bare, line)
+        name, kind = _attribute(stripped_line, line)
         names.append(name)
         kinds.append(kind)
     raise BadData("the file has no line @data: the header never ends.")
 
 
-def _attribute(bare: str, line: int) -> tuple[str, str]:
-    """Return name and kind: "number", "text", or "=" and a nominal attribute's first category."""
-    match = _ATTRIBUTE.fullmatch(bare)
+def _attribute(stripped_line: str, line: int) -> tuple[str, str]:
+    """Return the name and the kind of an ARFF attribute.
+
+    The kind is "number", "text", or "=" followed by the first category of a nominal attribute.
+    """
+    match = _ATTRIBUTE.fullmatch(stripped_line)
     if match is None:
-        raise BadData(f"line {line}: no name and type can be read from {quoted(bare)}.")
+        raise BadData(f"line {line}: no name and type can be read from {quoted(stripped_line)}.")
     name, kind = _unquoted(match[1]), match[2]
     if kind.startswith("{"):
         levels = _split(kind[1:-1], line)
         return name, "=" + (levels[0] if levels else "")
-    if kind.lower() in _NUMERIC:
+    if kind.lower() in _NUMERIC_TYPES:
         return name, "number"
-    if kind.lower() in _WORDS:
+    if kind.lower() in _TEXT_TYPES:
         return name, "text"
     raise BadData(
         f"line {line}: attribute {quoted(name)} is of type {quoted(kind)}; numeric, nominal, "
@@ -175,14 +200,14 @@ def _attribute(bare: str, line: int) -> tuple[str, str]:
 
 
 def _data(lines: Iterator[tuple[int, str]], kinds: list[str]) -> Iterator[tuple[int, list[str]]]:
-    for line, content in lines:
-        bare = content.strip()
-        if not bare or bare.startswith("%"):
+    for line, line_text in lines:
+        stripped_line = line_text.strip()
+        if not stripped_line or stripped_line.startswith("%"):
             continue
-        if bare.startswith("{"):
-            yield line, _sparse(bare, kinds, line)
+        if stripped_line.startswith("{"):
+            yield line, _sparse(stripped_line, kinds, line)
             continue
-        row = _split(bare, line)
+        row = _split(stripped_line, line)
         if len(row) != len(kinds):
             raise BadData(
                 f"line {line} has {counted(len(row), 'cell')} where the header has "
@@ -191,18 +216,22 @@ def _data(lines: Iterator[tuple[int, str]], kinds: list[str]) -> Iterator[tuple[
         yield line, row
 
 
-def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
-    """Return a row of pairs; omitted cells are 0, or the first category of a nominal attribute."""
+def _sparse(stripped_line: str, kinds: list[str], line: int) -> list[str]:
+    """Return the cells of a sparse ARFF row, which is given as pairs of column number and value.
+
+    Omitted cells are 0, or the first category of a nominal attribute.
+    """
     row = [kind[1:] if kind.startswith("=") else "0" for kind in kinds]
-    if not bare.endswith("}"):
+    if not stripped_line.endswith("}"):
         raise BadData(f"line {line}: a sparse row is not closed by a brace.")
-    inside, place = bare[1:-1].strip(), 0
+    pairs_text, position = stripped_line[1:-1].strip(), 0
     columns: set[int] = set()
-    while place < len(inside):
-        pair = _PAIR.match(inside, place)
+    while position < len(pairs_text):
+        pair = _SPARSE_PAIR.match(pairs_text, position)
         if pair is None or int(pair[1]) >= len(kinds):
             raise BadData(
-                f"line {line}: {quoted(inside[place:].partition(',')[0].strip())} is no pair of a "
+                f"line {line}: {quoted(pairs_text[position:].partition(',')[0].strip())} is no "
+                "pair of a "
                 f"column number below {len(kinds)} and a value."
             )
         column = int(pair[1])
@@ -210,35 +239,37 @@ def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
             raise BadData(f"line {line} names column {column} twice.")
         columns.add(column)
         row[column] = _unquoted(pair[2])
-        place = pair.end()
+        position = pair.end()
     return row
 
 
-def _split(content: str, line: int) -> list[str]:
+def _split(line_text: str, line: int) -> list[str]:
     cells: list[str] = []
-    place = 0
+    position = 0
     while True:
-        match = _CELL.match(content, place)
+        match = _ARFF_CELL.match(line_text, position)
         if match is None:
             raise BadData(
-                f"line {line} cannot be split into cells at {quoted(content[place:])}: "
+                f"line {line} cannot be split into cells at {quoted(line_text[position:])}: "
                 "look for a quote that is not closed."
             )
         cells.append(_unquoted(match[1]))
         if not match[2]:
             return cells
-        place = match.end()
+        position = match.end()
 
 
 def _unquoted(cell: str) -> str:
     if len(cell) >= 2 and cell[0] in "\"'" and cell[-1] == cell[0]:
-        return re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), cell[1:-1], flags=re.DOTALL)
+        return re.sub(
+            r"\\(.)", lambda m: _ESCAPE_CHARACTERS.get(m[1], m[1]), cell[1:-1], flags=re.DOTALL
+        )
     return cell
 
 
 def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int) -> None:
-    for cell, name, kind in zip(row, names, kinds, strict=True):
-        if kind == "number" and cell not in MISSING and number(cell) is None:
+    for cell, name, attribute_kind in zip(row, names, kinds, strict=True):
+        if attribute_kind == "number" and cell not in MISSING and number(cell) is None:
             raise BadData(
                 f"line {line}: attribute {quoted(name)} is numeric and has the cell {quoted(cell)}."
             )
@@ -248,71 +279,77 @@ def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int)
 
 
 def read_libsvm(text: str, *, max_cells: int) -> Columns:
-    """Return the columns of a LIBSVM file, including their zeros."""
+    """Return the columns of a LIBSVM file, with the zeros that the file omits."""
     labels: list[str] = []
     rows: list[dict[int, str]] = []
     queries: list[str | None] = []
-    starts: list[int] = []
-    last = 0
-    for line, content in enumerate(lines_of(text), start=1):
-        bare = content.partition("#")[0].split()
-        if not bare:
+    start_lines: list[int] = []
+    largest_column = 0
+    for line, line_text in enumerate(lines_of(text), start=1):
+        fields = line_text.partition("#")[0].split()
+        if not fields:
             continue
-        if "," in bare[0] or number(bare[0]) is None:
-            raise BadData(f"line {line} has the label {quoted(bare[0])}: give one number.")
-        query, pairs = _query(bare[1:], line)
+        if "," in fields[0] or number(fields[0]) is None:
+            raise BadData(f"line {line} has the label {quoted(fields[0])}: give one number.")
+        query, pairs = _query(fields[1:], line)
         row = _row(pairs, line)
-        last = max(last, max(row, default=0))
-        labels.append(bare[0])
+        largest_column = max(largest_column, max(row, default=0))
+        labels.append(fields[0])
         rows.append(row)
         queries.append(query)
-        starts.append(line)
-        if len(rows) * (last + 1) > max_cells:
+        start_lines.append(line)
+        if len(rows) * (largest_column + 1) > max_cells:
             raise BadData(
                 f"with its zeros the table has more than {max_cells:,} cells (line {line}, "
-                f"{counted(last, 'column')}): take a sample, or raise {mention('max_cells')}."
+                f"{counted(largest_column, 'column')}): take a sample, or raise "
+                f"{mention('max_cells')}."
             )
-    if not rows or not last:
+    if not rows or not largest_column:
         raise BadData("the file has no row with a label and a value such as 3:0.5.")
-    first = 0 if any(0 in row for row in rows) else 1
-    numbers = range(first, last + 1)
-    cells = [[row.get(j, "0") for row in rows] for j in numbers]
-    names = [LABEL, *(f"x{j}" for j in numbers)]
-    aside = _aside(queries, starts)
-    return Columns(names, [labels, *cells], starts, frozenset(), aside)
+    smallest_column = 0 if any(0 in row for row in rows) else 1
+    column_numbers = range(smallest_column, largest_column + 1)
+    cells = [[row.get(column, "0") for row in rows] for column in column_numbers]
+    names = [LABEL, *(f"x{column}" for column in column_numbers)]
+    aside = _aside(queries, start_lines)
+    return Columns(names, [labels, *cells], start_lines, frozenset(), aside)
 
 
 def _query(pairs: list[str], line: int) -> tuple[str | None, list[str]]:
-    """Return the query of a row, if it has one, and its other pairs."""
-    place, _, value = pairs[0].partition(":") if pairs else ("", "", "")
-    if place != QUERY:
+    """Return the query number of a LIBSVM row (None without one), and its pairs of values."""
+    column_number, _, value = pairs[0].partition(":") if pairs else ("", "", "")
+    if column_number != QUERY:
         return None, pairs
     if not value.isdecimal():
         raise BadData(f"line {line}: {quoted(pairs[0])} names no query, such as qid:3.")
     return value, pairs[1:]
 
 
-def _aside(queries: list[str | None], starts: list[int]) -> dict[str, list[str]]:
-    """Return the queries of all rows; raise if only some rows have one."""
-    given = [query for query in queries if query is not None]
-    if not given:
+def _aside(queries: list[str | None], start_lines: list[int]) -> dict[str, list[str]]:
+    """Return the column of query numbers, or no column; raise if only some rows have a query."""
+    given_queries = [query for query in queries if query is not None]
+    if not given_queries:
         return {}
-    if len(given) < len(queries):
-        line = starts[queries.index(None)]
+    if len(given_queries) < len(queries):
+        line = start_lines[queries.index(None)]
         raise BadData(f"line {line} has no qid, and other lines have one: give it to every row.")
-    return {QUERY: given}
+    return {QUERY: given_queries}
 
 
 def _row(pairs: list[str], line: int) -> dict[int, str]:
     row: dict[int, str] = {}
     for pair in pairs:
-        place, colon, value = pair.partition(":")
-        if not colon or not place.isdecimal() or number(value) is None or len(place) > 9:
+        column_number, colon, value = pair.partition(":")
+        if (
+            not colon
+            or not column_number.isdecimal()
+            or number(value) is None
+            or len(column_number) > 9
+        ):
             raise BadData(
                 f"line {line}: {quoted(pair)} is no pair of a column number and a value, "
                 "such as 3:0.5."
             )
-        if int(place) in row:
-            raise BadData(f"line {line} names column {place} twice.")
-        row[int(place)] = value
+        if int(column_number) in row:
+            raise BadData(f"line {line} names column {column_number} twice.")
+        row[int(column_number)] = value
     return row

@@ -1,4 +1,4 @@
-"""Text cut into a header and rows of equal length, with the delimiter detected and checked."""
+"""Split delimited text into a header and rows of equal length, and detect the delimiter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
 from truerisk.kernels import why_not
-from truerisk.readers.cells import Cells, Laid, counted, quoted
+from truerisk.readers.cells import Cells, SheetCells, counted, quoted
 from truerisk.readers.content import Text
 from truerisk.readers.delimited_text import first_row, read_sheet
 
@@ -24,54 +24,59 @@ _LARGE = 20 * 2**20
 
 @frozen
 class Columns:
-    """Names and cells of the columns of any file; `text` are those declared as text by the file.
+    """Names and cells of the columns of a file in any format.
 
-    `lines` are the lines on which rows start; in a file without lines they count the rows from 1.
-    `aside` are columns that the file declares as no features. `note` is a remark on the reading.
+    `lines` holds the line on which each row starts, or in a file without lines its number from 1.
+    `text` holds the names of columns that the file declares as text. `non_features` holds further
+    columns, which the file declares as no features. `note` is a remark on the reading.
     """
 
     names: list[str]
     cells: Sequence[Sequence[str] | Cells]
     lines: Sequence[int]
     text: frozenset[str]
-    aside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    non_features: Mapping[str, Sequence[str]] = field(default_factory=dict)
     note: str | None = None
 
 
-def cut(
+def split_into_columns(
     text: Text, *, delimiter: str | None, max_cells: int, aside: Collection[str] = ()
 ) -> Columns:
-    """Return the columns of `text`; `delimiter=None` detects the one that splits rows evenly.
+    """Return the columns of a delimited text; detect the delimiter if it is None.
 
-    The compiled reader reads the text if it does so like the csv module. Otherwise the csv module
-    reads it row by row, and reports what is wrong on which line.
+    The detected delimiter is one that splits all rows evenly. The compiled reader reads texts for
+    which it gives the same result as the csv module. All other texts are read by the csv module row
+    by row, which reports an error with its line.
     """
     if delimiter is None:
-        delimiter = _sniffed(text)
-    # The compiled reader counts bytes, of which there are at least as many.
-    longest = csv.field_size_limit()
-    end = first_row(text.content, delimiter, longest)
-    first, header = next(_rows(text.first(end[0]) if end else text.full_text, delimiter), (1, []))
+        delimiter = _detect_delimiter(text)
+    # The limit is in characters, and the compiled reader counts bytes, which is stricter.
+    max_cell_length = csv.field_size_limit()
+    header_end = first_row(text.content, delimiter, max_cell_length)
+    header_line, header = next(
+        _rows(text.first(header_end[0]) if header_end else text.full_text, delimiter), (1, [])
+    )
     _refuse_one_column(text, header, delimiter)
-    names = named(header, first)
-    most = max(max_cells // len(names), 0)
-    if end is not None and text.pieces is not None:
-        beside = [j for j, name in enumerate(names) if name in aside]
+    names = column_names(header, header_line)
+    max_rows = max(max_cells // len(names), 0)
+    if header_end is not None and text.pieces is not None:
+        aside_columns = [j for j, name in enumerate(names) if name in aside]
         sheet = read_sheet(
             text.content, text.pieces, delimiter, len(names),
-            header=end, most_rows=most, longest=longest, aside=beside,
+            header=header_end, max_rows=max_rows, max_cell_bytes=max_cell_length,
+            aside=aside_columns,
         )  # fmt: skip
         if sheet is not None and sheet.n_rows:
-            cells = [Laid(sheet, j) for j in range(len(names))]
+            cells = [SheetCells(sheet, j) for j in range(len(names))]
             return Columns(names, cells, sheet.lines.data, frozenset())
-    numbered = _rows(text.full_text, delimiter)
-    next(numbered, None)
-    grid = _row_by_row(numbered, names, delimiter, most, max_cells)
-    return replace(grid, note=_slow(text.n_bytes))
+    numbered_rows = _rows(text.full_text, delimiter)
+    next(numbered_rows, None)
+    columns = _row_by_row(numbered_rows, names, delimiter, max_rows, max_cells)
+    return replace(columns, note=_slow_reading_note(text.n_bytes))
 
 
-def _slow(n_bytes: int) -> str | None:
-    """Return a note on a large file that the compiled reader could not read."""
+def _slow_reading_note(n_bytes: int) -> str | None:
+    """Return a note that a large file was read slowly, without the compiled reader, or None."""
     reason = why_not()
     if reason is None or n_bytes < _LARGE:
         return None
@@ -82,22 +87,23 @@ def _slow(n_bytes: int) -> str | None:
 
 
 def _row_by_row(
-    numbered: Iterator[tuple[int, list[str]]],
+    numbered_rows: Iterator[tuple[int, list[str]]],
     names: list[str],
     delimiter: str,
-    most: int,
+    max_rows: int,
     max_cells: int,
 ) -> Columns:
     rows: list[list[str]] = []
     lines: list[int] = []
-    for line, row in numbered:
+    for line, row in numbered_rows:
         if len(row) != len(names):
-            by = DELIMITERS.get(delimiter, quoted(delimiter))
+            delimiter_text = DELIMITERS.get(delimiter, quoted(delimiter))
             raise BadData(
                 f"line {line} has {counted(len(row), 'cell')} where the header has {len(names)} "
-                f"(split at {by}): mend the line, or put quotes around cells that hold {by}."
+                f"(split at {delimiter_text}): mend the line, or put quotes around cells that hold "
+                f"{delimiter_text}."
             )
-        if len(rows) == most:
+        if len(rows) == max_rows:
             raise too_many_cells(f"line {line}", len(names), max_cells)
         rows.append(row)
         lines.append(line)
@@ -106,21 +112,25 @@ def _row_by_row(
     return Columns(names, list(zip(*rows, strict=True)), lines, frozenset())
 
 
-def too_many_cells(where: str, n_columns: int, max_cells: int) -> BadData:
-    """Return the error for a table that exceeds the limit."""
+def too_many_cells(location: str, n_columns: int, max_cells: int) -> BadData:
+    """Return the error for a table with more than `max_cells` cells."""
     return BadData(
-        f"the table has more than {max_cells:,} cells ({where}, {counted(n_columns, 'column')}): "
+        f"the table has more than {max_cells:,} cells ({location}, "
+        f"{counted(n_columns, 'column')}): "
         f"take a sample of its rows or columns, or raise {mention('max_cells')}."
     )
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Return the lines with their ends as in csv, not the many kinds of str.splitlines."""
+    """Return the lines of a text with their line ends, split as by the csv module.
+
+    `str.splitlines` would split at further characters.
+    """
     return (match.group() for match in _LINE.finditer(text))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield every row that is not blank, with the line on which it starts."""
+    """Yield the start line and the cells of every row that is not blank."""
     reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -135,8 +145,8 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _sample(text: Text, delimiter: str) -> list[int]:
-    """Return the number of cells in the first rows with this delimiter."""
+def _sampled_widths(text: Text, delimiter: str) -> list[int]:
+    """Return the number of cells in each of the first rows, split at this delimiter."""
     reader = csv.reader(lines_of(text.head), delimiter=delimiter)
     widths: list[int] = []
     try:
@@ -147,36 +157,37 @@ def _sample(text: Text, delimiter: str) -> list[int]:
                 return widths
     except csv.Error:
         return widths
-    # The last row of a truncated head may be incomplete.
-    return widths[:-1] if text.goes_on and len(widths) > 1 else widths
+    # If the text goes on after the head, the head's last row may be incomplete.
+    return widths[:-1] if text.continues_after_head and len(widths) > 1 else widths
 
 
 def _even_width(text: Text, delimiter: str) -> int:
-    """Return the number of columns if all sampled rows have the same one above 1, else 0."""
-    widths = _sample(text, delimiter)
+    """Return the number of columns if it is the same in all sampled rows and above 1, else 0."""
+    widths = _sampled_widths(text, delimiter)
     return widths[0] if widths and widths[0] > 1 and len(set(widths)) == 1 else 0
 
 
-def _sniffed(text: Text) -> str:
-    best = max(DELIMITERS, key=lambda d: _even_width(text, d))
-    if _even_width(text, best):
-        return best
-    # If none splits evenly, the one that splits the header most is used, so that the irregular row
-    # is reported.
-    return max(DELIMITERS, key=lambda d: (_sample(text, d) or [0])[0])
+def _detect_delimiter(text: Text) -> str:
+    best_delimiter = max(DELIMITERS, key=lambda d: _even_width(text, d))
+    if _even_width(text, best_delimiter):
+        return best_delimiter
+    # Without such a delimiter, the one that splits the header into most cells is used.
+    # The reader then reports the row with another number of cells.
+    return max(DELIMITERS, key=lambda d: (_sampled_widths(text, d) or [0])[0])
 
 
 def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     if len(header) != 1:
         return
     name = DELIMITERS.get(delimiter, quoted(delimiter))
-    others = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
-    best = max(others, key=lambda d: others[d])
-    if others[best]:
-        right = "tab" if best == "\t" else best
+    widths = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
+    best_delimiter = max(widths, key=lambda d: widths[d])
+    if widths[best_delimiter]:
+        suggested_delimiter = "tab" if best_delimiter == "\t" else best_delimiter
         raise BadData(
             f"the delimiter looks wrong: with {name} the file has one column, with "
-            f"{DELIMITERS[best]} it has {others[best]}; give {mention('delimiter', right)}."
+            f"{DELIMITERS[best_delimiter]} it has {widths[best_delimiter]}; give "
+            f"{mention('delimiter', suggested_delimiter)}."
         )
     raise BadData(
         f"the file has one column, {quoted(header[0])}, and none of , ; tab | splits it: "
@@ -184,15 +195,20 @@ def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     )
 
 
-def named(header: list[str], line: int) -> list[str]:
-    """Return the column names; a column without a name is named by its position."""
+def column_names(header: list[str], line: int) -> list[str]:
+    """Return the column names of a header; raise for repeated names.
+
+    A column without a name is named by its position.
+    """
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, start=1)]
     counts = Counter(names)
-    twice = next((name for name in names if counts[name] > 1), None)
-    if twice is not None:
-        places = ", ".join(str(j) for j, name in enumerate(names, start=1) if name == twice)
+    repeated_name = next((name for name in names if counts[name] > 1), None)
+    if repeated_name is not None:
+        positions = ", ".join(
+            str(j) for j, name in enumerate(names, start=1) if name == repeated_name
+        )
         raise BadData(
-            f"the header (line {line}) has the name {quoted(twice)} more than once "
-            f"(columns {places}): rename them."
+            f"the header (line {line}) has the name {quoted(repeated_name)} more than once "
+            f"(columns {positions}): rename them."
         )
     return names

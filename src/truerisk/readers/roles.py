@@ -1,7 +1,6 @@
-"""The columns of a file by their role: the target, and columns other than features.
+"""Read the columns of a file that are no features: target, groups, times and blocks of rows.
 
-The target is classes or numbers, by a stated rule or on request, or a survival outcome. Other
-columns hold the groups, times and places of rows.
+The target is classes or numbers, by a documented rule or on request, or a survival outcome.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.mentions import Sentence
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.data.targets import MOST_INTEGER_CLASSES
 from truerisk.readers.cells import Cells, Tally, cells_of, counted, listed, quoted
 from truerisk.readers.columnar import MISSING, number
@@ -28,14 +27,14 @@ from truerisk.readers.grid import Columns
 
 TaskWord = Literal["classification", "regression", "survival"]
 
-_LARGEST = 2**63 - 1
-_LONGEST_LABEL = 100
+_MAX_INTEGER = 2**63 - 1
+_MAX_LABEL_LENGTH = 100
 _SHOWN_CLASSES = 6
 
 
 @frozen(eq=False)
 class TargetColumn:
-    """y, the task that it defines, and a sentence on how the task was determined."""
+    """The target y, the task that it defines, and a sentence on how the task was determined."""
 
     y: NDArray[Any]
     task: TaskWord
@@ -45,19 +44,19 @@ class TargetColumn:
 def read_target(
     name: str, cells: Cells, lines: Sequence[int], target_type: TaskWord | None = None
 ) -> TargetColumn:
-    """Return the target from its cells.
+    """Return the target as classes or numbers, from the cells of its column.
 
-    Text makes it a classification, and so do integers with at most ten distinct values
-    (`MOST_INTEGER_CLASSES`). All other numbers make it a regression. `target_type` overrides this
-    rule. Labels keep their form: integers as integers, all else as text.
+    A target of text is a classification, and so is a target of integers with at most ten distinct
+    values (`MOST_INTEGER_CLASSES`). All other numbers are a regression. `target_type` overrides
+    this rule. Labels keep their form: integers stay integers, and all other labels are text.
     """
     if target_type in (None, "regression") and not cells.tally.words:
-        # If all cells are plain numbers, their words need not be distinguished.
+        # For a column of plain numbers only, the slower reading as words can be omitted.
         y = cells.floats([])
         if target_type or not np.array_equal(y, np.floor(y)):
             return _on_numbers(name, y, cells, target_type)
     cells = cells.as_words()
-    column = _Cells(name, cells, [label.strip() for label in cells.tally.words], lines)
+    column = _TargetCells(name, cells, [label.strip() for label in cells.tally.words], lines)
     column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
@@ -66,7 +65,7 @@ def read_target(
         )
     if target_type is None:
         column.refuse_numbering()
-    task = target_type or _inferred(column.numbers)
+    task = target_type or _infer_task(column.numbers)
     return (
         _regression(column, target_type) if task == "regression" else _classes(column, target_type)
     )
@@ -75,76 +74,90 @@ def read_target(
 def read_outcome(
     event: str,
     label: str | None,
-    of_event: Cells,
+    event_column: Cells,
     time: str,
-    of_time: Cells,
+    time_column: Cells,
     lines: Sequence[int],
 ) -> TargetColumn:
-    """Return a survival outcome: whether the event occurred, and the time of it or of censoring.
+    """Return a survival outcome: whether the event occurred, and the time of event or censoring.
 
-    The pairs are those of scikit-survival. The event is 1 or true against 0 or false, or the
-    `label` against another one.
+    The outcome is a structured array, as in scikit-survival. The event is coded as 1 or true
+    against 0 or false, or as `label` against another label.
     """
-    came, when = (
-        _Cells(name, cells, [title.strip() for title in cells.tally.words], lines, what)
-        for name, cells, what in (
-            (event, of_event.as_words(), "event"),
-            (time, of_time.as_words(), "time to event"),
+    event_cells, time_cells = (
+        _TargetCells(name, cells, [word.strip() for word in cells.tally.words], lines, noun)
+        for name, cells, noun in (
+            (event, event_column.as_words(), "event"),
+            (time, time_column.as_words(), "time to event"),
         )
     )
-    came.refuse_empty()
-    when.refuse_empty()
-    is_event = _events(came, label)
-    wrong = [v is None or not 0 <= v < math.inf for v in when.numbers]
-    if any(wrong):
+    event_cells.refuse_empty()
+    time_cells.refuse_empty()
+    is_event = _is_event_by_word(event_cells, label)
+    is_invalid = [v is None or not 0 <= v < math.inf for v in time_cells.numbers]
+    if any(is_invalid):
         raise BadData(
-            f"the time to event {quoted(time)} is {quoted(when.tally.first_text(wrong).strip())} "
-            f"on line {lines[when.tally.first_row(wrong)]}: it is a number from 0 on; mend the "
+            f"the time to event {quoted(time)} is "
+            f"{quoted(time_cells.tally.first_text(is_invalid).strip())} "
+            f"on line {lines[time_cells.tally.first_row(is_invalid)]}: it is a number from 0 on; "
+            "mend the "
             "cell or leave the row out."
         )
-    n_events, n_rows = came.tally.n_of(is_event), came.n_rows
+    n_events, n_rows = event_cells.tally.n_of(is_event), event_cells.n_rows
     if not n_events:
         raise BadData(
-            f"the event {quoted(event)} is {quoted(came.bare[0])} in every row: it came in none, "
+            f"the event {quoted(event)} is {quoted(event_cells.stripped_words[0])} in every row: "
+            "it came in "
+            "none, "
             "and there is nothing to predict; use another column."
         )
     y = np.empty(n_rows, dtype=[("event", np.bool_), ("time", np.float64)])
-    y["event"], y["time"] = np.array(is_event)[came.cells.codes()], when.cells.floats(when.numbers)
+    y["event"], y["time"] = (
+        np.array(is_event)[event_cells.cells.codes()],
+        time_cells.cells.floats(time_cells.numbers),
+    )
     note = (
-        f"target {quoted(event)} is {quoted(came.tally.first_text(is_event).strip())} in "
+        f"target {quoted(event)} is {quoted(event_cells.tally.first_text(is_event).strip())} in "
         f"{n_events:,} of {counted(n_rows, 'row')}, the times {quoted(time)} go from "
         f"{y['time'].min():g} to {y['time'].max():g}: survival"
     )
     return TargetColumn(y, "survival", note)
 
 
-def _events(came: _Cells, label: str | None) -> list[bool]:
-    """Return for each word whether it says that the event occurred."""
-    labels = list(dict.fromkeys(came.bare))
-    the_event = f"the event {quoted(came.name)}"
+def _is_event_by_word(event_cells: _TargetCells, label: str | None) -> list[bool]:
+    """Return for each word of the event column whether it means that the event occurred."""
+    labels = list(dict.fromkeys(event_cells.stripped_words))
+    the_event = f"the event {quoted(event_cells.name)}"
     if label is not None and label not in labels:
         raise BadData(f"{the_event} is never {quoted(label)}: its labels are {listed(labels)}.")
-    truth_of = {1.0: True, 0.0: False, "true": True, "false": False}
-    known = [
-        truth_of.get(name.casefold() if value is None else value)
-        for name, value in zip(came.bare, came.numbers, strict=True)
+    truth_by_word = {1.0: True, 0.0: False, "true": True, "false": False}
+    truths = [
+        truth_by_word.get(name.casefold() if value is None else value)
+        for name, value in zip(event_cells.stripped_words, event_cells.numbers, strict=True)
     ]
-    if label is None and None not in known:
-        return [name is True for name in known]
+    if label is None and None not in truths:
+        return [name is True for name in truths]
     if len(labels) > 2:
         raise BadData(
             f"{the_event} has {len(labels)} labels, {listed(labels)}: it came or not; make a "
             "column of two labels of it."
         )
     if label is None:
-        shown = sorted(labels)
-        readings = " or ".join(_reading(f"{came.name}={each}") for each in shown)
-        survival = " (in R's survival 1 is censored and 2 the event)" if shown == ["1", "2"] else ""
-        raise BadData(
-            f"{the_event} is {listed(shown)}, and not 1 and 0 or true and false: say which label "
-            f"means that the event came, {readings}{survival}."
+        sorted_labels = sorted(labels)
+        option_texts = " or ".join(
+            _reading(f"{event_cells.name}={candidate_label}") for candidate_label in sorted_labels
         )
-    return [name == label for name in came.bare]
+        hint_for_r = (
+            " (in R's survival 1 is censored and 2 the event)"
+            if sorted_labels == ["1", "2"]
+            else ""
+        )
+        raise BadData(
+            f"{the_event} is {listed(sorted_labels)}, and not 1 and 0 or true and false: say which "
+            "label "
+            f"means that the event came, {option_texts}{hint_for_r}."
+        )
+    return [name == label for name in event_cells.stripped_words]
 
 
 def _reading(event: str) -> str:
@@ -152,12 +165,12 @@ def _reading(event: str) -> str:
 
 
 @frozen(eq=False)
-class _Cells:
-    """The target's cells, by their distinct words without surrounding spaces."""
+class _TargetCells:
+    """The cells of a target column, with its distinct words stripped of surrounding spaces."""
 
     name: str
     cells: Cells
-    bare: list[str]
+    stripped_words: list[str]
     lines: Sequence[int]
     what: str = "target"
 
@@ -171,108 +184,110 @@ class _Cells:
 
     @cached_property
     def numbers(self) -> list[float | None]:
-        """The number of each word, or None."""
-        return [number(name) for name in self.bare]
+        """Value of each word as a number, or None for a word that is no number."""
+        return [number(name) for name in self.stripped_words]
 
     def refuse_empty(self) -> None:
-        """Raise for empty cells as in features; `NAN` or `-nan` is missing too."""
-        words = zip(self.bare, self.numbers, strict=True)
-        none = [name in MISSING or (v is not None and math.isnan(v)) for name, v in words]
-        if not any(none):
+        """Raise if the column has missing cells; besides `MISSING`, any spelling of NaN counts."""
+        words = zip(self.stripped_words, self.numbers, strict=True)
+        is_missing = [name in MISSING or (v is not None and math.isnan(v)) for name, v in words]
+        if not any(is_missing):
             return
-        n = self.tally.n_of(none)
-        cells = "has an empty cell" if n == 1 else f"has {n:,} empty cells"
-        first = self.lines[self.tally.first_row(none)]
+        n_missing = self.tally.n_of(is_missing)
+        count_text = "has an empty cell" if n_missing == 1 else f"has {n_missing:,} empty cells"
+        first_line = self.lines[self.tally.first_row(is_missing)]
         raise BadData(
-            f"the {self.what} {quoted(self.name)} {cells} among {counted(self.n_rows, 'row')}, the "
-            f"first on line {first}: fill them in or leave these rows out."
+            f"the {self.what} {quoted(self.name)} {count_text} among "
+            f"{counted(self.n_rows, 'row')}, the "
+            f"first on line {first_line}: fill them in or leave these rows out."
         )
 
     def refuse_numbering(self) -> None:
-        """Raise if the integers of a range occur once each, because they number the rows."""
-        present = {v for v in self.numbers if v is not None and v.is_integer()}
-        n = self.n_rows
-        if len(present) < n or max(present) - min(present) != n - 1:
+        """Raise if each integer of a range occurs once, as the column then numbers the rows."""
+        integers = {v for v in self.numbers if v is not None and v.is_integer()}
+        n_rows = self.n_rows
+        if len(integers) < n_rows or max(integers) - min(integers) != n_rows - 1:
             return
-        if n > 1:
-            raise _too_many(self.name, len(present), n, numeric=True)
+        if n_rows > 1:
+            raise _too_many(self.name, len(integers), n_rows, numeric=True)
 
 
-def _inferred(numbers: Sequence[float | None]) -> TaskWord:
+def _infer_task(numbers: Sequence[float | None]) -> TaskWord:
     values = set(numbers)
     if None in values:
         return "classification"
-    whole = all(v is not None and v.is_integer() for v in values)
-    return "classification" if whole and len(values) <= MOST_INTEGER_CLASSES else "regression"
+    is_integer = all(v is not None and v.is_integer() for v in values)
+    return "classification" if is_integer and len(values) <= MOST_INTEGER_CLASSES else "regression"
 
 
-def _regression(column: _Cells, requested: TaskWord | None) -> TargetColumn:
+def _regression(column: _TargetCells, requested_type: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
-    wrong = [v is None or math.isinf(v) for v in numbers]
-    if any(wrong):
-        line = column.lines[column.tally.first_row(wrong)]
-        other = f", or use {mention('target_type', 'classification')}" if None in numbers else ""
+    is_invalid = [v is None or math.isinf(v) for v in numbers]
+    if any(is_invalid):
+        line = column.lines[column.tally.first_row(is_invalid)]
+        remedy = f", or use {mention('target_type', 'classification')}" if None in numbers else ""
         raise BadData(
-            f"the target {quoted(name)} holds {quoted(column.tally.first_text(wrong).strip())} on "
-            f"line {line}, which is no finite number: mend the cell{other}."
+            f"the target {quoted(name)} holds "
+            f"{quoted(column.tally.first_text(is_invalid).strip())} on "
+            f"line {line}, which is no finite number: mend the cell{remedy}."
         )
-    return _on_numbers(name, column.cells.floats(numbers), column.cells, requested)
+    return _on_numbers(name, column.cells.floats(numbers), column.cells, requested_type)
 
 
 def _on_numbers(
-    name: str, y: NDArray[np.float64], cells: Cells, requested: TaskWord | None
+    name: str, y: NDArray[np.float64], cells: Cells, requested_type: TaskWord | None
 ) -> TargetColumn:
     if (y == y[0]).all():
-        first = cells.as_words().tally.words[0].strip()
+        first_text = cells.as_words().tally.words[0].strip()
         raise BadData(
-            f"the target {quoted(name)} is {first} in every row: there is nothing to "
+            f"the target {quoted(name)} is {first_text} in every row: there is nothing to "
             "predict; use another column."
         )
     n_values = len(np.unique(y))
     span = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
     note = f"target {quoted(name)} is a number ({span}): regression"
-    if requested is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
+    if requested_type is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
         note += f"; if its integers are labels, use {mention('target_type', 'classification')}"
     return TargetColumn(y, "regression", Sentence(note))
 
 
-def _classes(column: _Cells, requested: TaskWord | None) -> TargetColumn:
+def _classes(column: _TargetCells, requested_type: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
-    labels = _labels(column.bare, numbers)
-    counts: Counter[Any] = Counter()  # The order is that of the first appearance of labels.
-    for label, n in zip(labels.tolist(), column.tally.counts.tolist(), strict=True):
-        counts[label] += n
+    labels = _labels(column.stripped_words, numbers)
+    counts: Counter[Any] = Counter()  # Labels are in the order of their first appearance.
+    for label, count in zip(labels.tolist(), column.tally.counts.tolist(), strict=True):
+        counts[label] += count
     if len(counts) == 1:
         raise BadData(
             f"the target {quoted(name)} has one class only, {quoted(labels[0])}: there is nothing "
             "to distinguish; use another column, or add rows of another class."
         )
-    single = [label for label, n in counts.items() if n == 1]
-    if 2 * len(single) > len(counts) > 2:
+    singletons = [label for label, count in counts.items() if count == 1]
+    if 2 * len(singletons) > len(counts) > 2:
         raise _too_many(name, len(counts), column.n_rows, numeric=None not in numbers)
-    if single:
-        line = column.lines[column.tally.first_row((labels == single[0]).tolist())]
-        more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
+    if singletons:
+        line = column.lines[column.tally.first_row((labels == singletons[0]).tolist())]
+        more_text = f" (and {len(singletons) - 1} more)" if len(singletons) > 1 else ""
         raise BadData(
-            f"the class {quoted(single[0])}{more} of the target {quoted(name)} has a single row, "
+            f"the class {quoted(singletons[0])}{more_text} of the target {quoted(name)} has a "
+            "single row, "
             f"line {line}: add rows of it, merge it with another class, or leave it out."
         )
     note = _classes_note(name, counts)
-    if requested is None and None not in numbers:
+    if requested_type is None and None not in numbers:
         note += f"; if its integers are quantities, use {mention('target_type', 'regression')}"
     return TargetColumn(labels[column.cells.codes()], "classification", Sentence(note))
 
 
-def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:
-    """Return the label of each word."""
-    whole = [v for v in numbers if v is not None and v.is_integer() and abs(v) < _LARGEST]
-    if len(whole) < len(numbers):
-        # Fixed-width text uses the length of the longest label in every row, which is too much for
-        # labels of 10,000 characters.
-        long = max(map(len, bare)) > _LONGEST_LABEL
-        return np.array(bare, dtype=object if long else np.str_)
-    # Cells are read as integers where possible, because a float cannot hold 2**53 + 1.
-    return np.array([_integer(cell, v) for cell, v in zip(bare, whole, strict=True)], np.int64)
+def _labels(words: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:
+    """Return the class label of each word: integers if all words are integers, else text."""
+    integers = [v for v in numbers if v is not None and v.is_integer() and abs(v) < _MAX_INTEGER]
+    if len(integers) < len(numbers):
+        # Long labels are stored as objects. NumPy's text arrays use the longest length in each row.
+        is_long = max(map(len, words)) > _MAX_LABEL_LENGTH
+        return np.array(words, dtype=object if is_long else np.str_)
+    # Cells are read as integers if possible, because a float cannot hold 2**53 + 1 exactly.
+    return np.array([_integer(cell, v) for cell, v in zip(words, integers, strict=True)], np.int64)
 
 
 def _integer(cell: str, value: float) -> int:
@@ -283,120 +298,144 @@ def _integer(cell: str, value: float) -> int:
 
 
 def _too_many(name: str, n_classes: int, n_rows: int, *, numeric: bool) -> BadData:
-    looks = "an identifier or a number" if numeric else "an identifier or free text"
+    likely_meaning = "an identifier or a number" if numeric else "an identifier or free text"
     remedy = (
         f"{mention('target_type', 'regression')} or another column" if numeric else "another column"
     )
     return BadData(
         f"the target {quoted(name)} has {counted(n_classes, 'class', 'classes')} and "
-        f"{counted(n_rows, 'row')}: looks like {looks}; use {remedy}."
+        f"{counted(n_rows, 'row')}: looks like {likely_meaning}; use {remedy}."
     )
 
 
 def _classes_note(name: str, counts: Counter[Any]) -> str:
-    # Scores of one class refer to the second of two classes in this order.
-    order = sorted(counts.items()) if len(counts) == 2 else counts.most_common(_SHOWN_CLASSES)
-    shown = ", ".join(f"{quoted(c)} {n:,}" for c, n in order)
-    more = ", ..." if len(counts) > _SHOWN_CLASSES else ""
+    # Two classes are sorted, as scores of one class refer to the second class in this order.
+    shown_counts = (
+        sorted(counts.items()) if len(counts) == 2 else counts.most_common(_SHOWN_CLASSES)
+    )
+    shown = ", ".join(f"{quoted(label)} {n:,}" for label, n in shown_counts)
+    ellipsis = ", ..." if len(counts) > _SHOWN_CLASSES else ""
     return (
         f"target {quoted(name)} has {counted(len(counts), 'class', 'classes')} "
-        f"({shown}{more}): classification"
+        f"({shown}{ellipsis}): classification"
     )
 
 
-SAYS = {"groups": "group", "time": "time", "block": "place"}
-"""Meaning of a cell of such a column."""
+MEANING_OF_CELL = {"groups": "group", "time": "time", "block": "place"}
+"""What a cell stands for, for the columns of groups, times and blocks, in error messages."""
 
 
 @frozen
 class RowColumns:
-    """The names of such columns, without surrounding spaces."""
+    """Names of the columns of groups, times and blocks, without surrounding spaces."""
 
     groups: str | None
     time: str | None
     block: tuple[str, ...]
 
     @classmethod
-    def named(cls, goal: Mapping[str, str], groups: Any, time: Any, block: Any) -> RowColumns:
-        """Check that names are texts, and no column is named twice; the `goal` are targets."""
-        for what, name in (("groups", groups), ("time", time)):
+    def from_names(
+        cls, target_roles: Mapping[str, str], groups: Any, time: Any, block: Any
+    ) -> RowColumns:
+        """Return the names of these columns, after checks; `target_roles` names the target columns.
+
+        Raise if a name is no text, or if a column is named twice.
+        """
+        for argument, name in (("groups", groups), ("time", time)):
             if name is not None and not isinstance(name, str):
-                raise BadArgument(f"{mention(what, name)}: give the name of the column of {what}.")
+                raise BadArgument(
+                    f"{mention(argument, name)}: give the name of the column of {argument}."
+                )
         if isinstance(block, str) or not all(isinstance(name, str) for name in block):
             raise BadArgument(f"{mention('block', block)}: give a list of names of columns.")
-        roles = [*goal.items(), ("the groups", groups), ("the time", time)]
+        roles = [*target_roles.items(), ("the groups", groups), ("the time", time)]
         roles += [("the block", name) for name in block]
-        known: dict[str, str] = {}
+        role_by_name: dict[str, str] = {}
         for role, name in roles:
             if name is None:
                 continue
-            if name.strip() in known:
-                first = known[name.strip()]
-                raise BadData(f"column {quoted(name.strip())} is named as {first} and as {role}.")
-            known[name.strip()] = role
-        bare = [None if name is None else name.strip() for name in (groups, time)]
-        return cls(bare[0], bare[1], tuple(name.strip() for name in block))
+            if name.strip() in role_by_name:
+                first_role = role_by_name[name.strip()]
+                raise BadData(
+                    f"column {quoted(name.strip())} is named as {first_role} and as {role}."
+                )
+            role_by_name[name.strip()] = role
+        stripped_names = [None if name is None else name.strip() for name in (groups, time)]
+        return cls(stripped_names[0], stripped_names[1], tuple(name.strip() for name in block))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns for groups, time and blocks that the user named."""
         return tuple(name for name in (self.groups, self.time, *self.block) if name is not None)
 
-    def out_of(self, found: Columns) -> tuple[Columns, dict[str, Any]]:
-        """Return the columns without these, and the cells of these by their role."""
-        taken: dict[str, NDArray[Any]] = {}
-        for name in self.names:  # This is done while all columns can still be listed.
-            place_of(name, replace(found, names=[*found.names, *found.aside]))
-        for what in ("groups", "time"):
-            name = getattr(self, what)
+    def separate_from(self, columns: Columns) -> tuple[Columns, dict[str, Any]]:
+        """Separate the columns of groups, times and blocks from the columns of a file.
+
+        Return all other columns, and a dict of the separated cells by their role, such as "groups".
+        """
+        row_labels: dict[str, NDArray[Any]] = {}
+        for name in self.names:  # An error about a missing name lists all columns.
+            column_index(name, replace(columns, names=[*columns.names, *columns.non_features]))
+        for role in ("groups", "time"):
+            name = getattr(self, role)
             if name is not None:
-                found, taken[what] = _take_column(found, name, what)
-        places = []
+                columns, row_labels[role] = _take_column(columns, name, role)
+        block_columns = []
         for name in self.block:
-            found, cells = _take_column(found, name, "block")
-            places.append(cells)
-        if places:
-            taken["block"] = places[0] if len(places) == 1 else np.column_stack(places)
-        return found, taken
+            columns, cells = _take_column(columns, name, "block")
+            block_columns.append(cells)
+        if block_columns:
+            row_labels["block"] = (
+                block_columns[0] if len(block_columns) == 1 else np.column_stack(block_columns)
+            )
+        return columns, row_labels
 
 
-def _take_column(found: Columns, name: str, what: str) -> tuple[Columns, NDArray[Any]]:
-    """Return the columns without the one of this name, and its cells."""
-    if name in found.aside:
-        return found, _row_labels(name, cells_of(found.aside[name]), found.lines, what)
-    place = place_of(name, found)
-    labels = _row_labels(name, cells_of(found.cells[place]), found.lines, what)
-    retained = [j for j in range(len(found.names)) if j != place]
-    names, cells = [found.names[j] for j in retained], [found.cells[j] for j in retained]
-    return replace(found, names=names, cells=cells), labels
+def _take_column(columns: Columns, name: str, role: str) -> tuple[Columns, NDArray[Any]]:
+    """Return all columns except the one with this name, and the cells of that one."""
+    if name in columns.non_features:
+        return columns, _row_labels(name, cells_of(columns.non_features[name]), columns.lines, role)
+    index = column_index(name, columns)
+    labels = _row_labels(name, cells_of(columns.cells[index]), columns.lines, role)
+    kept_indices = [j for j in range(len(columns.names)) if j != index]
+    names, cells = (
+        [columns.names[j] for j in kept_indices],
+        [columns.cells[j] for j in kept_indices],
+    )
+    return replace(columns, names=names, cells=cells), labels
 
 
-def _row_labels(name: str, cells: Cells, lines: Sequence[int], what: str) -> NDArray[Any]:
+def _row_labels(name: str, cells: Cells, lines: Sequence[int], role: str) -> NDArray[Any]:
     cells = cells.as_words()
     tally = cells.tally
-    labels = [title.strip() for title in tally.words]
-    nameless = [label in MISSING for label in labels]
-    if any(nameless):
-        own = "a group of its own if it stands alone" if what == "groups" else "or leave it out"
+    labels = [word.strip() for word in tally.words]
+    is_missing = [label in MISSING for label in labels]
+    if any(is_missing):
+        remedy = "a group of its own if it stands alone" if role == "groups" else "or leave it out"
         raise BadData(
-            f"column {quoted(name)} says no {SAYS[what]} on line "
-            f"{lines[tally.first_row(nameless)]}: give every row one, {own}."
+            f"column {quoted(name)} says no {MEANING_OF_CELL[role]} on line "
+            f"{lines[tally.first_row(is_missing)]}: give every row one, {remedy}."
         )
     return np.array(labels)[cells.codes()]
 
 
-def place_of(name: str, grid: Columns) -> int:
-    """Return the index of the column of this name; suggest the closest one if it is unknown."""
-    bare = name.strip()
-    if bare in grid.names:
-        return grid.names.index(bare)
-    folded = [name.casefold() for name in grid.names]
-    if folded.count(bare.casefold()) == 1:
-        hint = f"; did you mean {quoted(grid.names[folded.index(bare.casefold())])}?"
+def column_index(name: str, columns: Columns) -> int:
+    """Return the index of the column with this name; raise with the closest name if none has it."""
+    stripped_name = name.strip()
+    if stripped_name in columns.names:
+        return columns.names.index(stripped_name)
+    folded_names = [name.casefold() for name in columns.names]
+    if folded_names.count(stripped_name.casefold()) == 1:
+        hint = (
+            f"; did you mean {quoted(columns.names[folded_names.index(stripped_name.casefold())])}?"
+        )
     else:
-        hint = closest(quoted(bare)[1:-1], [quoted(name)[1:-1] for name in grid.names])
-    if not hint and all(number(name) is not None for name in grid.names):
+        hint = suggestion_for(
+            quoted(stripped_name)[1:-1], [quoted(name)[1:-1] for name in columns.names]
+        )
+    if not hint and all(number(name) is not None for name in columns.names):
         hint = "; its first line holds only numbers: is the header missing?"
     raise UnknownName(
-        f"the file has no column {quoted(bare)}{hint or '.'} Its columns: {listed(grid.names)}."
+        f"the file has no column {quoted(stripped_name)}{hint or '.'} Its columns: "
+        f"{listed(columns.names)}."
     )

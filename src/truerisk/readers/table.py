@@ -1,4 +1,4 @@
-"""A delimited file as features and target, with sentences on what was inferred."""
+"""Read a file as features and target, with notes on what was inferred about its columns."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.arguments import mention
-from truerisk.core.errors import BadArgument, BadData, Brief
+from truerisk.core.errors import BadArgument, BadData, BriefRepr
 from truerisk.core.frozen import frozen
 from truerisk.core.mentions import Sentence
 from truerisk.data.times import dates_in
-from truerisk.readers.cells import cells_of, counted, listed, quoted, side_by_side
-from truerisk.readers.columnar import Column, Kind, numbers_rows, read_column
+from truerisk.readers.cells import cells_of, counted, join_columns, listed, quoted
+from truerisk.readers.columnar import Column, Kind, is_row_number, read_column
 from truerisk.readers.formats import read_columns
 from truerisk.readers.roles import (
     RowColumns,
     TargetColumn,
     TaskWord,
-    place_of,
+    column_index,
     read_outcome,
     read_target,
 )
@@ -32,7 +32,7 @@ MAX_BYTES = 256 * 2**20
 
 
 class NoFeatures(BadData):
-    """Error that no column is left as a feature; `left_out` says why for each of them."""
+    """Error that a file has no column that can be a feature; `left_out` has the reason for each."""
 
     def __init__(self, sentence: str, left_out: Mapping[str, str]) -> None:
         super().__init__(sentence)
@@ -40,7 +40,7 @@ class NoFeatures(BadData):
 
 
 @frozen(eq=False)
-class Table(Brief):
+class Table(BriefRepr):
     r"""Features and target of a file, as `read_table` returns them.
 
     Parameters
@@ -165,7 +165,7 @@ def read_table(
 
     Text files are UTF-8, plain or packed by gzip, bzip2, xz or zip. Parquet and Arrow need polars
     (``pip install 'truerisk[io]'``). A LIBSVM file (.libsvm, .svmlight, .svm) has the target
-    ``label`` and the columns x1, x2, ...
+    ``event_label`` and the columns x1, x2, ...
 
     Parameters
     ----------
@@ -235,85 +235,91 @@ def read_table(
                     f"{mention(name, value)} stands instead of {mention('target')} and "
                     f"{mention('target_type')}: give these or that."
                 )
-    goal, label = _goal(target, event, time_to_event)
-    beside = RowColumns.named(goal, groups, time, block)
-    named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    if named is not None and (len(named) != 1 or named in '\r\n" '):
+    target_roles, event_label = _target_roles(target, event, time_to_event)
+    row_columns = RowColumns.from_names(target_roles, groups, time, block)
+    separator = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    if separator is not None and (len(separator) != 1 or separator in '\r\n" '):
         raise BadData(
-            f"{mention('delimiter', named, quoted(named))} is not a single separating character."
+            f"{mention('delimiter', separator, quoted(separator))} is not a single separating "
+            "character."
         )
     content = read_columns(
         path,
-        delimiter=named,
+        delimiter=separator,
         max_cells=max_cells,
         max_bytes=max_bytes,
-        aside={*(name.strip() for name in goal.values()), *beside.names},
+        aside={*(name.strip() for name in target_roles.values()), *row_columns.names},
     )
-    of_goal = [content.names[place_of(name, content)] for name in goal.values()]
-    content, taken = beside.out_of(content)
-    places = [content.names.index(name) for name in of_goal]
+    target_names = [content.names[column_index(name, content)] for name in target_roles.values()]
+    content, row_values = row_columns.separate_from(content)
+    target_indices = [content.names.index(name) for name in target_names]
     names, cells, lines = content.names, content.cells, content.lines
-    first, *times = (cells_of(cells[place]) for place in places)
-    if times:
-        found = read_outcome(of_goal[0], label, first, of_goal[1], times[0], lines)
+    target_cells, *time_cells = (cells_of(cells[index]) for index in target_indices)
+    if time_cells:
+        target_column = read_outcome(
+            target_names[0], event_label, target_cells, target_names[1], time_cells[0], lines
+        )
     else:
-        if of_goal[0] in content.text and target_type is None:
+        if target_names[0] in content.text and target_type is None:
             target_type = "classification"
-        found = read_target(of_goal[0], first, lines, target_type)
+        target_column = read_target(target_names[0], target_cells, lines, target_type)
     columns = [
-        read_column(name, cells_of(column), lines, as_text=name in content.text)
+        read_column(name, cells_of(column), lines, is_text=name in content.text)
         for j, (name, column) in enumerate(zip(names, cells, strict=True))
-        if j not in places
+        if j not in target_indices
     ]
-    if 0 not in places:
+    if 0 not in target_indices:
         columns = _without_numbering(columns)
-    table = _table(of_goal, found, columns)
+    table = _table(target_names, target_column, columns)
     notes = [] if content.note is None else [content.note]
     notes += [
         Sentence(
             f"column {quoted(name)} is no feature; if its rows belong together: "
             f"{mention('groups', name, repr(name))}"
         )
-        for name in content.aside
-        if name not in beside.names
+        for name in content.non_features
+        if name not in row_columns.names
     ]
-    return replace(table, **taken, notes=table.notes + tuple(notes))
+    return replace(table, **row_values, notes=table.notes + tuple(notes))
 
 
-def _goal(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], str | None]:
-    """Return the columns of the target by their role, and the label of the event."""
+def _target_roles(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], str | None]:
+    """Return the names of the target columns by their role, and the label of the event (or None).
+
+    A survival outcome has two target columns, the event and the time to event.
+    """
     if event is None and time_to_event is None:
         if not isinstance(target, str):
             raise BadArgument(
                 f"{mention('target', target)}: give the name of the column to predict."
             )
         return {"the target": target}, None
-    for what, name in {"event": event, "time_to_event": time_to_event}.items():
+    for argument, name in {"event": event, "time_to_event": time_to_event}.items():
         if not isinstance(name, str):
             raise BadArgument(
-                f"{mention(what, name)}: an outcome in time needs the names of two columns, "
+                f"{mention(argument, name)}: an outcome in time needs the names of two columns, "
                 f"{mention('event')} and {mention('time_to_event')}."
             )
-    column, named, label = event.rpartition("=")
-    goal = {"the event": column if named else event, "the time to event": time_to_event}
-    return goal, label.strip() if named else None
+    column, equals_sign, label = event.rpartition("=")
+    roles = {"the event": column if equals_sign else event, "the time to event": time_to_event}
+    return roles, label.strip() if equals_sign else None
 
 
 def _without_numbering(columns: list[Column]) -> list[Column]:
-    """Leave the first column out if it counts the rows and is not the only feature."""
-    first, *others = columns
-    if first.kind == "text" or not numbers_rows(first):
+    """Mark the first column as left out if it numbers the rows and is not the only feature."""
+    first_column, *other_columns = columns
+    if first_column.kind == "text" or not is_row_number(first_column):
         return columns
-    if all(column.left_out is not None for column in others):
+    if all(column.left_out is not None for column in other_columns):
         return columns
-    return [replace(first, left_out="numbers the rows"), *others]
+    return [replace(first_column, left_out="numbers the rows"), *other_columns]
 
 
-def _table(names: Sequence[str], goal: TargetColumn, columns: Sequence[Column]) -> Table:
+def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise NoFeatures(_no_features(names, columns), _left_out(columns))
-    # A column of dates is not a feature, but may be named as time=, so that its texts are kept.
+    # Dates that are left out as features are kept, as the user may pass them as `time`.
     texts = {
         column.name: np.array(column.levels)[column.values.astype(np.intp)]
         for column in columns
@@ -321,41 +327,41 @@ def _table(names: Sequence[str], goal: TargetColumn, columns: Sequence[Column]) 
     }
     dates = {name: cells for name, cells in texts.items() if dates_in(cells) is not None}
     return Table(
-        X=side_by_side([(column.cells, column.of_words) for column in features]),
-        y=goal.y,
+        X=join_columns([(column.cells, column.of_words) for column in features]),
+        y=target_column.y,
         target=names[0],
-        task=goal.task,
+        task=target_column.task,
         feature_names=tuple(column.name for column in features),
         kinds=tuple(column.kind for column in features),
         levels=tuple(column.levels for column in features),
         missing=tuple(column.n_missing for column in features),
         left_out=tuple(_left_out(columns)),
         reasons=tuple(_left_out(columns).values()),
-        notes=tuple(_notes(goal, columns, features, dates)),
+        notes=tuple(_notes(target_column, columns, features, dates)),
         dates=dates,
     )
 
 
 def _left_out(columns: Sequence[Column]) -> dict[str, str]:
-    """Return the reasons by the names of the columns."""
-    return {c.name: c.left_out for c in columns if c.left_out is not None}
+    """Map the name of each column that is left out to the reason."""
+    return {column.name: column.left_out for column in columns if column.left_out is not None}
 
 
-def _no_features(goal: Sequence[str], columns: Sequence[Column]) -> str:
+def _no_features(target_names: Sequence[str], columns: Sequence[Column]) -> str:
     if not columns:
-        return f"the file has no column but the target {listed(goal)}: add features."
-    reasons = "; ".join(f"{quoted(c.name)} {c.left_out}" for c in columns[:3])
+        return f"the file has no column but the target {listed(target_names)}: add features."
+    reasons = "; ".join(f"{quoted(column.name)} {column.left_out}" for column in columns[:3])
     more = "; ..." if len(columns) > 3 else ""
     return f"no column is left to learn from ({reasons}{more}): add features that vary."
 
 
 def _notes(
-    goal: TargetColumn,
+    target_column: TargetColumn,
     columns: Sequence[Column],
     features: Sequence[Column],
     dates: Mapping[str, NDArray[Any]],
 ) -> list[str]:
-    notes = [goal.note]
+    notes = [target_column.note]
     for column in columns:
         if column.left_out is not None:
             note = f"column {quoted(column.name)} {column.left_out} and is left out"
@@ -373,22 +379,22 @@ def _preparation_notes(features: Sequence[Column]) -> list[str]:
     text = [column.name for column in features if column.kind == "text"]
     if text:
         verb = "is" if len(text) == 1 else "are"
-        which = counted(len(text), "text column")
-        notes.append(f"{which} ({listed(text)}) {verb} one-hot encoded inside the folds")
-    holes = [column for column in features if column.n_missing]
-    if holes:
-        notes.append(_missing_note(holes, sum(column.n_rows for column in features)))
+        columns_text = counted(len(text), "text column")
+        notes.append(f"{columns_text} ({listed(text)}) {verb} one-hot encoded inside the folds")
+    incomplete_columns = [column for column in features if column.n_missing]
+    if incomplete_columns:
+        notes.append(_missing_note(incomplete_columns, sum(column.n_rows for column in features)))
     return notes
 
 
-def _missing_note(holes: Sequence[Column], n_cells: int) -> str:
-    n_missing = sum(column.n_missing for column in holes)
-    one = n_missing == 1
+def _missing_note(incomplete_columns: Sequence[Column], n_cells: int) -> str:
+    n_missing = sum(column.n_missing for column in incomplete_columns)
+    is_single = n_missing == 1
     remedy = {
-        "number": "is imputed inside the folds" if one else "are imputed inside the folds",
-        "text": "counts as a level of its own" if one else "count as a level of their own",
+        "number": "is imputed inside the folds" if is_single else "are imputed inside the folds",
+        "text": "counts as a level of its own" if is_single else "count as a level of their own",
     }
-    kinds = [kind for kind in remedy if any(column.kind == kind for column in holes)]
+    kinds = [kind for kind in remedy if any(column.kind == kind for column in incomplete_columns)]
     note = (
         remedy[kinds[0]]
         if len(kinds) == 1
@@ -396,5 +402,5 @@ def _missing_note(holes: Sequence[Column], n_cells: int) -> str:
     )
     return (
         f"{counted(n_missing, 'empty cell')} ({100 * n_missing / n_cells:.1f} %) in "
-        f"{counted(len(holes), 'column')} {note}"
+        f"{counted(len(incomplete_columns), 'column')} {note}"
     )

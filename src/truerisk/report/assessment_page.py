@@ -1,4 +1,4 @@
-"""The page of an assessment: one self-contained HTML file, drawn from its JSON."""
+"""The HTML page of an assessment of several learners, as one self-contained file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from collections.abc import Iterator
 
 from truerisk.assessment.assessment import Assessment, best_set_legend
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.formats import clean, first_few, number, percent, rows_counted, signed, yes_or_no
+from truerisk.core.formats import (
+    escape_and_truncate,
+    join_first_words,
+    number,
+    percent,
+    rows_counted,
+    signed_number,
+    yes_or_no,
+)
 from truerisk.report.curves import draw_curves
-from truerisk.report.figure import FigureTable, known
+from truerisk.report.figure import FigureTable, without_none
 from truerisk.report.ladder import (
     draw_boxes,
     draw_ladder,
@@ -17,20 +25,26 @@ from truerisk.report.ladder import (
 )
 from truerisk.report.layout import CLOSING, Headline, Page, Section, sentences
 from truerisk.report.learning import draw_learning, draw_over_time
-from truerisk.report.methods_text import described, honest_rank, level_and_ends, references, repeat
+from truerisk.report.methods_text import (
+    honest_rank,
+    level_and_ends,
+    methods_paragraph,
+    references,
+    repeat_info,
+)
 from truerisk.report.rates import Rates, draw_calibration
-from truerisk.report.validation_page import validated_by
+from truerisk.report.validation_page import validation_references
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.results.interval import Interval
 from truerisk.results.sentences import (
     SELECTED_SCORE,
-    honest_risk,
+    describe_honest_risk,
+    describe_testing_splits,
     setting_text,
-    tested_by,
 )
 
-MOST_LEARNERS = 12  # maximum number of learners whose risk curves are drawn
-MOST_NAMED = 20  # maximum number of columns, and of classes
+MOST_LEARNERS = 12  # Maximum number of learners whose risk curves are drawn.
+MOST_LISTED_NAMES = 20  # Maximum number of column names, and of class names, that are listed.
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
     ("specificity", "specificity"),
@@ -42,42 +56,51 @@ RATE_NAMES = (
 
 
 def draw_page(document: Assessment) -> Page:
-    """Return the page of an assessment, live or read from its JSON."""
-    rates = None if document.roc is None else Rates(document.roc, _areas(document))
-    source = clean(document.source, 80)
-    n = len(document.learners)
-    learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
-    scale, loss = document.scale, clean(document.named_scoring, 40)
-    what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
-    cited, parts = references(document), list[PagePart]()
+    """Return the page of an assessment, which was just computed or read from its JSON."""
+    rates = None if document.roc is None else Rates(document.roc, _rank_texts(document))
+    source = escape_and_truncate(document.source, 80)
+    n_learners = len(document.learners)
+    learners_text = (
+        f"{n_learners} {'tuned ' if document.tuned else ''}learner{'s' if n_learners > 1 else ''}"
+    )
+    scale, loss = document.scale, escape_and_truncate(document.named_scoring, 40)
+    loss_or_score = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
+    cited_references, validation_sections = references(document), list[PagePart]()
     if document.validation is not None:
-        cited += validated_by(document.validation)
-        parts += parts_of(document.validation)
-    named = {"columns": document.columns, "classes": document.classes}
+        cited_references += validation_references(document.validation)
+        validation_sections += parts_of(document.validation)
+    listed_names = {"columns": document.columns, "classes": document.classes}
     values = {
         "eyebrow": "assessment",
-        "title": f"{source}: {learners} assessed" if source else f"Assessment of {learners}",
-        "facts": _facts(document),
+        "title": f"{source}: {learners_text} assessed"
+        if source
+        else f"Assessment of {learners_text}",
+        "facts": _fact_texts(document),
         "headline": _headline(document),
         "conclusion": sentences(document.conclusion),
         "findings": document.findings,
-        "learners": _learners(document),
-        "learners_caption": f"{what}, {scale.better} is better; the best learner first",
-        "scorecard": _scorecard(document),
+        "learners": _learners_table(document),
+        "learners_caption": f"{loss_or_score}, {scale.better} is better; the best learner first",
+        "scorecard": _scores_table(document),
         "legend": _legend(document),
-        "differences": _differences(document),
+        "differences": _differences_table(document),
         "sections": tuple(_sections(document, rates)),
-        "validation": tuple(part.inside("validation") for part in parts),
+        "validation": tuple(section.inside("validation") for section in validation_sections),
         "rates": rates,
         "rates_data": None if rates is None else rates.data(),
-        "now": {} if rates is None else rates.numbers(rates.start),
+        "now": {} if rates is None else rates.numbers(rates.slider_start),
         "rate_names": RATE_NAMES,
-        "methods": described(document),
-        "references": list(dict.fromkeys(cited)),
-        "repeat": repeat(document),
+        "methods": methods_paragraph(document),
+        "references": list(dict.fromkeys(cited_references)),
+        "repeat": repeat_info(document),
         "described": [
-            (what, first_few([clean(name, 60) for name in names], MOST_NAMED))
-            for what, names in named.items()
+            (
+                loss_or_score,
+                join_first_words(
+                    [escape_and_truncate(name, 60) for name in names], MOST_LISTED_NAMES
+                ),
+            )
+            for loss_or_score, names in listed_names.items()
             if names
         ],
         "notes": _notes(document),
@@ -85,236 +108,290 @@ def draw_page(document: Assessment) -> Page:
     return Page("page.html", values)
 
 
-# ---------------------------------------------------------------- the top
+# ---------------------------------------------------------------- top of the page
 
 
-MOST_CLASSES = 4  # maximum number of classes whose rows are counted in one line
+MOST_CLASSES = 4  # With more classes than this, the rows of each class are not counted in a line.
 
 
-def _facts(document: Assessment) -> list[str]:
+def _fact_texts(document: Assessment) -> list[str]:
     sizes = dict(zip(document.classes, document.class_sizes, strict=False))
-    few = sizes if len(sizes) <= MOST_CLASSES else {}
-    facts = [rows_counted(document.n_rows, few)]
+    counted_classes = sizes if len(sizes) <= MOST_CLASSES else {}
+    facts = [rows_counted(document.n_rows, counted_classes)]
     if document.columns:
         facts.append(f"{len(document.columns)} columns")
-    if document.classes and not few:
+    if document.classes and not counted_classes:
         facts.append(f"{len(document.classes)} classes")
-    name = clean(document.named_scoring, 40)
-    facts.append(name if document.scale.perfect is not None else f"{name} loss")
+    score_name = escape_and_truncate(document.named_scoring, 40)
+    facts.append(score_name if document.scale.perfect is not None else f"{score_name} loss")
     if document.tuned:
-        facts.append(f"tuned by {clean(document.tuned_by, 40)}")
-    facts.append(f"tested by {tested_by(document.tested_by)}")
+        facts.append(f"tuned by {escape_and_truncate(document.tuned_by, 40)}")
+    facts.append(f"tested by {describe_testing_splits(document.tested_by)}")
     return facts
 
 
 def _headline(document: Assessment) -> list[Headline]:
-    best, report, noun = document.best_learner, document.report, document.scale.noun
-    honest = best.risk
-    what = [] if document.scale.perfect is None else [clean(document.named_scoring, 40)]
-    what.append(level_and_ends(report.interval))
+    best_learner, report, noun = document.best_learner, document.report, document.scale.noun
+    honest_estimate = best_learner.risk
+    report_details = (
+        [] if document.scale.perfect is None else [escape_and_truncate(document.named_scoring, 40)]
+    )
+    report_details.append(level_and_ends(report.interval))
     if document.choice is not None:
-        what.append(f"{noun} of choosing among {len(document.learners)} learners")
-    shown = [
-        Headline(f"Report this {noun}", number(report.value), "; ".join(what), "report"),
-        Headline("Best learner", clean(document.best, 24), setting_text(best.setting)),
-        Headline(f"Its honest {noun}", number(honest.value), level_and_ends(honest.interval)),
+        report_details.append(f"{noun} of choosing among {len(document.learners)} learners")
+    headlines = [
+        Headline(f"Report this {noun}", number(report.value), "; ".join(report_details), "report"),
+        Headline(
+            "Best learner",
+            escape_and_truncate(document.best, 24),
+            setting_text(best_learner.setting),
+        ),
+        Headline(
+            f"Its honest {noun}",
+            number(honest_estimate.value),
+            level_and_ends(honest_estimate.interval),
+        ),
     ]
-    if best.tuned:
-        score = number(value_of(best.selected))
-        shown.append(Headline("Measured in tuning", score, _describe_selected_risk(best)))
+    if best_learner.tuned:
+        selected_text = number(value_of(best_learner.selected))
+        headlines.append(
+            Headline("Measured in tuning", selected_text, _describe_selected_risk(best_learner))
+        )
     if document.baseline is not None:
-        baseline, rule = number(document.baseline), document.baseline_rule or ""
-        shown.append(Headline("Without learning", baseline, rule))
-    return shown
+        baseline_text, rule_text = number(document.baseline), document.baseline_rule or ""
+        headlines.append(Headline("Without learning", baseline_text, rule_text))
+    return headlines
 
 
-def _describe_selected_risk(best: TunedLearner) -> str:
-    """Return the text next to the selected risk."""
-    if best.optimism is not None:
-        return f"optimism {signed(best.optimism, best.risk.value)}"
-    if best.selected is not None:
+def _describe_selected_risk(best_learner: TunedLearner) -> str:
+    """Return the text next to the risk that tuning selected: its optimism, or why there is none."""
+    if best_learner.optimism is not None:
+        return f"optimism {signed_number(best_learner.optimism, best_learner.risk.value)}"
+    if best_learner.selected is not None:
         return "of another loss"
-    return clean(best.no_selected or "", 100) or "not known"
+    return escape_and_truncate(best_learner.no_selected or "", 100) or "not known"
 
 
-# ---------------------------------------------------------------- tables
+# ---------------------------------------------------------------- tables of learners and scores
 
 
-def _learners(document: Assessment) -> FigureTable:
-    best = document.usual_best_set
+def _learners_table(document: Assessment) -> FigureTable:
+    best_set = document.usual_best_set
     rows = [
         [
-            clean(name, 60),
-            setting_text(each.setting),
-            number(value_of(each.selected)),
-            number(each.risk.value),
-            str(each.risk.interval or "none"),
-            yes_or_no(None if best is None else name in best),
-            signed(each.optimism, each.risk.value),
-            f"{each.stability.agreement:.0%}" if len(each.curve) > 1 else "–",
-            str(each.n_fits),
+            escape_and_truncate(name, 60),
+            setting_text(learner.setting),
+            number(value_of(learner.selected)),
+            number(learner.risk.value),
+            str(learner.risk.interval or "none"),
+            yes_or_no(None if best_set is None else name in best_set),
+            signed_number(learner.optimism, learner.risk.value),
+            f"{learner.stability.agreement:.0%}" if len(learner.curve) > 1 else "–",
+            str(learner.n_fits),
         ]
-        for name, each in document.ranked_learners.items()
+        for name, learner in document.ranked_learners.items()
     ]
-    head = ("learner", "chosen setting", "selected", "honest", "interval", "best?", "optimism")
-    return FigureTable.from_rows((*head, "agreement", "fits"), rows)
+    header = ("learner", "chosen setting", "selected", "honest", "interval", "best?", "optimism")
+    return FigureTable.from_rows((*header, "agreement", "fits"), rows)
 
 
-def _scorecard(document: Assessment) -> FigureTable | None:
-    """Return further scores of every learner on their own scale; None if none were requested."""
+def _scores_table(document: Assessment) -> FigureTable | None:
+    """Return a table of every learner's further scores, or None if none were requested."""
     rows = [
         [
-            f"{clean(name, 40)} ({honest.scale.better} is better)",
-            clean(learner, 60),
-            number(value_of(selected)),
-            number(honest.value),
-            str(honest.interval or "none"),
+            f"{escape_and_truncate(name, 40)} ({honest_estimate.scale.better} is better)",
+            escape_and_truncate(learner, 60),
+            number(value_of(selected_estimate)),
+            number(honest_estimate.value),
+            str(honest_estimate.interval or "none"),
         ]
-        for name, learner, selected, honest in document.reported_scores()
+        for name, learner, selected_estimate, honest_estimate in document.reported_scores()
         if name != document.named_scoring
     ]
-    head = ("score", "learner", "selected", "honest", "interval")
-    return FigureTable.from_rows(head, rows) if rows else None
+    header = ("score", "learner", "selected", "honest", "interval")
+    return FigureTable.from_rows(header, rows) if rows else None
 
 
 def _legend(document: Assessment) -> list[str]:
-    named = {clean(o.interval.method, 40) for o in document.risks.values() if o.interval}
+    interval_names = {
+        escape_and_truncate(o.interval.method, 40) for o in document.risks.values() if o.interval
+    }
     level = percent(document.confidence_level)
-    how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
-    tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
-    testing = f"{tested_by(document.tested_by)}{how}"
+    interval_text = (
+        f"; {level} interval: {', '.join(sorted(interval_names))}" if interval_names else ""
+    )
+    tuned_by = escape_and_truncate(document.tuned_by, 40)
+    tuning_text = f"{tuned_by} on all rows, rule {escape_and_truncate(document.rule, 40)}"
+    testing_text = f"{describe_testing_splits(document.tested_by)}{interval_text}"
     scale = document.scale
-    of = honest_risk(scale.noun, document.tested_by, tuned=document.tuned)
-    honest = f"honest: {of} ({testing})"
-    best = best_set_legend(document)
+    risk_text = describe_honest_risk(scale.noun, document.tested_by, is_tuned=document.tuned)
+    honest_line = f"honest: {risk_text} ({testing_text})"
+    best_set_lines = best_set_legend(document)
     if not document.tuned:
-        return ["selected: nothing, since every learner has one setting", honest, *best]
+        return [
+            "selected: nothing, since every learner has one setting",
+            honest_line,
+            *best_set_lines,
+        ]
     return [
-        f"{document.selected_scale.selected} ({tuning})",
+        f"{document.selected_scale.selected_label} ({tuning_text})",
         *([SELECTED_SCORE] if document.best_learner.risk.scores else []),
-        honest,
-        *best,
-        f"{scale.optimism}; agreement: outer splits that chose the setting of all rows",
+        honest_line,
+        *best_set_lines,
+        f"{scale.optimism_label}; agreement: outer splits that chose the setting of all rows",
     ]
 
 
-def _differences(document: Assessment) -> FigureTable | None:
+def _differences_table(document: Assessment) -> FigureTable | None:
     if not document.differences:
         return None
-    best, scale = document.best_learner.risk.value, document.scale
-    ropes = [each.rope for each in document.differences if each.rope is not None]
-    rope = f" by more than {ropes[0]:.15g}" if ropes else ""
+    best_risk, scale = document.best_learner.risk.value, document.scale
+    ropes = [difference.rope for difference in document.differences if difference.rope is not None]
+    rope_text = f" by more than {ropes[0]:.15g}" if ropes else ""
     rows = [
         [
-            clean(each.learner, 60),
-            signed(each.mean, best),
-            _between(each.interval, best),
-            "–" if each.probability is None else f"{each.probability:.3f}",
+            escape_and_truncate(difference.learner, 60),
+            signed_number(difference.mean, best_risk),
+            _interval_text(difference.interval, best_risk),
+            "–" if difference.probability is None else f"{difference.probability:.3f}",
         ]
-        for each in document.differences
+        for difference in document.differences
     ]
-    likely = f"probability that it is worse{rope}"
-    what = f"{scale.short(document.named_scoring)} minus that of the best"
-    return FigureTable.from_rows(("learner", what, "interval", likely), rows)
+    probability_head = f"probability that it is worse{rope_text}"
+    difference_head = f"{scale.short_name(document.named_scoring)} minus that of the best"
+    return FigureTable.from_rows(("learner", difference_head, "interval", probability_head), rows)
 
 
-def _between(interval: Interval | None, best: float | None) -> str:
-    """Format the limits of the interval of a difference."""
+def _interval_text(interval: Interval | None, best_risk: float | None) -> str:
+    """Format the interval of a difference as "low to high"."""
     if interval is None:
         return "none"
-    return f"{signed(interval.low, best)} to {signed(interval.high, best)}"
+    return f"{signed_number(interval.low, best_risk)} to {signed_number(interval.high, best_risk)}"
 
 
-# ---------------------------------------------------------------- sections
+# ---------------------------------------------------------------- sections with figures
 
 
 def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     yield Section("learners", "The learners")
     ladder = draw_ladder(document)
     if ladder is not None:
-        lead = "How good the same learners look by each number, the most flattering one first."
-        yield Section("optimism", "Optimism", lead, (ladder,))
-    drawn_of, noun = list(document.ranked_learners.items())[:MOST_LEARNERS], document.scale.noun
+        introduction = (
+            "How good the same learners look by each number, the most flattering one first."
+        )
+        yield Section("optimism", "Optimism", introduction, (ladder,))
+    drawn_learners, noun = (
+        list(document.ranked_learners.items())[:MOST_LEARNERS],
+        document.scale.noun,
+    )
     curves = [
         figure
-        for i, (name, each) in enumerate(drawn_of)
-        for figure in draw_curves(name, each, document, i)
+        for index, (name, learner) in enumerate(drawn_learners)
+        for figure in draw_curves(name, learner, document, index)
     ]
     if curves:
-        lead = f"The {noun} of every setting on all rows; the best of many looks better than it is."
+        introduction = (
+            f"The {noun} of every setting on all rows; the best of many looks better than it is."
+        )
         if len(document.learners) > MOST_LEARNERS:
-            lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
-        yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
-    learned = known(
+            introduction += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
+        yield Section("curves", f"{noun.capitalize()} curves", introduction, tuple(curves))
+    learning_figures = without_none(
         *(
-            draw_learning(each.learning_curve, each.expected, name, i)
-            for i, (name, each) in enumerate(drawn_of)
-            if each.learning_curve is not None
+            draw_learning(learner.learning_curve, learner.expected, name, index)
+            for index, (name, learner) in enumerate(drawn_learners)
+            if learner.learning_curve is not None
         )
     )
-    if learned:
-        lead = f"How the {noun} changes with the number of training rows. Each point is tuned anew "
-        lead += "on that many rows and tested on the same held-out rows; its inner folds are drawn "
-        lead += f"anew, so the last point is not exactly the honest {noun}."
-        yield Section("learning", "Learning curves", lead, learned)
-    courses = known(
-        *(draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of))
+    if learning_figures:
+        introduction = (
+            f"How the {noun} changes with the number of training rows. Each point is tuned anew "
+        )
+        introduction += (
+            "on that many rows and tested on the same held-out rows; its inner folds are drawn "
+        )
+        introduction += f"anew, so the last point is not exactly the honest {noun}."
+        yield Section("learning", "Learning curves", introduction, learning_figures)
+    time_figures = without_none(
+        *(
+            draw_over_time(name, learner, document, index)
+            for index, (name, learner) in enumerate(drawn_learners)
+        )
     )
-    if courses:
-        what = "losses" if document.scale.perfect is None else "scores"
-        lead = f"The {what} of rows that were tested, in stretches of about equally many times."
-        yield Section("over-time", f"{noun.capitalize()} over time", lead, courses)
-    drawn = known(draw_boxes(document), draw_stability(document))
-    if drawn:
-        lead = "How much the results depend on which rows happened to be in the table."
-        yield Section("stability", "Stability", lead, drawn)
-    made = "tuned and fitted" if document.best_learner.tuned else "fitted"
-    best, calibration = clean(document.best, 60), document.calibration
+    if time_figures:
+        loss_noun = "losses" if document.scale.perfect is None else "scores"
+        introduction = (
+            f"The {loss_noun} of rows that were tested, in stretches of about equally many times."
+        )
+        yield Section("over-time", f"{noun.capitalize()} over time", introduction, time_figures)
+    stability_figures = without_none(draw_boxes(document), draw_stability(document))
+    if stability_figures:
+        introduction = "How much the results depend on which rows happened to be in the table."
+        yield Section("stability", "Stability", introduction, stability_figures)
+    fitting_verb = "tuned and fitted" if document.best_learner.tuned else "fitted"
+    best_name, calibration = escape_and_truncate(document.best, 60), document.calibration
     if rates is not None:
-        lead = f"Each row has the score of a {best} {made} without it; positive class: "
-        lead += f"{rates.positive}."
-        yield Section("rates", "Ranking and thresholds", lead, rates.above_the_slider())
+        introduction = (
+            f"Each row has the score of a {best_name} {fitting_verb} without it; positive class: "
+        )
+        introduction += f"{rates.positive}."
+        yield Section("rates", "Ranking and thresholds", introduction, rates.above_the_slider())
     if calibration is not None:
-        lead = f"Each row has the probability of a {best} {made} without it."
-        yield Section("calibration", "Calibration", lead, (draw_calibration(calibration),))
+        introduction = f"Each row has the probability of a {best_name} {fitting_verb} without it."
+        yield Section("calibration", "Calibration", introduction, (draw_calibration(calibration),))
     if document.validation is not None:
-        lead = f"What a reviewer asks of {best}; each row is predicted by a model {made} "
-        lead += f"without it. Tested on {rows_text(document.validation)}."
-        yield Section("validation", "Validation", lead)
+        introduction = (
+            f"What a reviewer asks of {best_name}; each row is predicted by a model {fitting_verb} "
+        )
+        introduction += f"without it. Tested on {rows_text(document.validation)}."
+        yield Section("validation", "Validation", introduction)
     yield from CLOSING
 
 
-def _areas(document: Assessment) -> dict[str, str]:
-    """Return the honest rank scores of the best learner as texts, by name."""
-    every = {name: honest_rank(document, name) for name in ("auc", "average-precision")}
+def _rank_texts(document: Assessment) -> dict[str, str]:
+    """Return texts of the best learner's honest AUC and average precision, by name."""
+    areas = {name: honest_rank(document, name) for name in ("auc", "average-precision")}
     return {
         name: f"{number(area.value)}, {level_and_ends(area.interval)}"
-        for name, area in every.items()
+        for name, area in areas.items()
         if area is not None and area.value is not None
     }
 
 
 def _notes(document: Assessment) -> list[str]:
-    learners = [(clean(name, 60), each) for name, each in document.ranked_learners.items()]
-    notes = [f"{n}: {clean(note, 400)}" for n, each in learners for note in each.risk.notes]
+    learners = [
+        (escape_and_truncate(name, 60), each) for name, each in document.ranked_learners.items()
+    ]
+    notes = [
+        f"{n}: {escape_and_truncate(note, 400)}" for n, each in learners for note in each.risk.notes
+    ]
     if document.choice is not None:
-        notes += [clean(note, 400) for note in document.choice.notes]
-    notes += [f"{n}: {o.claimed}" for n, o in learners if o.no_selected]
+        notes += [escape_and_truncate(note, 400) for note in document.choice.notes]
+    notes += [f"{n}: {o.claim_text}" for n, o in learners if o.no_selected]
     notes += [
-        f"{clean(each.learner, 60)}, compared with the best: {clean(note, 400)}"
+        f"{escape_and_truncate(each.learner, 60)}, compared with the best: "
+        f"{escape_and_truncate(note, 400)}"
         for each in document.differences
         for note in each.notes
     ]
-    notes += [f"{n}: {o.claimed}" for n, o in learners if not o.no_selected and o.claimed]
-    lacks = [(f"{n}: no learning curve", each.no_learning_curve, 300) for n, each in learners]
-    lacks += [(f"{n}: no risk over time", each.no_over_time, 300) for n, each in learners]
+    notes += [f"{n}: {o.claim_text}" for n, o in learners if not o.no_selected and o.claim_text]
+    missing_parts = [
+        (f"{n}: no learning curve", each.no_learning_curve, 300) for n, each in learners
+    ]
+    missing_parts += [(f"{n}: no risk over time", each.no_over_time, 300) for n, each in learners]
     if document.task == "classification":
-        lacks.append(("no ROC curve", document.no_roc, 200))
-    lacks.append(("no validation", document.no_validation, 300))
-    notes += [f"{what}: {clean(why, most)}" for what, why, most in lacks if why]
+        missing_parts.append(("no ROC curve", document.no_roc, 200))
+    missing_parts.append(("no validation", document.no_validation, 300))
+    notes += [
+        f"{part_text}: {escape_and_truncate(reason, max_length)}"
+        for part_text, reason, max_length in missing_parts
+        if reason
+    ]
     if document.validation is not None:
-        notes += [f"validation: {clean(note, 400)}" for note in document.validation.notes]
+        notes += [
+            f"validation: {escape_and_truncate(note, 400)}" for note in document.validation.notes
+        ]
     if document.missing:
-        listed = ", ".join(clean(name, 60) for name in document.missing)
-        notes.append(f"not assessed, because interrupted: {listed}")
+        missing_names = ", ".join(escape_and_truncate(name, 60) for name in document.missing)
+        notes.append(f"not assessed, because interrupted: {missing_names}")
     return list(dict.fromkeys(notes))[:40]

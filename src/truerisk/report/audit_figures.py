@@ -1,4 +1,4 @@
-"""The figures of an audit: from the claimed to the honest risk, and all settings tried."""
+"""Figures of an audit: the claimed risk next to the honest risk, and all settings tried."""
 
 from __future__ import annotations
 
@@ -6,90 +6,105 @@ import numpy as np
 
 from truerisk.auditing.outcome import Audit, DeclaredOutcome
 from truerisk.core.formats import number, percent
-from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
+from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, drawing_of_rows, shorten
 from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import setting_text
 
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
-LOOKS = {
+STYLES_BY_RISK = {
     "claimed": ("hollow s1", "diamond"),
     "rough": ("hollow muted", "square"),
     "choosing": ("hollow s0", "dot"),
 }
 
-HONEST = (
+HONEST_CAPTION = (
     "The vertical line is the claim. Where it crosses the honest interval, these rows do not "
     "refute it; its distance to the honest {} is the optimism."
 )
-ROUGH = (
+ROUGH_CAPTION = (
     "The vertical line is the claim. The correction uses only the scores of the splits; it may be "
     "too large or too small, and has no interval."
 )
 
 
 def draw_claim(audit: Audit) -> Figure | None:
-    """Draw one row each for the claimed, rough and honest risk.
+    """Draw one row for each of the claimed, roughly corrected and honest risks.
 
-    Return None without the last two.
+    Return None if only one of these risks is known.
     """
-    rungs: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
+    named_risks: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
         ("claimed", audit.claimed),
         ("rough", audit.rough),
         ("choosing", audit.choosing),
     ]
     if not audit.is_rough:
-        rungs.append(("honest", audit.honest))
-    shown = [(name, own) for name, own in rungs if own is not None and own.value is not None]
-    if len(shown) < 2:
+        named_risks.append(("honest", audit.honest))
+    known_risks = [
+        (name, risk) for name, risk in named_risks if risk is not None and risk.value is not None
+    ]
+    if len(known_risks) < 2:
         return None
-    rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
-    about = "; ".join(_label(name, own, noun) for name, own in shown)
-    x = PixelScale.around([end for _, own in shown for end in own.ends], LEFT, WIDTH - 14)
-    drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
-    lower = "" if scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.scoring, 30))}{lower}")
-    drawing.upright(audit.claimed.value, "baseline")
-    for i, (name, own) in enumerate(shown):
-        _rung(drawing, name, own, i + 0.5, noun)
+    is_rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
+    description = "; ".join(_risk_text(name, risk, noun) for name, risk in known_risks)
+    x = PixelScale.around(
+        [axis_value for _, risk in known_risks for axis_value in risk.ends], LEFT, WIDTH - 14
+    )
+    drawing = drawing_of_rows(
+        f"The claim and the honest {noun}", description, x, len(known_risks), ROW, TOP
+    )
+    direction_text = "" if scale.perfect is not None else ", lower is better"
+    drawing.bottom_axis(f"{scale.axis_label(shorten(audit.claimed.scoring, 30))}{direction_text}")
+    drawing.vertical_line(audit.claimed.value, "baseline")
+    for i, (name, risk) in enumerate(known_risks):
+        _draw_rung(drawing, name, risk, i + 0.5, noun)
     return Figure(
         name="claim",
-        title=f"From the claim to the {'corrected' if rough else 'honest'} {noun}",
+        title=f"From the claim to the {'corrected' if is_rough else 'honest'} {noun}",
         drawing=drawing,
-        caption=ROUGH if rough else HONEST.format(noun),
+        caption=ROUGH_CAPTION if is_rough else HONEST_CAPTION.format(noun),
         table=FigureTable.from_rows(
             (noun, "value", "interval"),
-            [[name, number(own.value), str(own.interval or "none")] for name, own in shown],
+            [
+                [name, number(risk.value), str(risk.interval or "none")]
+                for name, risk in known_risks
+            ],
         ),
-        keys=tuple(_key(name, audit) for name, _ in shown),
+        keys=tuple(_legend_entry(name, audit) for name, _ in known_risks),
     )
 
 
-def _rung(drawing: Drawing, name: str, own: WithInterval, y: float, noun: str) -> None:
-    assert own.value is not None
+def _draw_rung(drawing: Drawing, name: str, risk: WithInterval, y: float, noun: str) -> None:
+    assert risk.value is not None
     drawing.row(y, name)
-    look, shape = LOOKS.get(name, ("s0", "dot"))
-    size, tip = 5.6 if name == "honest" else 4, _label(name, own, noun)
-    drawing.estimate(own.value, own.interval, y, tip, look, shape=shape, size=size)
+    css_class, marker = STYLES_BY_RISK.get(name, ("s0", "dot"))
+    marker_size, tooltip = 5.6 if name == "honest" else 4, _risk_text(name, risk, noun)
+    drawing.estimate(
+        risk.value, risk.interval, y, tooltip, css_class, shape=marker, size=marker_size
+    )
 
 
-def _label(name: str, own: WithInterval, noun: str) -> str:
-    text = f"{name} {noun} {number(own.value)}"
-    return text if own.interval is None else f"{text}, interval {own.interval}"
+def _risk_text(name: str, risk: WithInterval, noun: str) -> str:
+    text = f"{name} {noun} {number(risk.value)}"
+    return text if risk.interval is None else f"{text}, interval {risk.interval}"
 
 
-def _key(name: str, audit: Audit) -> Key:
+def _legend_entry(name: str, audit: Audit) -> Key:
     if name == "honest":
-        ends = f", with its {percent(audit.confidence_level)} interval"
-        has = audit.honest is not None and audit.honest.interval is not None
-        return Key("s0", f"honest{ends if has else ''}", "span" if has else "point")
-    look, shape = LOOKS[name]
-    return Key(look, name, shape)
+        interval_text = f", with its {percent(audit.confidence_level)} interval"
+        has_interval = audit.honest is not None and audit.honest.interval is not None
+        return Key(
+            "s0",
+            f"honest{interval_text if has_interval else ''}",
+            "span" if has_interval else "point",
+        )
+    css_class, marker = STYLES_BY_RISK[name]
+    return Key(css_class, name, marker)
 
 
-# ---------------------------------------------------------------- all settings
+# ---------------------------------------------------------------- risks of all settings
 
 
 def draw_settings(audit: Audit) -> Figure | None:
@@ -98,45 +113,50 @@ def draw_settings(audit: Audit) -> Figure | None:
     scores = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
     if len(scores) < 3:
         return None
-    ordered = sorted(scores, key=lambda pair: (scale.gap(pair[0]), pair[1]))
-    places, middle = thinned(len(ordered)), float(np.median([risk for risk, _ in ordered]))
-    honest = None if audit.honest is None else audit.honest.value
-    shown = [risk for risk, _ in ordered] + ([] if honest is None else [honest])
+    ordered_risks = sorted(scores, key=lambda pair: (scale.gap(pair[0]), pair[1]))
+    positions, median_risk = (
+        evenly_spread_positions(len(ordered_risks)),
+        float(np.median([risk for risk, _ in ordered_risks])),
+    )
+    honest_value = None if audit.honest is None else audit.honest.value
+    axis_values = [risk for risk, _ in ordered_risks] + (
+        [] if honest_value is None else [honest_value]
+    )
     drawing = Drawing(
         title="All settings that were tried",
-        about=(
-            f"{len(ordered)} measured {scale.noun}s from {number(ordered[0][0])} to "
-            f"{number(ordered[-1][0])}, median {number(middle)}; chosen was "
+        description=(
+            f"{len(ordered_risks)} measured {scale.noun}s from {number(ordered_risks[0][0])} to "
+            f"{number(ordered_risks[-1][0])}, median {number(median_risk)}; chosen was "
             f"{setting_text(audit.claimed.params)} with {number(audit.claimed.value)}."
         ),
         height=HEIGHT,
-        x=PixelScale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
-        y=PixelScale.around(shown, HEIGHT - MARGIN, 26),
+        x=PixelScale.around([1, len(ordered_risks)], MARGIN, WIDTH - 14, margin=0.03),
+        y=PixelScale.around(axis_values, HEIGHT - MARGIN, 26),
     )
-    drawing.left_axis(scale.axis(columns_of(audit.claimed.scoring, 30)))
-    ticks = [place for place in drawing.x.ticks(6) if place >= 1]
+    drawing.left_axis(scale.axis_label(shorten(audit.claimed.scoring, 30)))
+    ticks = [position for position in drawing.x.ticks(6) if position >= 1]
     drawing.bottom_axis("settings, the best on the left", ticks)
-    if honest is not None:
-        drawing.level(honest, "baseline")
-    within = set(audit.within_one_error)
-    for place in places:
-        risk, candidate = ordered[place]
-        look = "s0" if candidate in within else "hollow muted"
+    if honest_value is not None:
+        drawing.horizontal_line(honest_value, "baseline")
+    within_one_error = set(audit.within_one_error)
+    for position in positions:
+        risk, candidate = ordered_risks[position]
+        css_class = "s0" if candidate in within_one_error else "hollow muted"
         drawing.point(
-            place + 1,
+            position + 1,
             risk,
-            look,
+            css_class,
             f"{setting_text(audit.settings[candidate])}: {number(risk)}",
             size=3,
         )
-    for place, (risk, candidate) in enumerate(ordered):
+    for position, (risk, candidate) in enumerate(ordered_risks):
         if candidate == audit.chosen:
-            drawing.point(place + 1, risk, "ring s0", size=7)
+            drawing.point(position + 1, risk, "ring s0", size=7)
     keys = [Key("s0", "within one standard error of the best")] if audit.within_one_error else []
     keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
-    if honest is not None:
-        rough = "roughly corrected" if audit.is_rough else f"honest {audit.scale.noun}"
-        keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
+    if honest_value is not None:
+        honest_text = "roughly corrected" if audit.is_rough else f"honest {audit.scale.noun}"
+        keys.append(Key("baseline", f"{honest_text}: {number(honest_value)}", "line"))
     return Figure(
         name="settings",
         title="All settings that were tried",
@@ -145,21 +165,21 @@ def draw_settings(audit: Audit) -> Figure | None:
             "The score that the search measured for each setting. The best one, on the left, owes "
             "part of its lead to luck; filled points are within one standard error of it."
         ),
-        table=_table(audit, ordered),
+        table=_settings_table(audit, ordered_risks),
         keys=tuple(keys),
     )
 
 
-def _table(audit: Audit, ordered: list[tuple[float, int]]) -> FigureTable:
-    within = set(audit.within_one_error)
+def _settings_table(audit: Audit, ordered_risks: list[tuple[float, int]]) -> FigureTable:
+    within_one_error = set(audit.within_one_error)
     rows = [
         [
-            setting_text(audit.settings[c]),
+            setting_text(audit.settings[candidate]),
             number(risk),
-            "yes" if c in within else "no",
-            "yes" if c == audit.chosen else "no",
+            "yes" if candidate in within_one_error else "no",
+            "yes" if candidate == audit.chosen else "no",
         ]
-        for risk, c in ordered
+        for risk, candidate in ordered_risks
     ]
-    head = ("setting", audit.scale.noun, "within one standard error", "chosen")
-    return FigureTable.from_rows(head, rows)
+    header = ("setting", audit.scale.noun, "within one standard error", "chosen")
+    return FigureTable.from_rows(header, rows)

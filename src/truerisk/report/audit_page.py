@@ -1,84 +1,94 @@
-"""The page of an audit: the claim of a search, the honest risk, and how it was found."""
+"""The HTML page of an audit: the claim of a search, the honest risk, and its computation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from truerisk.auditing.outcome import Audit, DeclaredOutcome
-from truerisk.core.formats import clean, number, rows_counted, signed
+from truerisk.core.formats import escape_and_truncate, number, rows_counted, signed_number
 from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
-from truerisk.report.figure import FigureTable, known
+from truerisk.report.figure import FigureTable, without_none
 from truerisk.report.layout import CLOSING, Headline, Page, Section, sentences
 from truerisk.report.methods_text import (
     REFERENCES,
     Repeat,
-    computed,
     level_and_ends,
     reference_of,
     value_and_interval,
+    versions_phrase,
 )
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import MODELS_SAW, setting_text
+from truerisk.results.sentences import SEEN_RELATED_ROWS, setting_text
 
-ROUGH = (
+ROUGH_REFERENCE = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "
     "cross-validation. Annals of Applied Statistics 3:822–829."
 )
 
 
 def draw_audit(audit: Audit) -> Page:
-    """Return the page of an audit."""
-    search, source = clean(audit.search, 60), clean(audit.source, 80)
-    scale, name = audit.scale, clean(audit.claimed.scoring, 40)
-    what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
-    n, few = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
-    rows = [rows_counted(audit.n_rows, audit.class_counts if few else {})] if audit.n_rows else []
-    notes = [clean(note, 400) for _, risk in _named(audit) for note in risk.notes]
+    """Return the HTML page of an audit, with its headline, tables, figures and sentences."""
+    search, source = escape_and_truncate(audit.search, 60), escape_and_truncate(audit.source, 80)
+    scale, name = audit.scale, escape_and_truncate(audit.claimed.scoring, 40)
+    loss_or_score = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
+    n_settings, has_few_classes = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
+    rows = (
+        [rows_counted(audit.n_rows, audit.class_counts if has_few_classes else {})]
+        if audit.n_rows
+        else []
+    )
+    notes = [
+        escape_and_truncate(note, 400) for _, risk in _named_risks(audit) for note in risk.notes
+    ]
     values = {
         "eyebrow": "audit",
         "title": f"{source}: audit of a {search}" if source else f"Audit of a {search}",
         "facts": [
             *rows,
-            f"level {clean(audit.level, 20)}",
-            f"{n} setting{'s' if n != 1 else ''}",
+            f"level {escape_and_truncate(audit.level, 20)}",
+            f"{n_settings} setting{'s' if n_settings != 1 else ''}",
             f"chosen {setting_text(audit.claimed.params)}",
             audit.scale.name_for(audit.claimed.scoring),
         ],
         "headline": list(_headline(audit)),
         "conclusion": sentences(audit.conclusion),
         "findings": audit.findings,
-        "risks": _risks(audit),
-        "risks_caption": f"{what}, {scale.better} is better",
-        "legend": _legend(audit),
+        "risks": _risks_table(audit),
+        "risks_caption": f"{loss_or_score}, {scale.better} is better",
+        "legend": _legend_lines(audit),
         "sections": tuple(_sections(audit)),
-        "methods": " ".join(_methods(audit)),
+        "methods": " ".join(_methods_sentences(audit)),
         "references": _references(audit),
-        "repeat": _repeat(audit),
+        "repeat": _repeat_info(audit),
         "notes": list(dict.fromkeys(notes))[:40],
     }
     return Page("audit.html", values)
 
 
 def _headline(audit: Audit) -> Iterator[Headline]:
-    claimed, rough, own = audit.claimed, audit.is_rough, audit.honest
-    name = "Roughly corrected" if rough else f"Report this {audit.scale.noun}"
-    value, interval = (None, None) if own is None else (own.value, own.interval)
-    ends = level_and_ends(interval)
-    yield Headline(name, number(value), ends, "" if rough else "report")
-    yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
+    claimed, is_rough, honest_risk = audit.claimed, audit.is_rough, audit.honest
+    name = "Roughly corrected" if is_rough else f"Report this {audit.scale.noun}"
+    honest_value, interval = (
+        (None, None) if honest_risk is None else (honest_risk.value, honest_risk.interval)
+    )
+    interval_text = level_and_ends(interval)
+    yield Headline(name, number(honest_value), interval_text, "" if is_rough else "report")
+    yield Headline(
+        "The search claims", number(claimed.value), escape_and_truncate(claimed.method, 60)
+    )
     if audit.choosing is not None:
-        alone = number(audit.choosing.value)
-        yield Headline("Corrected for the choice alone", alone, "on splits that mix")
-    order = ["corrected" if rough else "honest", "claimed"]
-    how = " − ".join(order if audit.scale.perfect is None else order[::-1])
-    yield Headline("Optimism", signed(audit.optimism, value), how)
+        choice_only_text = number(audit.choosing.value)
+        yield Headline("Corrected for the choice alone", choice_only_text, "on splits that mix")
+    operands = ["corrected" if is_rough else "honest", "claimed"]
+    difference_text = " − ".join(operands if audit.scale.perfect is None else operands[::-1])
+    yield Headline("Optimism", signed_number(audit.optimism, honest_value), difference_text)
     yield Headline("The claim", *_verdict(audit))
 
 
 def _verdict(audit: Audit) -> tuple[str, str]:
     if audit.refuted is None and audit.mixes:
-        return "unfounded", f"the tested models had seen {MODELS_SAW[audit.mixes]}"
+        return "unfounded", f"the tested models had seen {SEEN_RELATED_ROWS[audit.mixes]}"
     if audit.refuted is None:
         return "open", "without an interval no claim can be refuted"
     if audit.refuted:
@@ -86,66 +96,80 @@ def _verdict(audit: Audit) -> tuple[str, str]:
     return "possible", "it lies inside the honest interval"
 
 
-def _risks(audit: Audit) -> FigureTable:
+def _risks_table(audit: Audit) -> FigureTable:
     rows = [
         [name, number(risk.value), str(risk.interval or "none"), risk.method]
-        for name, risk in _named(audit)
+        for name, risk in _named_risks(audit)
     ]
     return FigureTable.from_rows(("which", audit.scale.noun, "interval", "by"), rows)
 
 
-def _named(audit: Audit) -> list[tuple[str, RiskEstimate | DeclaredOutcome]]:
-    """Return the risks by name; at level "scores" the honest one is the rough one."""
-    honest = None if audit.is_rough else audit.honest
-    named = zip(
+def _named_risks(audit: Audit) -> list[tuple[str, RiskEstimate | DeclaredOutcome]]:
+    """Return the known risks by name; at level "scores" the rough risk replaces the honest one."""
+    honest_outcome = None if audit.is_rough else audit.honest
+    pairs = zip(
         ("claimed", "choosing", "honest", "rough"),
-        (audit.claimed, audit.choosing, honest, audit.rough),
+        (audit.claimed, audit.choosing, honest_outcome, audit.rough),
         strict=True,
     )
-    return [(name, risk) for name, risk in named if risk is not None]
+    return [(name, risk) for name, risk in pairs if risk is not None]
 
 
-def _legend(audit: Audit) -> list[str]:
-    error = ", as an error" if audit.scale.perfect is None else ""
-    lines = [f"claimed: the score of the chosen setting, which is the best of all{error}"]
+def _legend_lines(audit: Audit) -> list[str]:
+    error_text = ", as an error" if audit.scale.perfect is None else ""
+    legend_lines = [
+        f"claimed: the score of the chosen setting, which is the best of all{error_text}"
+    ]
     if audit.choosing is not None:
-        lines.append("choosing: corrected for the choice alone, on the splits of the search")
+        legend_lines.append("choosing: corrected for the choice alone, on the splits of the search")
     if audit.mixes:
-        saw = MODELS_SAW[audit.mixes]
-        lines.append(f"honest: the choice tested by models that have not seen {saw}")
+        unseen_rows = SEEN_RELATED_ROWS[audit.mixes]
+        legend_lines.append(f"honest: the choice tested by models that have not seen {unseen_rows}")
     elif audit.level == "bbc":
-        lines.append("honest: the choice repeated on bootstrap samples, tested out of bag")
+        legend_lines.append("honest: the choice repeated on bootstrap samples, tested out of bag")
     elif _in_pairs(audit):
-        lines.append("honest: each fold tested by the setting that the other folds choose")
+        legend_lines.append("honest: each fold tested by the setting that the other folds choose")
     elif audit.level in ("pairs", "nested"):
-        lines.append("honest: the whole search repeated, tested on rows that took no part in it")
+        legend_lines.append(
+            "honest: the whole search repeated, tested on rows that took no part in it"
+        )
     if audit.rough is not None:
-        lines.append("rough: corrected by the split scores alone; may be too large or too small")
-    return lines
+        legend_lines.append(
+            "rough: corrected by the split scores alone; may be too large or too small"
+        )
+    return legend_lines
 
 
 def _sections(audit: Audit) -> Iterator[Section]:
     yield Section("numbers", "The numbers")
-    if drawn := known(draw_claim(audit), draw_settings(audit)):
-        lead = "The best of many scores looks better than it is, the more so the more there are."
-        yield Section("optimism", "Optimism", lead, drawn)
+    if figures := without_none(draw_claim(audit), draw_settings(audit)):
+        introduction = (
+            "The best of many scores looks better than it is, the more so the more there are."
+        )
+        yield Section("optimism", "Optimism", introduction, figures)
     yield from CLOSING
 
 
-# ---------------------------------------------------------------- what was done, in words
+# ---------------------------------------------------------------- methods paragraph
 
 
-def _methods(audit: Audit) -> Iterator[str]:
-    """Yield the sentences of the methods paragraph."""
-    n, search, claimed = audit.n_candidates, clean(audit.search, 60), audit.claimed
-    compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
+def _methods_sentences(audit: Audit) -> Iterator[str]:
+    """Yield the sentences of the methods paragraph of an audit."""
+    n_settings, search, claimed = (
+        audit.n_candidates,
+        escape_and_truncate(audit.search, 60),
+        audit.claimed,
+    )
+    comparison_text = (
+        f"compared {n_settings} settings and chose" if n_settings > 1 else "tried one setting,"
+    )
     yield (
-        f"A {search} {compared} {setting_text(claimed.params)}, with "
+        f"A {search} {comparison_text} {setting_text(claimed.params)}, with "
         f"{audit.scale.name_for(claimed.scoring)} {number(claimed.value)} by the same scores "
         "that it chose by."
     )
     if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
-        yield _how(audit, audit.honest)
+        yield _honest_sentence(audit, audit.honest)
     if audit.rough is not None:
         yield (
             "The correction of Tibshirani and Tibshirani, from the scores of the splits alone, "
@@ -153,70 +177,75 @@ def _methods(audit: Audit) -> Iterator[str]:
         )
     if audit.refuted is not None:
         yield f"The claim lies {'outside' if audit.refuted else 'inside'} the interval."
-    yield f"{computed(audit.versions)}."
+    yield f"{versions_phrase(audit.versions)}."
 
 
-def _how(audit: Audit, honest: RiskEstimate | DeclaredOutcome) -> str:
-    risk = value_and_interval(honest)
+def _honest_sentence(audit: Audit, honest_outcome: RiskEstimate | DeclaredOutcome) -> str:
+    risk_text = value_and_interval(honest_outcome)
     if audit.mixes:
-        text = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
-        if (alone := audit.choosing) is not None:
-            text += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
-            text += f"{audit.scale.noun} would be {number(alone.value)}"
-        how = clean(honest.method, 80)
-        return f"{text}. Tested by models without these rows ({how}) it was {risk}."
+        text = f"Its splits tested models that saw {SEEN_RELATED_ROWS[audit.mixes]}"
+        if (choice_only := audit.choosing) is not None:
+            method_text = escape_and_truncate(choice_only.method, 80)
+            text += f"; corrected for the choice alone ({method_text}) its "
+            text += f"{audit.scale.noun} would be {number(choice_only.value)}"
+        method_text = escape_and_truncate(honest_outcome.method, 80)
+        return f"{text}. Tested by models without these rows ({method_text}) it was {risk_text}."
     if audit.level == "bbc":
         return (
             "The predictions of every setting for rows left out were made again on the splits of "
             "the search; on rows drawn with replacement the setting was chosen anew and tested on "
-            f"the rows not drawn (bootstrap bias corrected cross-validation), which gave {risk}."
+            "the rows not drawn (bootstrap bias corrected cross-validation), which gave "
+            f"{risk_text}."
         )
-    how = clean(honest.method, 80)
+    method_text = escape_and_truncate(honest_outcome.method, 80)
     if _in_pairs(audit):
         return (
             "Every fold of the search was tested by the setting that the other folds choose, by "
-            f"models that lack a further fold ({how}), which gave {risk}."
+            f"models that lack a further fold ({method_text}), which gave {risk_text}."
         )
     return (
         "The whole search was repeated on training sets and tested on rows that took no part in "
-        f"it ({how}), which gave {risk}."
+        f"it ({method_text}), which gave {risk_text}."
     )
 
 
 def _in_pairs(audit: Audit) -> bool:
-    """Return True if the folds of the search tested the choice among its settings."""
+    """Return True if the search's own folds tested its choice, by leaving out pairs of folds."""
     return audit.honest is not None and audit.honest.method.startswith("pairs")
 
 
 def _references(audit: Audit) -> list[str]:
-    """Return the references of the paragraph."""
-    cited = [REFERENCES["nested"]] if audit.level in ("pairs", "nested") else []
+    """Return the references of the methods paragraph."""
+    cited_references = [REFERENCES["nested"]] if audit.level in ("pairs", "nested") else []
     if audit.level == "bbc" and not audit.mixes:
-        cited = [reference_of("bbc")]
+        cited_references = [reference_of("bbc")]
     if audit.choosing is not None:
-        cited.append(reference_of(audit.choosing.method))
+        cited_references.append(reference_of(audit.choosing.method))
     interval = None if audit.honest is None else audit.honest.interval
     if interval is not None:
-        cited.append(reference_of(interval.method))
-    cited = [reference for reference in dict.fromkeys(cited) if reference]
-    return [*cited, *([ROUGH] if audit.rough is not None else [])]
+        cited_references.append(reference_of(interval.method))
+    cited_references = [reference for reference in dict.fromkeys(cited_references) if reference]
+    return [*cited_references, *([ROUGH_REFERENCE] if audit.rough is not None else [])]
 
 
-def _repeat(audit: Audit) -> Repeat:
-    """Return the command or call, the seed, the fingerprint and the versions.
+def _repeat_info(audit: Audit) -> Repeat:
+    """Return what repeats the audit: command or call, seed, data fingerprint and versions.
 
     If the audit used only the scores of the search, nothing is known about how they were computed.
     """
-    call, honest = "\n".join(clean(line, 1000) for line in audit.command.splitlines()), audit.honest
-    made: dict[str, str] = {}
-    if isinstance(honest, RiskEstimate):
-        made = {"seed": str(honest.seed), "engine": honest.engine}
-        made["data fingerprint"] = honest.data_fingerprint
-    name = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
-    argument = "" if name is None else f"{name}={name}, "
-    rows = "" if audit.level == "scores" else "X, y, "
-    usual = (
-        f"tr.audit(search, {rows}{argument}level={audit.level!r}, "
+    call, honest_risk = (
+        "\n".join(escape_and_truncate(line, 1000) for line in audit.command.splitlines()),
+        audit.honest,
+    )
+    facts: dict[str, str] = {}
+    if isinstance(honest_risk, RiskEstimate):
+        facts = {"seed": str(honest_risk.seed), "engine": honest_risk.engine}
+        facts["data fingerprint"] = honest_risk.data_fingerprint
+    argument_name = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
+    argument = "" if argument_name is None else f"{argument_name}={argument_name}, "
+    data_arguments = "" if audit.level == "scores" else "X, y, "
+    default_call = (
+        f"tr.audit(search, {data_arguments}{argument}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:.15g})"
     )
-    return Repeat.from_call(call or clean(usual, 1000), made, audit.versions)
+    return Repeat.from_call(call or escape_and_truncate(default_call, 1000), facts, audit.versions)

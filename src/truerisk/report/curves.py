@@ -1,4 +1,4 @@
-"""Risk curves of a learner, one drawing per loss; for a grid of two parameters, a heat map."""
+"""Risk curves of a learner, one drawing per loss, and a heat map for two hyperparameters."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.arguments import is_number
-from truerisk.core.formats import clean, number
+from truerisk.core.formats import escape_and_truncate, number
 from truerisk.core.frozen import frozen
-from truerisk.report.figure import Figure, FigureTable, Key, known, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions, without_none
 from truerisk.report.svg import (
     N_SHADES,
     WIDTH,
     Drawing,
     PixelScale,
-    columns_of,
-    of_rows,
+    drawing_of_rows,
     series,
     shape,
+    shorten,
     tick_text,
 )
 from truerisk.results.results import RiskCurve
@@ -28,298 +28,368 @@ from truerisk.results.sentences import setting_text
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 # Smaller parameters, and larger ones than its inverse, are not drawn on a logarithmic axis.
-LEAST = 1e-100
-MOST_MARKS = 48  # maximum number of points of a line with a tooltip for their setting
+SMALLEST_LOGARITHMIC_VALUE = 1e-100
+MOST_MARKS = 48  # Maximum number of points of a line that show their setting as a tooltip.
 IN_ORDER = "setting, in the order of the grid"
-WIDE = 2.0  # number of decades from which a parameter is drawn on a logarithmic axis
-GRID_TOP, GRID_LEFT, MOST = 26, 74, 24
-WIDE_ENOUGH = 40  # minimum width of a cell that shows its number
+DECADES_FOR_LOGARITHMIC_AXIS = (
+    2.0  # A parameter that spans more decades than this gets a logarithmic axis.
+)
+GRID_TOP, GRID_LEFT, LARGEST_GRID_SIDE = 26, 74, 24
+SMALLEST_LABELLED_CELL = 40  # Minimum width of a heat map cell in which its number is written.
 
 
 @frozen
 class Axis:
-    """Positions of the settings: values of the only varying number, or their order in the grid."""
+    """Horizontal positions of settings: values of the varying parameter, or order in the grid."""
 
     name: str
     places: tuple[float, ...]
-    log: bool = False
+    is_logarithmic: bool = False
 
     @classmethod
     def from_settings(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
-        """Place settings at the values of `x`, by default of the only parameter that varies."""
-        varying = list(_varying(settings)) if x is None else [x]
-        in_order = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
-        if len(varying) != 1:
-            return in_order
-        values = [setting.get(varying[0]) for setting in settings]
+        """Place settings at the values of parameter `x`, by default of the only varying one."""
+        varying_names = list(_varying(settings)) if x is None else [x]
+        grid_order_axis = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
+        if len(varying_names) != 1:
+            return grid_order_axis
+        values = [setting.get(varying_names[0]) for setting in settings]
         numbers = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
         if len(numbers) < len(values):
-            return in_order
+            return grid_order_axis
         low, high = min(numbers), max(numbers)
-        log = low > LEAST and high < 1 / LEAST and log10(high) - log10(low) > WIDE
-        return cls(_short(varying[0]) + (", logarithmic" if log else ""), tuple(numbers), log)
+        is_log = (
+            low > SMALLEST_LOGARITHMIC_VALUE
+            and high < 1 / SMALLEST_LOGARITHMIC_VALUE
+            and log10(high) - log10(low) > DECADES_FOR_LOGARITHMIC_AXIS
+        )
+        return cls(
+            _short_name(varying_names[0]) + (", logarithmic" if is_log else ""),
+            tuple(numbers),
+            is_log,
+        )
 
     @property
     def order(self) -> list[int]:
-        """The settings from left to right."""
+        """The numbers of the settings, sorted by position from left to right."""
         return sorted(range(len(self.places)), key=lambda c: self.places[c])
 
 
 def draw_curves(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
 ) -> tuple[Figure, ...]:
-    """Draw a figure per loss of the criteria; return none for a learner with one setting."""
+    """Draw a figure of risk curves for each loss; return () for a learner with one setting."""
     if len(learner.curve) < 2:
         return ()
-    shown, curve = clean(name, 60), learner.curve
+    learner_name, curve = escape_and_truncate(name, 60), learner.curve
     curves = {f"{curve.common.method} (tuned)": curve, **learner.criteria}
     by_loss: dict[str, dict[str, RiskCurve]] = {}
-    for label, each in curves.items():
-        if len(each) == len(curve):
-            by_loss.setdefault(each.common.named_scoring, {})[label] = each
-    heat = draw_heat(shown, curve, f"curve-{number_on_page}-heat")
+    for label, criterion_curve in curves.items():
+        if len(criterion_curve) == len(curve):
+            by_loss.setdefault(criterion_curve.common.named_scoring, {})[label] = criterion_curve
+    heat_map = draw_heat(learner_name, curve, f"curve-{number_on_page}-heat")
     figures = (
-        _of_loss(shown, learner, some, document, f"curve-{number_on_page}-{i}")
-        for i, some in enumerate(by_loss.values())
+        _draw_loss(learner_name, learner, loss_curves, document, f"curve-{number_on_page}-{i}")
+        for i, loss_curves in enumerate(by_loss.values())
     )
-    return known(heat, *figures)
+    return without_none(heat_map, *figures)
 
 
-def _of_loss(
-    shown: str,
+def _draw_loss(
+    learner_name: str,
     learner: TunedLearner,
     curves: Mapping[str, RiskCurve],
     document: Assessment,
     name: str,
 ) -> Figure | None:
     common = next(iter(curves.values())).common
-    loss, scale, own, risk = common.named_scoring, common.scale, learner.curve, learner.risk
-    tuned = own if loss == own.common.named_scoring else None
-    honest = risk.value if loss == risk.named_scoring else None
-    noun = scale.noun.capitalize()
-    chosen = "; ".join(
-        f"{clean(label, 60)} chooses {setting_text(curve.best_params)} "
+    loss, scale, tuning_curve, risk = (
+        common.named_scoring,
+        common.scale,
+        learner.curve,
+        learner.risk,
+    )
+    banded_curve = tuning_curve if loss == tuning_curve.common.named_scoring else None
+    honest_value = risk.value if loss == risk.named_scoring else None
+    loss_noun = scale.noun.capitalize()
+    chosen_text = "; ".join(
+        f"{escape_and_truncate(label, 60)} chooses {setting_text(curve.best_params)} "
         f"with {number(curve.values[curve.best])}"
         for label, curve in curves.items()
     )
-    about = f"{noun} of {len(own)} settings of {shown}. {chosen}."
-    drawing = draw_lines(f"{noun} curve of {shown}", about, curves, banded=tuned, honest=honest)
+    description = f"{loss_noun} of {len(tuning_curve)} settings of {learner_name}. {chosen_text}."
+    drawing = draw_lines(
+        f"{loss_noun} curve of {learner_name}",
+        description,
+        curves,
+        banded=banded_curve,
+        honest_value=honest_value,
+    )
     if drawing is None:
         return None
-    keys = keys_of(curves)
-    if honest is not None:
-        keys.append(Key("honest", f"honest {risk.scale.noun} of tuning", "line"))
-    band = " The band is ± 1 standard error." if tuned and (tuned.std_errors > 0).any() else ""
-    chosen = setting_text(learner.setting)
+    legend = keys_of(curves)
+    if honest_value is not None:
+        legend.append(Key("honest", f"honest {risk.scale.noun} of tuning", "line"))
+    band_text = (
+        " The band is ± 1 standard error."
+        if banded_curve and (banded_curve.std_errors > 0).any()
+        else ""
+    )
+    chosen_text = setting_text(learner.setting)
     return Figure(
         name=name,
-        title=f"{shown}: {scale.name_for(loss)} against its settings",
+        title=f"{learner_name}: {scale.name_for(loss)} against its settings",
         drawing=drawing,
-        caption=f"Rule {clean(document.rule, 40)} chose {chosen}.{band}",
-        table=_table(curves),
-        keys=tuple(keys),
+        caption=f"Rule {escape_and_truncate(document.rule, 40)} chose {chosen_text}.{band_text}",
+        table=_curves_table(curves),
+        keys=tuple(legend),
     )
 
 
 def draw_lines(
     title: str,
-    about: str,
+    description: str,
     curves: Mapping[str, RiskCurve],
     *,
     banded: RiskCurve | None,
-    honest: float | None = None,
+    honest_value: float | None = None,
     x: str | None = None,
 ) -> Drawing | None:
-    """Draw curves of the same settings in one loss; show standard errors of `banded`."""
-    first = next(iter(curves.values()))
-    axis, common = Axis.from_settings(first.candidates, x), first.common
-    heights = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
-    if not heights:
+    """Draw risk curves of the same settings in one loss, and standard errors of `banded`."""
+    first_curve = next(iter(curves.values()))
+    axis, common = Axis.from_settings(first_curve.candidates, x), first_curve.common
+    y_values = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
+    if not y_values:
         return None
     if banded:
-        heights += [value + sign * e for value, e in _errors(banded).values() for sign in (-1, 1)]
-    heights += [honest] if honest is not None else []
+        y_values += [
+            value + sign * e for value, e in _risks_and_errors(banded).values() for sign in (-1, 1)
+        ]
+    y_values += [honest_value] if honest_value is not None else []
     drawing = Drawing(
         title=title,
-        about=about,
+        description=description,
         height=HEIGHT,
-        x=PixelScale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
-        y=PixelScale.around(heights, BOTTOM, TOP),
+        x=PixelScale.around(axis.places, LEFT, WIDTH - 12, log=axis.is_logarithmic, margin=0.03),
+        y=PixelScale.around(y_values, BOTTOM, TOP),
     )
-    drawing.left_axis(common.scale.axis(common.named_scoring))
+    drawing.left_axis(common.scale.axis_label(common.named_scoring))
     drawing.bottom_axis(axis.name, _ticks(axis))
-    if honest is not None:
-        drawing.level(honest, "honest")
+    if honest_value is not None:
+        drawing.horizontal_line(honest_value, "honest")
     if banded:
-        errors = _errors(banded)
-        order = [c for c in axis.order if c in errors]
-        if len(order) > 1:
-            order = [order[i] for i in thinned(len(order))]
-            xs = [axis.places[c] for c in order]
-            lows = [errors[c][0] - errors[c][1] for c in order]
-            highs = [errors[c][0] + errors[c][1] for c in order]
+        errors = _risks_and_errors(banded)
+        sorted_settings = [c for c in axis.order if c in errors]
+        if len(sorted_settings) > 1:
+            sorted_settings = [
+                sorted_settings[index] for index in evenly_spread_positions(len(sorted_settings))
+            ]
+            xs = [axis.places[c] for c in sorted_settings]
+            lows = [errors[c][0] - errors[c][1] for c in sorted_settings]
+            highs = [errors[c][0] + errors[c][1] for c in sorted_settings]
             drawing.band(xs, lows, highs, "s0")
-    for i, (name, curve) in enumerate(curves.items()):
-        _draw_line(drawing, clean(name, 60), curve, axis, i)
+    for index, (name, curve) in enumerate(curves.items()):
+        _draw_line(drawing, escape_and_truncate(name, 60), curve, axis, index)
     return drawing
 
 
 def keys_of(curves: Iterable[str]) -> list[Key]:
     """Return a legend entry for each curve, and for the setting that it chooses."""
-    lines = [Key(series(i), clean(w, 60), shape(i)) for i, w in enumerate(curves)]
-    return [*lines, Key("ring", "chosen by the criterion", "ring")]
+    line_keys = [
+        Key(series(i), escape_and_truncate(name, 60), shape(i)) for i, name in enumerate(curves)
+    ]
+    return [*line_keys, Key("ring", "chosen by the criterion", "ring")]
 
 
-def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
-    """Return risk and standard error of the settings that have both."""
+def _risks_and_errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
+    """Return the risk and the standard error of each setting that has both."""
     pairs = zip(curve.values.tolist(), curve.std_errors.tolist(), strict=True)
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
 
-def _draw_line(drawing: Drawing, name: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:
-    values = {c: v for c, v in enumerate(curve.values.tolist()) if isfinite(v)}
-    finite = [c for c in axis.order if c in values]
-    order = [finite[i] for i in thinned(len(finite))]
-    if curve.best in finite and curve.best not in order:
-        order = sorted([*order, curve.best], key=lambda c: axis.places[c])
-    look = series(number_of)
-    drawing.line([axis.places[c] for c in order], [values[c] for c in order], look)
-    marked = [order[i] for i in thinned(len(order), MOST_MARKS)]
-    for c in marked if curve.best in marked or curve.best not in values else [*marked, curve.best]:
-        tip = f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({name})"
-        place = axis.places[c], values[c]
-        drawing.point(*place, look, tip, shape=shape(number_of), size=3.2)
-    if curve.best in values:
-        drawing.point(axis.places[curve.best], values[curve.best], f"ring {look}", size=7.5)
+def _draw_line(
+    drawing: Drawing, name: str, curve: RiskCurve, axis: Axis, series_number: int
+) -> None:
+    finite_values = {
+        candidate: v for candidate, v in enumerate(curve.values.tolist()) if isfinite(v)
+    }
+    finite_settings = [candidate for candidate in axis.order if candidate in finite_values]
+    drawn_settings = [finite_settings[i] for i in evenly_spread_positions(len(finite_settings))]
+    if curve.best in finite_settings and curve.best not in drawn_settings:
+        drawn_settings = sorted(
+            [*drawn_settings, curve.best], key=lambda candidate: axis.places[candidate]
+        )
+    css_class = series(series_number)
+    drawing.line(
+        [axis.places[candidate] for candidate in drawn_settings],
+        [finite_values[candidate] for candidate in drawn_settings],
+        css_class,
+    )
+    marked_settings = [
+        drawn_settings[i] for i in evenly_spread_positions(len(drawn_settings), MOST_MARKS)
+    ]
+    for candidate in (
+        marked_settings
+        if curve.best in marked_settings or curve.best not in finite_values
+        else [*marked_settings, curve.best]
+    ):
+        tooltip = (
+            f"{setting_text(curve.candidates[candidate])}: "
+            f"{number(finite_values[candidate])}{_error_text(curve, candidate)} ({name})"
+        )
+        point = axis.places[candidate], finite_values[candidate]
+        drawing.point(*point, css_class, tooltip, shape=shape(series_number), size=3.2)
+    if curve.best in finite_values:
+        drawing.point(
+            axis.places[curve.best], finite_values[curve.best], f"ring {css_class}", size=7.5
+        )
 
 
-def _error(curve: RiskCurve, candidate: int) -> str:
+def _error_text(curve: RiskCurve, candidate: int) -> str:
     error = curve.std_errors[candidate]
     return f" ± {number(error)}" if isfinite(error) else ""
 
 
 def _ticks(axis: Axis) -> list[float] | None:
-    """Return a tick for each of a few settings in grid order; None for default ticks."""
-    whole = all(p == int(p) for p in axis.places)
-    if axis.log or not whole or len(axis.places) > 9:
+    """Return a tick for each position if these are few whole numbers; None for default ticks."""
+    are_whole = all(p == int(p) for p in axis.places)
+    if axis.is_logarithmic or not are_whole or len(axis.places) > 9:
         return None
     return sorted(set(axis.places))
 
 
-def _table(curves: Mapping[str, RiskCurve]) -> FigureTable:
-    head = ["setting", *(clean(name, 60) for name in curves)]
+def _curves_table(curves: Mapping[str, RiskCurve]) -> FigureTable:
+    header = ["setting", *(escape_and_truncate(name, 60) for name in curves)]
     settings = next(iter(curves.values())).candidates
     rows = [
-        [setting_text(setting), *(_cell(curve, c) for curve in curves.values())]
+        [setting_text(setting), *(_risk_cell(curve, c) for curve in curves.values())]
         for c, setting in enumerate(settings)
     ]
-    return FigureTable.from_rows(head, rows)
+    return FigureTable.from_rows(header, rows)
 
 
-def _cell(curve: RiskCurve, candidate: int) -> str:
-    others = " may be best (95 %)" if candidate in (curve.rivals or ()) else ""
-    mark = " ← chosen" if candidate == curve.best else others
-    return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
+def _risk_cell(curve: RiskCurve, candidate: int) -> str:
+    rival_mark = " may be best (95 %)" if candidate in (curve.rivals or ()) else ""
+    mark = " ← chosen" if candidate == curve.best else rival_mark
+    return f"{number(curve.values[candidate])}{_error_text(curve, candidate)}{mark}"
 
 
 @frozen
 class SettingGrid:
-    """A full grid of two parameters; `at[row, column]` is the number of the setting."""
+    """Full grid of two hyperparameters; `at[row, column]` is the number of the setting."""
 
-    down: str
-    across: str
+    row_parameter: str
+    column_parameter: str
     rows: tuple[object, ...]
     columns: tuple[object, ...]
-    at: dict[tuple[int, int], int]
+    setting_of_cell: dict[tuple[int, int], int]
 
     @classmethod
     def from_curve(cls, curve: RiskCurve) -> SettingGrid | None:
-        """Arrange settings in a grid.
+        """Arrange the settings of a risk curve in a grid of two varying hyperparameters.
 
         The result is None if not exactly two parameters vary, or if cells are missing or too many.
         """
         values = _varying(curve.candidates)
         if len(values) != 2:
             return None
-        down, across = sorted(values, key=lambda n: (len(values[n]), n))
-        rows, columns = values[down], values[across]
+        row_parameter, column_parameter = sorted(values, key=lambda n: (len(values[n]), n))
+        rows, columns = values[row_parameter], values[column_parameter]
         n_cells = len(rows) * len(columns)
-        if n_cells != len(curve.candidates) or max(len(rows), len(columns)) > MOST:
+        if n_cells != len(curve.candidates) or max(len(rows), len(columns)) > LARGEST_GRID_SIDE:
             return None
         row_of = {repr(v): i for i, v in enumerate(rows)}
         column_of = {repr(v): j for j, v in enumerate(columns)}
-        at = {
-            (row_of[repr(s.get(down))], column_of[repr(s.get(across))]): c
-            for c, s in enumerate(curve.candidates)
+        setting_of_cell = {
+            (
+                row_of[repr(setting.get(row_parameter))],
+                column_of[repr(setting.get(column_parameter))],
+            ): candidate
+            for candidate, setting in enumerate(curve.candidates)
         }
-        if len(at) < n_cells:
+        if len(setting_of_cell) < n_cells:
             return None
-        return cls(_short(down), _short(across), tuple(rows), tuple(columns), at)
+        return cls(
+            _short_name(row_parameter),
+            _short_name(column_parameter),
+            tuple(rows),
+            tuple(columns),
+            setting_of_cell,
+        )
 
 
-def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
-    """Draw the tuning risks over a full grid of two parameters; return None for other grids."""
+def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
+    """Draw a heat map of risks over two hyperparameters; return None if the grid is another."""
     grid = SettingGrid.from_curve(curve)
-    known = [v for v in curve.values.tolist() if isfinite(v)]
-    if grid is None or not known:
+    known_risks = [v for v in curve.values.tolist() if isfinite(v)]
+    if grid is None or not known_risks:
         return None
-    low, high, noun = min(known), max(known), curve.common.scale.noun
-    chosen = setting_text(curve.best_params)
+    low, high, noun = min(known_risks), max(known_risks), curve.common.scale.noun
+    chosen_text = setting_text(curve.best_params)
     n_rows, n_columns = len(grid.rows), len(grid.columns)
-    title = f"{noun.capitalize()}s of {shown} over two parameters"
-    about = f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen}."
+    title = f"{noun.capitalize()}s of {learner_name} over two parameters"
+    description = (
+        f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen_text}."
+    )
     x = PixelScale(0, n_columns, GRID_LEFT, WIDTH - 12)
-    drawing = of_rows(title, about, x, n_rows, max(18, min(30, 300 // n_rows)), GRID_TOP)
-    is_wide = (x.end - x.start) / n_columns > WIDE_ENOUGH
-    for place, candidate in grid.at.items():
+    drawing = drawing_of_rows(
+        title, description, x, n_rows, max(18, min(30, 300 // n_rows)), GRID_TOP
+    )
+    is_wide = (x.end - x.start) / n_columns > SMALLEST_LABELLED_CELL
+    for cell, candidate in grid.setting_of_cell.items():
         value = curve.values[candidate]
         share = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
-        shade, tip = round(N_SHADES * share), f"{setting_text(curve.candidates[candidate])}: "
-        row, column = place
-        drawing.cell(column, row, shade, tip + number(value))
+        shade, tooltip = round(N_SHADES * share), f"{setting_text(curve.candidates[candidate])}: "
+        row, column = cell
+        drawing.cell(column, row, shade, tooltip + number(value))
         if is_wide:
-            drawing.inscription(column, row, shade, number(value, 3))
+            drawing.cell_text(column, row, shade, number(value, 3))
         if candidate == curve.best:
             drawing.frame(column, row)
-    for i, named in enumerate(grid.rows):
-        drawing.row(i + 0.5, _cell_text(named), 10, "tick")
-    some = range(0, n_columns, 1 + n_columns // 10)
-    names = {j + 0.5: columns_of(_cell_text(grid.columns[j]), 9) for j in some}
-    drawing.bottom_names(names, grid.across)
-    drawing.left_axis(grid.down, ())
+    for i, row_value in enumerate(grid.rows):
+        drawing.row(i + 0.5, _cell_text(row_value), 10, "tick")
+    labelled_columns = range(0, n_columns, 1 + n_columns // 10)
+    names = {j + 0.5: shorten(_cell_text(grid.columns[j]), 9) for j in labelled_columns}
+    drawing.bottom_names(names, grid.column_parameter)
+    drawing.left_axis(grid.row_parameter, ())
     return Figure(
         name=name,
-        title=f"{shown}: {noun}s over {grid.down} and {grid.across}",
+        title=f"{learner_name}: {noun}s over {grid.row_parameter} and {grid.column_parameter}",
         drawing=drawing,
         caption=f"The stronger the shade, the larger the {noun} (by "
-        f"{clean(curve.common.method, 60)}, while tuning). The frame marks the chosen setting, "
-        f"{chosen}.",
+        f"{escape_and_truncate(curve.common.method, 60)}, while tuning). The frame marks the "
+        "chosen setting, "
+        f"{chosen_text}.",
         table=_grid_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),
     )
 
 
 def _varying(settings: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
-    """Return the distinct values, in order, of every parameter that has more than one."""
+    """Return the distinct values of each parameter that varies, in order of first occurrence."""
     names = dict.fromkeys(name for setting in settings for name in setting)
     values = {n: list({repr(s.get(n)): s.get(n) for s in settings}.values()) for n in names}
-    return {name: each for name, each in values.items() if len(each) > 1}
+    return {name: distinct for name, distinct in values.items() if len(distinct) > 1}
 
 
-def _short(name: str) -> str:
-    return clean(name.rpartition("__")[2], 40)
+def _short_name(name: str) -> str:
+    return escape_and_truncate(name.rpartition("__")[2], 40)
 
 
-def _cell_text(value: Any) -> str:
-    return tick_text(value) if is_number(value) else clean(str(value), 40)
+def _cell_text(param_value: Any) -> str:
+    return (
+        tick_text(param_value)
+        if is_number(param_value)
+        else escape_and_truncate(str(param_value), 40)
+    )
 
 
 def _grid_table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
     cells = [
         [
             _cell_text(row),
-            *(number(curve.values[grid.at[i, j]]) for j in range(len(grid.columns))),
+            *(number(curve.values[grid.setting_of_cell[i, j]]) for j in range(len(grid.columns))),
         ]
         for i, row in enumerate(grid.rows)
     ]
-    return FigureTable.from_rows([grid.down, *map(_cell_text, grid.columns)], cells)
+    return FigureTable.from_rows([grid.row_parameter, *map(_cell_text, grid.columns)], cells)

@@ -1,4 +1,4 @@
-"""A figure of the page: a drawing, its legend, and the same numbers as a table."""
+"""Figures of a page: a drawing, its legend, and the same numbers as a table."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from markupsafe import Markup
 from truerisk.core.frozen import frozen
 from truerisk.report.svg import Drawing
 
-MOST_ROWS = 60  # Maximum number of table rows on the page. The JSON has all of them.
-MOST_POINTS = 400  # maximum number of points of a line
+MOST_ROWS = 60  # Maximum number of rows of a table on the page; the JSON has all rows.
+MOST_POINTS = 400  # Maximum number of points of a line in a figure.
 
 
 @frozen
 class FigureTable:
-    """Table cells with column heads; numeric columns are right-aligned."""
+    """Table with column heads and text cells; numeric columns are right-aligned."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_left_out: int = 0
 
     @classmethod
-    def from_rows(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
-        """Return a table of at most `MOST_ROWS` rows."""
-        retained = tuple(tuple(row) for row in rows[:MOST_ROWS])
-        return cls(tuple(head), retained, len(rows) - len(retained))
+    def from_rows(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
+        """Build a table from the first `MOST_ROWS` rows, and count the rows that are left out."""
+        first_rows = tuple(tuple(row) for row in rows[:MOST_ROWS])
+        return cls(tuple(header), first_rows, len(rows) - len(first_rows))
 
     @cached_property
     def looks(self) -> tuple[str, ...]:
-        """The CSS class of each column."""
+        """The CSS class of each column, "number" or "words"."""
         return tuple(
             "number" if all(_is_number(row[j]) for row in self.rows) else "words"
             for j in range(len(self.head))
@@ -40,16 +40,16 @@ class FigureTable:
 
 @frozen
 class Key:
-    """An entry of a legend: a small drawing of the mark and its meaning."""
+    """Entry of a figure's legend: the style and kind of a mark, and its meaning."""
 
-    look: str
+    css_class: str
     text: str
     kind: str = "point"
 
 
 @frozen
 class Figure:
-    """A drawing with title, caption, table and legend."""
+    """Figure of a page: a drawing with title, caption, table and legend."""
 
     name: str
     title: str
@@ -57,17 +57,19 @@ class Figure:
     caption: str
     table: FigureTable
     keys: tuple[Key, ...] = ()
-    here: tuple[float, float] | None = None  # a point that the slider of the page moves
-    steps: tuple[str, ...] = ()  # texts for its points at each x, selected by a slider of the page
+    # Position of a point that the slider of the page moves.
+    slider_point: tuple[float, float] | None = None
+    # Texts for the points at each x; a slider of the page selects one of them.
+    steps: tuple[str, ...] = ()
 
     @property
     def svg(self) -> Markup:
         """Drawing of the figure as SVG."""
-        return self.drawing.svg(f"drawing-{self.name}", self.here)
+        return self.drawing.svg(f"drawing-{self.name}", self.slider_point)
 
 
-def known(*figures: Figure | None) -> tuple[Figure, ...]:
-    """Return the figures that are not None."""
+def without_none(*figures: Figure | None) -> tuple[Figure, ...]:
+    """Return the figures without those that are None."""
     return tuple(figure for figure in figures if figure is not None)
 
 
@@ -75,12 +77,12 @@ def _is_number(cell: str) -> bool:
     return not cell or cell in "–" or cell.lstrip("+-−[")[:1].isdigit()
 
 
-# Maximum number of corners of a line. If there are more, a selection is drawn.
+# Maximum number of corners of a line. If a line has more, evenly spread corners are drawn.
 MOST_CORNERS = 4_000
 
 
 def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
-    """Return the positions without which the line through all points would look different.
+    """Return the positions of the points at which a line through all points changes direction.
 
     Points on a straight piece of the line are left out. If more than `MOST_CORNERS` corners remain,
     that many are selected, evenly spread.
@@ -89,16 +91,22 @@ def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
     [0, 2, 3, 4]
     """
     dx, dy = np.diff(xs), np.diff(ys)
-    moves = np.flatnonzero((dx != 0) | (dy != 0))
-    dx, dy = dx[moves], dy[moves]
+    moving = np.flatnonzero((dx != 0) | (dy != 0))
+    dx, dy = dx[moving], dy[moving]
     lengths = np.abs(dx) + np.abs(dy)
-    turns = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * lengths[:-1] * lengths[1:]
-    retained = [0, *(moves[1:][turns]).tolist(), *([len(xs) - 1] if len(xs) > 1 else [])]
-    return [retained[i] for i in thinned(len(retained), MOST_CORNERS)]
+    has_turn = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * lengths[:-1] * lengths[1:]
+    corner_positions = [
+        0,
+        *(moving[1:][has_turn]).tolist(),
+        *([len(xs) - 1] if len(xs) > 1 else []),
+    ]
+    return [
+        corner_positions[i] for i in evenly_spread_positions(len(corner_positions), MOST_CORNERS)
+    ]
 
 
-def thinned(n: int, most: int = MOST_POINTS) -> list[int]:
-    """Return at most `most` of n positions, evenly spread, including the first and the last."""
-    if n <= most:
+def evenly_spread_positions(n: int, max_positions: int = MOST_POINTS) -> list[int]:
+    """Return at most `max_positions` of the positions 0 to n - 1, evenly spread, with both ends."""
+    if n <= max_positions:
         return list(range(n))
-    return sorted({round(i * (n - 1) / (most - 1)) for i in range(most)})
+    return sorted({round(i * (n - 1) / (max_positions - 1)) for i in range(max_positions)})

@@ -1,7 +1,7 @@
-"""The parts that all pages share: headings, headline numbers, style and script, in one file.
+"""Elements that all HTML pages share: headings, headline numbers, style and script.
 
-`layout.html` is the frame, `macros.html` has tables and figures, and `page.html` and `audit.html`
-fill it.
+`layout.html` is the frame of a page, `macros.html` has templates of tables and figures, and
+`page.html` and `audit.html` fill the frame.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.errors import xml_text
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 @frozen
 class Section:
-    """A heading with its figures."""
+    """Section of a page: a heading, an introduction and figures."""
 
     name: str
     title: str
@@ -33,78 +33,80 @@ class Section:
 
 
 CLOSING = Section("methods", "What was done"), Section("repeat", "How to repeat it")
-"""The last sections of a page, which its templates fill."""
+"""The last two sections of every page, whose text the template of the page provides."""
 
 
 @frozen
 class Headline:
-    """One of the headline numbers at the top."""
+    """One of the headline numbers at the top of a page."""
 
     name: str
     value: str
-    under: str
-    look: str = ""
+    subtitle: str
+    css_class: str = ""
 
 
-BARE: Mapping[str, Any] = {
+EMPTY_VALUES: Mapping[str, Any] = {
     **dict.fromkeys(("facts", "headline", "findings", "references", "described", "notes"), ()),
     "methods": "",
     "repeat": None,
 }
-"""Default values for the parts that a page may lack."""
+"""Default values of the template for elements that a page may lack."""
 
 
 @frozen
 class Page:
-    """The template of a page, and the values that fill it."""
+    """Name of a page's template, and the values that fill it."""
 
     template: str
     values: Mapping[str, Any]
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """The figures of its sections and of an included validation, in order."""
-        inside = [part.section for part in self.values.get("validation", ())]
-        sections = *self.values["sections"], *inside
+        """All figures of the page, in order: those of its sections, then of its validation."""
+        validation_sections = [part.section for part in self.values.get("validation", ())]
+        sections = *self.values["sections"], *validation_sections
         return tuple(figure for section in sections for figure in section.figures)
 
     def rendered(self) -> str:
-        """Return the HTML, whose policy allows only the style and script of this page."""
-        template, values = template_of(self.template), {**BARE, **self.values}
+        """Return the HTML, whose security policy allows only the style and script of this page."""
+        template, values = template_of(self.template), {**EMPTY_VALUES, **self.values}
         page: str = xml_text(template.render(values, nonce=""))
-        # The nonce is a word that no text on the page can predict. It is the same for the same
-        # page.
+        # No text on the page can contain the nonce, because it is a hash of the whole page.
+        # Equal pages have equal nonces.
         nonce = hashlib.sha256(page.encode("utf-8")).hexdigest()[:32]
         return xml_text(template.render(values, nonce=nonce)) + "\n"
 
 
 def sentences(text: str) -> list[str]:
-    """Split a conclusion into sentences, without breaking decimals and names."""
-    parts = text.replace(". ", ".\n").splitlines()
-    return [clean(part, 4000) for part in parts if part.strip()]
+    """Split a text into sentences, without breaking decimal numbers and names."""
+    lines = text.replace(". ", ".\n").splitlines()
+    return [
+        escape_and_truncate(sentence_text, 4000) for sentence_text in lines if sentence_text.strip()
+    ]
 
 
 def today() -> str:
-    """Return today's date, or that of SOURCE_DATE_EPOCH for reproducible builds."""
+    """Format today's date, or the date of SOURCE_DATE_EPOCH for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    day = (
+    date = (
         datetime.fromtimestamp(int(epoch), UTC)
         if epoch.isdecimal()
         else datetime.now().astimezone()
     )
-    return f"{day.day} {day:%B %Y}"
+    return f"{date.day} {date:%B %Y}"
 
 
 @cache
 def template_of(name: str) -> Any:
-    """Return a template, parsed once, that escapes all inserted text."""
+    """Return a Jinja template, which is parsed once and escapes all inserted text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters["clean"] = clean
+    environment.filters["clean"] = escape_and_truncate
     environment.globals["today"] = today
     for label, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
         environment.globals[label] = Markup((HERE / file).read_text(encoding="utf-8"))

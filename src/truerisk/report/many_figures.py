@@ -1,4 +1,4 @@
-"""The figures of a comparison over data sets: critical differences, heat table, effects."""
+"""Figures of a comparison over data sets: average ranks, values as heat map, and differences."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from math import ceil, floor
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.comparison.method_pairs import MethodPair
-from truerisk.core.formats import clean, number, percent
+from truerisk.core.formats import escape_and_truncate, number, percent
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
     N_SHADES,
     WIDTH,
     Drawing,
     PixelScale,
-    columns_of,
-    of_rows,
+    drawing_of_rows,
+    shorten,
     tick_text,
 )
 from truerisk.results.interval import Reported
@@ -23,167 +23,202 @@ MARGIN, STEP = 132, 24
 MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
 
 
-# ---------------------------------------------------------------- critical differences
+# ---------------------------------------------------------------- average ranks of methods
 
 
-def draw_ranks(many: ManyComparison) -> Figure | None:
+def draw_ranks(comparison: ManyComparison) -> Figure | None:
     """Draw a row per method with its average rank, then a row per group of similar methods.
 
     The last row shows the critical difference, cut at the end of the scale. The result is None if
     there are too few data sets.
     """
-    if not many.is_ranked:
+    if not comparison.is_ranked:
         return None
-    ranks, cd = dict(many.ordered), many.critical_difference
-    # The axis ends at whole ranks, and the best stands on top.
-    low, high = floor(min(many.ranks)), max(ceil(max(many.ranks)), floor(min(many.ranks)) + 1)
-    drawing = of_rows(
+    ranks, critical_difference = dict(comparison.ordered), comparison.critical_difference
+    # The axis ends at whole ranks, and the method with the best rank is in the top row.
+    low, high = (
+        floor(min(comparison.ranks)),
+        max(ceil(max(comparison.ranks)), floor(min(comparison.ranks)) + 1),
+    )
+    drawing = drawing_of_rows(
         "Average ranks and the critical difference",
-        "; ".join(f"{clean(name, 60)} {rank:.2f}" for name, rank in many.ordered),
+        "; ".join(
+            f"{escape_and_truncate(name, 60)} {rank:.2f}" for name, rank in comparison.ordered
+        ),
         PixelScale(low - 0.05, high + 0.05, MARGIN, WIDTH - 14),
-        len(ranks) + len(many.alike) + 1,
+        len(ranks) + len(comparison.alike) + 1,
         STEP,
         14,
     )
     drawing.bottom_axis("average rank, 1 is best", range(low, high + 1, max(1, (high - low) // 8)))
-    for i, (name, rank) in enumerate(many.ordered):
-        drawing.row(i + 0.5, clean(name, 60))
-        drawing.slope(drawing.x.low, i + 0.5, rank, i + 0.5, "way")
-        drawing.point(rank, i + 0.5, "s0", f"{clean(name, 60)}: average rank {rank:.3f}", size=5)
-    for i, group in enumerate(many.alike, len(ranks)):
-        ends = [ranks[name] for name in group]
-        drawing.row(i + 0.5, "not told apart")
-        drawing.span(min(ends), max(ends), i + 0.5, "s3")
-    bottom = len(ranks) + len(many.alike) + 0.5
-    drawing.row(bottom, "critical difference", 19)
-    drawing.span(low, min(low + cd, high), bottom, "muted")
+    for index, (name, rank) in enumerate(comparison.ordered):
+        drawing.row(index + 0.5, escape_and_truncate(name, 60))
+        drawing.slope(drawing.x.low, index + 0.5, rank, index + 0.5, "way")
+        drawing.point(
+            rank,
+            index + 0.5,
+            "s0",
+            f"{escape_and_truncate(name, 60)}: average rank {rank:.3f}",
+            size=5,
+        )
+    for index, group in enumerate(comparison.alike, len(ranks)):
+        group_ranks = [ranks[name] for name in group]
+        drawing.row(index + 0.5, "not told apart")
+        drawing.span(min(group_ranks), max(group_ranks), index + 0.5, "s3")
+    last_row = len(ranks) + len(comparison.alike) + 0.5
+    drawing.row(last_row, "critical difference", 19)
+    drawing.span(low, min(low + critical_difference, high), last_row, "muted")
     return Figure(
         name="ranks",
         title="Average ranks",
         drawing=drawing,
         caption=(
-            f"1 is best. Bars join methods whose average ranks differ by less than the critical "
-            f"difference, {cd:.2f} (Nemenyi's test of all pairs). It depends on which other "
-            "methods are there; the tests of pairs below do not."
+            "1 is best. Bars join methods whose average ranks differ by less than the critical "
+            f"difference, {critical_difference:.2f} (Nemenyi's test of all pairs). It depends on "
+            "which other methods are there; the tests of pairs below do not."
         ),
         table=FigureTable.from_rows(
             ("method", "average rank"),
-            [[clean(name, 60), f"{rank:.3f}"] for name, rank in many.ordered],
+            [[escape_and_truncate(name, 60), f"{rank:.3f}"] for name, rank in comparison.ordered],
         ),
         keys=(
-            *((Key("s3", f"ranks within {cd:.2f} of each other", "line"),) if many.alike else ()),
-            Key("muted", f"critical difference {cd:.2f}", "line"),
+            *(
+                (Key("s3", f"ranks within {critical_difference:.2f} of each other", "line"),)
+                if comparison.alike
+                else ()
+            ),
+            Key("muted", f"critical difference {critical_difference:.2f}", "line"),
         ),
     )
 
 
-# ---------------------------------------------------------------- the table data set × method
+# ---------------------------------------------------------------- heat map of data sets and methods
 
 
-def draw_values(many: ManyComparison) -> Figure:
-    """Draw a row per data set; the best value has a frame, and a darker shade is worse."""
-    order = [many.methods.index(name) for name, _ in many.ordered[:MOST_ACROSS]]
-    rows = range(min(len(many.data_sets), MOST_DRAWN))
-    top, high = 20, 24
-    bottom = top + high * len(rows)
-    # Many names would overlap, so that every other one is placed a line lower.
-    lines = 1 + (len(order) > 3)
+def draw_values(comparison: ManyComparison) -> Figure:
+    """Draw a heat map with a row per data set; the best value has a frame, darker is worse."""
+    method_numbers = [
+        comparison.methods.index(name) for name, _ in comparison.ordered[:MOST_ACROSS]
+    ]
+    rows = range(min(len(comparison.data_sets), MOST_DRAWN))
+    top_margin, row_height = 20, 24
+    bottom = top_margin + row_height * len(rows)
+    # Names of more than three methods would overlap, so every other name is placed a line lower.
+    n_lines = 1 + (len(method_numbers) > 3)
     drawing = Drawing(
-        title=f"{clean(many.quantity, 60)} by data set and method",
-        about="Within each data set the best method is framed; a stronger shade is worse.",
-        height=bottom + 14 * lines + 8,
-        x=PixelScale(0, len(order), MARGIN, WIDTH - 8),
-        y=PixelScale(0, len(rows), top, bottom),
+        title=f"{escape_and_truncate(comparison.quantity, 60)} by data set and method",
+        description="Within each data set the best method is framed; a stronger shade is worse.",
+        height=bottom + 14 * n_lines + 8,
+        x=PixelScale(0, len(method_numbers), MARGIN, WIDTH - 8),
+        y=PixelScale(0, len(rows), top_margin, bottom),
     )
-    width = (WIDTH - 8 - MARGIN) / len(order)
+    column_width = (WIDTH - 8 - MARGIN) / len(method_numbers)
     for i in rows:
-        _row(drawing, many, i, order, is_wide=width > 38)
-    room = max(3, int(lines * width / 7.5))
-    names = [columns_of(clean(many.methods[method], 60), room) for method in order]
-    drawing.bottom_names({j + 0.5: name for j, name in enumerate(names)}, n_lines=lines)
-    left_out = len(many.data_sets) - len(rows), len(many.methods) - len(order)
+        _draw_data_set(drawing, comparison, i, method_numbers, is_wide=column_width > 38)
+    max_letters = max(3, int(n_lines * column_width / 7.5))
+    names = [
+        shorten(escape_and_truncate(comparison.methods[method], 60), max_letters)
+        for method in method_numbers
+    ]
+    drawing.bottom_names({j + 0.5: name for j, name in enumerate(names)}, n_lines=n_lines)
+    left_out = len(comparison.data_sets) - len(rows), len(comparison.methods) - len(method_numbers)
     return Figure(
         name="values",
         title="Data set × method",
         drawing=drawing,
         caption=(
-            f"{clean(many.quantity, 60)}; {clean(many.terms.better, 10)} is better. Shades are "
+            f"{escape_and_truncate(comparison.quantity, 60)}; "
+            f"{escape_and_truncate(comparison.terms.better, 10)} is better. "
+            "Shades are "
             "relative within each data set, from the best (faint, framed) to the worst (strong). "
-            f"– is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
+            f"– is missing; a star marks data sets that took no part.{_left_out_text(left_out)}"
         ),
         table=FigureTable.from_rows(
-            ["data set", *(clean(many.methods[j], 40) for j in order)],
+            ["data set", *(escape_and_truncate(comparison.methods[j], 40) for j in method_numbers)],
             [
-                [clean(name, 60), *(number(values[j]) for j in order)]
-                for name, values in zip(many.data_sets, many.values, strict=True)
+                [escape_and_truncate(name, 60), *(number(values[j]) for j in method_numbers)]
+                for name, values in zip(comparison.data_sets, comparison.values, strict=True)
             ],
         ),
         keys=(Key("h0", "best of its data set", "cell"), Key("h8", "worst", "cell")),
     )
 
 
-def _undrawn(left_out: tuple[int, int]) -> str:
-    parts = [
-        f"{n} further {what}{'' if n == 1 else 's'}"
-        for n, what in zip(left_out, ("data set", "method"), strict=True)
+def _left_out_text(left_out: tuple[int, int]) -> str:
+    texts = [
+        f"{n} further {noun}{'' if n == 1 else 's'}"
+        for n, noun in zip(left_out, ("data set", "method"), strict=True)
         if n > 0
     ]
-    return f" Not drawn: {' and '.join(parts)}; the JSON has them." if parts else ""
+    return f" Not drawn: {' and '.join(texts)}; the JSON has them." if texts else ""
 
 
-def _row(
-    drawing: Drawing, many: ManyComparison, i: int, order: list[int], *, is_wide: bool
+def _draw_data_set(
+    drawing: Drawing,
+    comparison: ManyComparison,
+    row: int,
+    method_numbers: list[int],
+    *,
+    is_wide: bool,
 ) -> None:
-    values = many.values[i]
-    there = [v for v in values if v is not None]
-    # Shades go from 0, the best value of the data set, to `N_SHADES`, its worst.
-    worst, best = max(there, default=0.0), min(there, default=0.0)
-    if many.terms.better != "lower":
-        worst, best = best, worst
-    star = "*" if many.data_sets[i] in many.left_out else ""
-    name = columns_of(clean(many.data_sets[i], 60), 17) + star
-    drawing.row(i + 0.5, name, 18, "tick")
-    for j, method in enumerate(order):
+    values = comparison.values[row]
+    known_values = [v for v in values if v is not None]
+    # Shades go from 0 for the best value of the data set to `N_SHADES` for its worst value.
+    worst_value, best_value = max(known_values, default=0.0), min(known_values, default=0.0)
+    if comparison.terms.better != "lower":
+        worst_value, best_value = best_value, worst_value
+    left_out_mark = "*" if comparison.data_sets[row] in comparison.left_out else ""
+    name = shorten(escape_and_truncate(comparison.data_sets[row], 60), 17) + left_out_mark
+    drawing.row(row + 0.5, name, 18, "tick")
+    for column, method in enumerate(method_numbers):
         value = values[method]
         shade = 0
-        if value is not None and worst != best:
-            shade = round(N_SHADES * abs(value - best) / abs(worst - best))
-        tip = f"{clean(many.data_sets[i], 60)}, {clean(many.methods[method], 60)}: {number(value)}"
+        if value is not None and worst_value != best_value:
+            shade = round(N_SHADES * abs(value - best_value) / abs(worst_value - best_value))
+        tooltip = (
+            f"{escape_and_truncate(comparison.data_sets[row], 60)}, "
+            f"{escape_and_truncate(comparison.methods[method], 60)}: "
+            f"{number(value)}"
+        )
         if value is not None:
-            drawing.cell(j, i, shade, tip)
+            drawing.cell(column, row, shade, tooltip)
         if is_wide or value is None:
-            drawing.inscription(j, i, shade, number(value, 3))
-        if value is not None and shade == 0 and value == best:
-            drawing.frame(j, i)
+            drawing.cell_text(column, row, shade, number(value, 3))
+        if value is not None and shade == 0 and value == best_value:
+            drawing.frame(column, row)
 
 
-# ---------------------------------------------------------------- effects
+# ---------------------------------------------------------------- differences of pairs of methods
 
 
-def draw_effects(many: ManyComparison) -> Figure:
-    """Draw the difference of each pair with its interval, and the region of equivalence."""
-    pairs = many.pairs[:MOST_PAIRS]
-    ends = [end for p in pairs for end in Reported(p.difference, p.interval, "").ends]
-    ends += [-many.terms.rope, many.terms.rope]
-    about = "; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20])
-    x = PixelScale.around(ends, 190, WIDTH - 14)
-    drawing = of_rows("Differences of two methods", about, x, len(pairs), STEP, 26)
-    if many.terms.rope:
-        rope = many.terms.rope
+def draw_effects(comparison: ManyComparison) -> Figure:
+    """Draw the difference of each pair of methods with its interval and the equivalence region."""
+    pairs = comparison.pairs[:MOST_PAIRS]
+    axis_values = [
+        axis_value for p in pairs for axis_value in Reported(p.difference, p.interval, "").ends
+    ]
+    axis_values += [-comparison.terms.rope, comparison.terms.rope]
+    description = "; ".join(f"{_pair_name(p)}: {number(p.difference)}" for p in pairs[:20])
+    x = PixelScale.around(axis_values, 190, WIDTH - 14)
+    drawing = drawing_of_rows("Differences of two methods", description, x, len(pairs), STEP, 26)
+    if comparison.terms.rope:
+        rope = comparison.terms.rope
         drawing.band([-rope, rope], [0, 0], [len(pairs), len(pairs)], "s5")
-    drawing.bottom_axis(f"difference a − b ({many.terms.better} is better)")
-    drawing.upright(0.0, "baseline")
+    drawing.bottom_axis(f"difference a − b ({comparison.terms.better} is better)")
+    drawing.vertical_line(0.0, "baseline")
     for i, pair in enumerate(pairs):
-        y = i + 0.5
-        name = " − ".join(columns_of(clean(name, 60), 12) for name in (pair.a, pair.b))
-        drawing.row(y, name, len(name), "tick")
-        tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
-        drawing.estimate(pair.difference, pair.interval, y, tip)
-    level = f"{percent(many.terms.confidence_level)} interval"
-    keys = [Key("s0", f"difference and {level}", "span")]
-    if many.terms.rope:
-        keys.append(Key("s5", f"within {tick_text(many.terms.rope)}: practically the same", "band"))
-    more = len(many.pairs) - len(pairs)
+        row = i + 0.5
+        name = " − ".join(shorten(escape_and_truncate(name, 60), 12) for name in (pair.a, pair.b))
+        drawing.row(row, name, len(name), "tick")
+        tooltip = f"{_pair_name(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
+        drawing.estimate(pair.difference, pair.interval, row, tooltip)
+    interval_name = f"{percent(comparison.terms.confidence_level)} interval"
+    legend = [Key("s0", f"difference and {interval_name}", "span")]
+    if comparison.terms.rope:
+        legend.append(
+            Key("s5", f"within {tick_text(comparison.terms.rope)}: practically the same", "band")
+        )
+    n_further = len(comparison.pairs) - len(pairs)
     return Figure(
         name="effects",
         title="Differences of two methods",
@@ -191,23 +226,23 @@ def draw_effects(many: ManyComparison) -> Figure:
         caption=(
             "The Hodges–Lehmann estimate over data sets (the middle of the means of any two "
             "differences) with the interval of the signed-rank test."
-            + (f" {more} further pairs are in the JSON." if more > 0 else "")
+            + (f" {n_further} further pairs are in the JSON." if n_further > 0 else "")
         ),
         table=FigureTable.from_rows(
             ("a", "b", "a − b", "interval"),
             [
                 [
-                    clean(p.a, 60),
-                    clean(p.b, 60),
+                    escape_and_truncate(p.a, 60),
+                    escape_and_truncate(p.b, 60),
                     number(p.difference),
                     str(p.interval or "none"),
                 ]
-                for p in many.pairs
+                for p in comparison.pairs
             ],
         ),
-        keys=tuple(keys),
+        keys=tuple(legend),
     )
 
 
-def _named(pair: MethodPair) -> str:
-    return f"{clean(pair.a, 60)} − {clean(pair.b, 60)}"
+def _pair_name(pair: MethodPair) -> str:
+    return f"{escape_and_truncate(pair.a, 60)} − {escape_and_truncate(pair.b, 60)}"

@@ -1,4 +1,4 @@
-"""The page of a comparison over many data sets."""
+"""The HTML page of a comparison of several methods over many data sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truerisk.comparison.many_comparison import (
     pairs_table,
     splits_table,
 )
-from truerisk.core.formats import clean, first_few
+from truerisk.core.formats import escape_and_truncate, join_first_words
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import CLOSING, Headline, Page, Section
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
@@ -55,148 +55,178 @@ PAIRS_CAPTION = (
 )
 
 
-def draw_many(many: ManyComparison) -> Page:
-    """Return the page of a comparison."""
-    n, k = len(many.data_sets), len(many.methods)
-    name = clean(many.name, 80)
-    took = f"{many.n_compared} of {len(many.data_sets)} data sets compared"
+def draw_many(comparison: ManyComparison) -> Page:
+    """Return the HTML page of a comparison of methods over data sets."""
+    n_data_sets, n_methods = len(comparison.data_sets), len(comparison.methods)
+    name = escape_and_truncate(comparison.name, 80)
+    compared_text = f"{comparison.n_compared} of {len(comparison.data_sets)} data sets compared"
     values = {
         "eyebrow": "comparison",
-        "title": f"{name + ': ' if name else ''}{k} methods on {n} data sets",
+        "title": f"{name + ': ' if name else ''}{n_methods} methods on {n_data_sets} data sets",
         "facts": [
-            clean(many.quantity, 60),
-            f"{clean(many.terms.better, 10)} is better",
-            took if many.left_out else f"{many.n_compared} data sets",
-            f"level {1 - many.terms.confidence_level:.3g}",
+            escape_and_truncate(comparison.quantity, 60),
+            f"{escape_and_truncate(comparison.terms.better, 10)} is better",
+            compared_text if comparison.left_out else f"{comparison.n_compared} data sets",
+            f"level {1 - comparison.terms.confidence_level:.3g}",
         ],
-        "headline": list(_headline(many)),
-        "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
-        "sections": tuple(_sections(many)),
-        "pairs": FigureTable.from_rows(*pairs_table(many.pairs)),
-        "pairs_caption": PAIRS_CAPTION.format(many.terms.rope),
-        "splits": FigureTable.from_rows(*splits_table(many.pairs)) if _knows_splits(many) else None,
+        "headline": list(_headline(comparison)),
+        "conclusion": [escape_and_truncate(sentence, 4000) for sentence in comparison.conclusion],
+        "sections": tuple(_sections(comparison)),
+        "pairs": FigureTable.from_rows(*pairs_table(comparison.pairs)),
+        "pairs_caption": PAIRS_CAPTION.format(comparison.terms.rope),
+        "splits": FigureTable.from_rows(*splits_table(comparison.pairs))
+        if _knows_splits(comparison)
+        else None,
         "splits_caption": (
             "From single splits (hierarchical correlated t test), for another data set: the "
             "probability that each outcome is the likeliest, and the mean probability of each"
         ),
-        "methods": " ".join(_methods(many)),
-        "references": _references(many),
-        "repeat": _repeat(many),
-        "notes": [clean(note, 1000) for note in many.notes[:40]],
+        "methods": " ".join(_methods_sentences(comparison)),
+        "references": _references(comparison),
+        "repeat": _repeat_info(comparison),
+        "notes": [escape_and_truncate(note, 1000) for note in comparison.notes[:40]],
     }
     return Page("many.html", values)
 
 
-def _headline(many: ManyComparison) -> Iterator[Headline]:
-    if not many.is_ranked:
+def _headline(comparison: ManyComparison) -> Iterator[Headline]:
+    if not comparison.is_ranked:
         return
-    best, rank = many.ordered[0]
-    yield Headline("Best average rank", clean(best, 40), f"average rank {rank:.2f}", "report")
-    test = many.friedman
+    best_method, rank = comparison.ordered[0]
+    yield Headline(
+        "Best average rank",
+        escape_and_truncate(best_method, 40),
+        f"average rank {rank:.2f}",
+        "report",
+    )
+    test = comparison.friedman
     yield Headline("All alike?", p_text(test.p_value), f"Friedman's test, {test}")
-    apart = sum(pair.p_holm < many.terms.alpha for pair in many.pairs)
-    yield Headline("Told apart", f"{apart} of {len(many.pairs)}", "pairs, after Holm")
-    cd = f"{many.critical_difference:.2f}"
-    yield Headline("Critical difference", cd, "of average ranks (Nemenyi)")
+    n_different = sum(pair.p_holm < comparison.terms.alpha for pair in comparison.pairs)
+    yield Headline("Told apart", f"{n_different} of {len(comparison.pairs)}", "pairs, after Holm")
+    difference_text = f"{comparison.critical_difference:.2f}"
+    yield Headline("Critical difference", difference_text, "of average ranks (Nemenyi)")
 
 
-def _sections(many: ManyComparison) -> Iterator[Section]:
-    ranks = draw_ranks(many)
+def _sections(comparison: ManyComparison) -> Iterator[Section]:
+    ranks = draw_ranks(comparison)
     if ranks is None:
-        yield Section("numbers", "Values", "", (draw_values(many),))
+        yield Section("numbers", "Values", "", (draw_values(comparison),))
     else:
-        lead = "Ranks within each data set, 1 for the best, averaged over data sets."
-        yield Section("numbers", "Ranks and values", lead, (ranks, draw_values(many)))
-        lead = "How much two methods differ, and how sure that is."
-        yield Section("pairs", "Two methods at a time", lead, (draw_effects(many),))
+        introduction = "Ranks within each data set, 1 for the best, averaged over data sets."
+        yield Section("numbers", "Ranks and values", introduction, (ranks, draw_values(comparison)))
+        introduction = "How much two methods differ, and how sure that is."
+        yield Section("pairs", "Two methods at a time", introduction, (draw_effects(comparison),))
     yield from CLOSING
 
 
-def _knows_splits(many: ManyComparison) -> bool:
-    """Return True if results of single splits were used."""
-    return any(pair.hierarchical is not None for pair in many.pairs)
+def _knows_splits(comparison: ManyComparison) -> bool:
+    """Return True if the comparison used the results of single splits."""
+    return any(pair.hierarchical is not None for pair in comparison.pairs)
 
 
-# ---------------------------------------------------------------- what was done, in words
+# ---------------------------------------------------------------- methods paragraph
 
 
-def _methods(many: ManyComparison) -> Iterator[str]:
-    """Yield the sentences of the methods paragraph."""
-    k, n = len(many.methods), len(many.data_sets)
-    names = first_few([clean(name, 40) for name in many.methods], 12)
+def _methods_sentences(comparison: ManyComparison) -> Iterator[str]:
+    """Yield the sentences of the methods paragraph of a comparison."""
+    n_methods, n_data_sets = len(comparison.methods), len(comparison.data_sets)
+    names = join_first_words([escape_and_truncate(name, 40) for name in comparison.methods], 12)
     yield (
-        f"We compared {k} methods ({names}) on {n} data sets by their {clean(many.quantity, 60)}."
+        f"We compared {n_methods} methods ({names}) on {n_data_sets} data sets by their "
+        f"{escape_and_truncate(comparison.quantity, 60)}."
     )
-    yield _missing_cells(many)
-    if many.is_ranked:
-        yield _tests(many)
-        if _knows_splits(many):
+    yield _missing_sentence(comparison)
+    if comparison.is_ranked:
+        yield _tests_sentences(comparison)
+        if _knows_splits(comparison):
             yield (
                 "The results of single splits entered a hierarchical model with correlated splits "
                 "(the correlated t test of Corani and others), whose posterior was summed on a "
                 "grid."
             )
-        test = many.friedman
+        test = comparison.friedman
         yield (
             f"{test}, p = {test.p_value:.3g}; chi-square({test.df}) = {test.chi_square:.2f}, "
             f"p = {test.chi_p_value:.3g}."
         )
-    version = clean(many.versions.get("truerisk", "of unknown version"), 40)
-    yield f"Computed with truerisk {version}, seed {many.terms.random_state}."
+    version = escape_and_truncate(comparison.versions.get("truerisk", "of unknown version"), 40)
+    yield f"Computed with truerisk {version}, seed {comparison.terms.random_state}."
 
 
-def _missing_cells(many: ManyComparison) -> str:
-    cells = sum(value is None for row in many.values for value in row)
-    if not cells:
+def _missing_sentence(comparison: ManyComparison) -> str:
+    n_missing = sum(value is None for row in comparison.values for value in row)
+    if not n_missing:
         return "Every method had a value on every data set."
-    total = len(many.data_sets) * len(many.methods)
-    if many.terms.missing == "last":
-        rule = (
+    n_cells = len(comparison.data_sets) * len(comparison.methods)
+    if comparison.terms.missing == "last":
+        rule_text = (
             "a method without a value was ranked last, and differences were taken where both had "
             "one"
         )
     else:
-        rule = f"only the {many.n_compared} data sets with values of all methods took part"
-    return f"{cells} of {total} values were missing; {rule}."
+        rule_text = (
+            f"only the {comparison.n_compared} data sets with values of all methods took part"
+        )
+    return f"{n_missing} of {n_cells} values were missing; {rule_text}."
 
 
-def _tests(many: ManyComparison) -> str:
-    by = (
+def _tests_sentences(comparison: ManyComparison) -> str:
+    test_text = (
         "differences of average ranks"
-        if many.terms.pairwise == "ranks"
+        if comparison.terms.pairwise == "ranks"
         else "Wilcoxon's signed-rank test with zeros by Pratt's rule"
     )
-    against = "" if many.terms.control is None else f" against {clean(many.terms.control, 40)}"
+    control_text = (
+        ""
+        if comparison.terms.control is None
+        else f" against {escape_and_truncate(comparison.terms.control, 40)}"
+    )
     return (
         "Average ranks were tested by Friedman's test in the form of Iman and Davenport, corrected "
-        f"for ties, and pairs{against} by {by}, with Holm's correction over {len(many.pairs)} "
+        f"for ties, and pairs{control_text} by {test_text}, with Holm's correction over "
+        f"{len(comparison.pairs)} "
         "tests. Differences are Hodges–Lehmann estimates with the interval of the signed-rank "
         "test; probabilities are those of the Bayesian signed-rank test (prior of strength 0.5 at "
-        f"zero, 50,000 draws) with values within {many.terms.rope:.15g} taken as practically the "
+        f"zero, 50,000 draws) with values within {comparison.terms.rope:.15g} taken as practically "
+        "the "
         "same."
     )
 
 
-def _references(many: ManyComparison) -> list[str]:
-    """Return the references of the paragraph."""
-    if not many.is_ranked:
+def _references(comparison: ManyComparison) -> list[str]:
+    """Return the references of the methods paragraph."""
+    if not comparison.is_ranked:
         return []
-    own = [PAIRS] if many.terms.pairwise == "wilcoxon" else []
-    return [RANKS, F, HOLM, *own, SHIFT, BAYES, *([SPLITS] if _knows_splits(many) else [])]
-
-
-def _repeat(many: ManyComparison) -> Repeat:
-    """Return the call; the values themselves are on the page."""
-    given = [
-        f"better={clean(many.terms.better, 20)!r}",
-        f"rope={many.terms.rope:.15g}",
-        f"missing={clean(many.terms.missing, 20)!r}",
-        f"pairwise={clean(many.terms.pairwise, 20)!r}",
-        *([] if many.terms.control is None else [f"control={clean(many.terms.control, 60)!r}"]),
-        f"confidence_level={many.terms.confidence_level:.15g}",
-        f"random_state={many.terms.random_state}",
+    pair_references = [PAIRS] if comparison.terms.pairwise == "wilcoxon" else []
+    return [
+        RANKS,
+        F,
+        HOLM,
+        *pair_references,
+        SHIFT,
+        BAYES,
+        *([SPLITS] if _knows_splits(comparison) else []),
     ]
-    if _knows_splits(many):
-        given.insert(0, "correlation=...")
-    call = "\n".join(["tr.compare_many(", "    scores,", *(f"    {one}," for one in given), ")"])
-    return Repeat.from_call(call, {}, many.versions)
+
+
+def _repeat_info(comparison: ManyComparison) -> Repeat:
+    """Return the call and the versions that repeat the comparison; its values are on the page."""
+    arguments = [
+        f"better={escape_and_truncate(comparison.terms.better, 20)!r}",
+        f"rope={comparison.terms.rope:.15g}",
+        f"missing={escape_and_truncate(comparison.terms.missing, 20)!r}",
+        f"pairwise={escape_and_truncate(comparison.terms.pairwise, 20)!r}",
+        *(
+            []
+            if comparison.terms.control is None
+            else [f"control={escape_and_truncate(comparison.terms.control, 60)!r}"]
+        ),
+        f"confidence_level={comparison.terms.confidence_level:.15g}",
+        f"random_state={comparison.terms.random_state}",
+    ]
+    if _knows_splits(comparison):
+        arguments.insert(0, "correlation=...")
+    call = "\n".join(
+        ["tr.compare_many(", "    scores,", *(f"    {argument}," for argument in arguments), ")"]
+    )
+    return Repeat.from_call(call, {}, comparison.versions)

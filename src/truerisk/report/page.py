@@ -1,4 +1,4 @@
-"""The page of any result, and its picture in a notebook, in the notebook's colours."""
+"""HTML pages of results, and their pictures in a notebook, which use the notebook's colours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData, xml_text
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.figure import Figure, FigureTable
@@ -39,43 +39,47 @@ RECORDS: dict[type[Record], Callable[[Any], Page]] = {
 
 
 def page_of(record: Any) -> Page:
-    """Return the page of a result: its own, or one with its text, figure and tables."""
-    for cls, drawn in RECORDS.items():
+    """Return the page of a result; classes without a page of their own get a general page."""
+    for cls, draw_own_page in RECORDS.items():
         if isinstance(record, cls):
-            return drawn(record)
+            return draw_own_page(record)
     is_estimate = isinstance(record, RiskEstimate)
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     facts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if is_report(record):
-        made = f"truerisk reproduce {record.name}"
-        facts = [made, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
+        command_text = f"truerisk reproduce {record.name}"
+        facts = [command_text, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
     name = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
         "title": record.title if is_report(record) else name,
         "facts": facts,
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
-        "conclusion": [] if "\n" in text else [clean(text, 4000)],
+        "conclusion": [] if "\n" in text else [escape_and_truncate(text, 4000)],
         "sections": [Section("numbers", "Numbers", "", figures_of(record))],
-        "blocks": [(FigureTable.from_rows(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],
+        "blocks": [
+            (FigureTable.from_rows(b.head, b.rows), escape_and_truncate(b.caption, 1000))
+            for b in blocks
+        ],
         "text": text if "\n" in text and not blocks else "",
     }
     return Page("record.html", values)
 
 
 def draw_record(record: Any) -> str:
-    """Return the page as HTML."""
+    """Return the page of a result as HTML."""
     return page_of(record).rendered()
 
 
 def read_any(content: Any) -> Record:
-    """Restore a result from `to_dict` values, if its type has a page of its own."""
+    """Build a result from `to_dict` values; raise BadData if its class has no page of its own."""
     schema = schema_of(content)
     for cls in RECORDS:
         if cls.schema.partition("/")[0] == schema:
             return cls.from_dict(content)
     raise BadData(
-        f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
+        f"this is a '{escape_and_truncate(schema, 60)}', and a report is drawn of an assessment, "
+        "an audit, a "
         "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
         "--json`, `truerisk study compare --json` or to_json(path) writes one."
     )
@@ -100,8 +104,8 @@ NOTEBOOK = (
 )
 
 
-def file_of(figure: Figure) -> str:
-    """Return the figure as an SVG file: title above, legend below, in light colours."""
+def svg_file_text(figure: Figure) -> str:
+    """Return a figure as the text of an SVG file, with title and legend, in light colours."""
     rules = MARKS.read_text(encoding="utf-8")
     rules = re.sub(r"var\((--\w+)\)", lambda name: COLOURS[name[1]], rules)
     text: str = template_of("figure.svg").render(f=figure, rules=Markup(rules), width=WIDTH)
@@ -109,7 +113,7 @@ def file_of(figure: Figure) -> str:
 
 
 def picture(result: Any) -> str:
-    """Return the drawings of a result with their legends as HTML; "" if there are none."""
+    """Return the figures of a result with their legends as HTML, or "" if it has no figure."""
     figures = figures_of(result)
     if not figures:
         return ""
@@ -118,12 +122,14 @@ def picture(result: Any) -> str:
         f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK}}}}}"
         f".truerisk-picture{{{MARKS.read_text(encoding='utf-8')}}}"
     )
-    drawn = [(figure, figure.drawing.svg(_drawing_name(figure.drawing))) for figure in figures]
-    text: str = template_of("picture.html").render(style=Markup(style), drawn=drawn)
+    figures_and_svgs = [
+        (figure, figure.drawing.svg(_drawing_name(figure.drawing))) for figure in figures
+    ]
+    text: str = template_of("picture.html").render(style=Markup(style), drawn=figures_and_svgs)
     return xml_text(text)
 
 
 def _drawing_name(drawing: Drawing) -> str:
-    """Return a unique name for a drawing, since a notebook shows many of them."""
-    bare = drawing.svg("").encode("utf-8", "replace")
-    return f"truerisk-{hashlib.sha256(bare).hexdigest()[:10]}"
+    """Return a unique name for a drawing, since a notebook shows many drawings."""
+    unnamed_svg = drawing.svg("").encode("utf-8", "replace")
+    return f"truerisk-{hashlib.sha256(unnamed_svg).hexdigest()[:10]}"

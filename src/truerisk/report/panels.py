@@ -1,4 +1,4 @@
-"""The panels of an experiment as figures: lines, counts, boxes, bars and heat maps."""
+"""Figures of an experiment's panels: lines, point counts, boxes, bars and heat maps."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from truerisk.report.svg import (
     Drawing,
     Mark,
     PixelScale,
-    of_rows,
+    drawing_of_rows,
     series,
 )
 
-if TYPE_CHECKING:  # pages of other results are drawn without the experiments
+if TYPE_CHECKING:  # Pages of other results are drawn without importing the experiments.
     from truerisk.experiments.figures import Panel, Report, Series
 
-CELLS = 40  # number of cells along each axis of a plot of point counts
-REACH = 2.0  # number of standard errors on each side of a band
+CELLS = 40  # Number of cells along each axis of a plot of point counts.
+REACH = 2.0  # Number of standard errors on each side of a band.
 LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 12, 30, 300
-NAMES = 150  # left margin of rows that have names
+NAMES = 150  # Left margin of rows that have names.
 ROW = 30
 STYLE = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
 COLOURS = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
 SHAPES = {"o": "dot", ".": "dot", "s": "square", "^": "up", "v": "down"}
 DASHES = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
-AROUND = f"Bands and whiskers: {REACH:g} standard errors to either side."
+BANDS_CAPTION = f"Bands and whiskers: {REACH:g} standard errors to either side."
 
 
 @frozen(eq=False)
 class Line:
-    """A line, or points, with the fields of an experiment's `Series`."""
+    """A line or points of a figure, with the fields of an experiment's `Series`."""
 
     label: str
     x: np.ndarray
@@ -53,7 +53,7 @@ class Line:
 
 @frozen(eq=False)
 class Lines:
-    """Lines on one pair of axes, with the fields of an experiment's `Panel`."""
+    """Several lines on one pair of axes, with the fields of an experiment's `Panel`."""
 
     title: str
     x_label: str
@@ -73,70 +73,88 @@ def is_report(result: Any) -> bool:
 def draw_panels(report: Report) -> tuple[Figure, ...]:
     """Draw a figure for each panel, in the order of the report."""
     return tuple(
-        _figure(panel, f"{one.name}-{i}" if len(one.panels) > 1 else one.name, report.title)
-        for one in report.figures
-        for i, panel in enumerate(one.panels, 1)
+        _panel_figure(
+            panel,
+            f"{figure.name}-{panel_number}" if len(figure.panels) > 1 else figure.name,
+            report.title,
+        )
+        for figure in report.figures
+        for panel_number, panel in enumerate(figure.panels, 1)
     )
 
 
 def draw_series(
     title: str, labels: tuple[str, str], *series: Line, limits: tuple[float, float] | None = None
 ) -> Figure:
-    """Draw lines of any result; `labels` are those of x and y."""
-    lines = Lines(title, *labels, series, limits=limits)
-    return _figure(cast("Panel", lines), labels[1], title)
+    """Draw lines as a figure; `labels` are the labels of the x axis and the y axis."""
+    panel = Lines(title, *labels, series, limits=limits)
+    return _panel_figure(cast("Panel", panel), labels[1], title)
 
 
-def _figure(panel: Panel, name: str, title: str) -> Figure:
+def _panel_figure(panel: Panel, name: str, title: str) -> Figure:
     drawing, keys = KINDS[panel.kind](panel)
-    named = [one for one in panel.series if one.label] or list(panel.series)
-    has_errors = any(one.error is not None for one in panel.series)
+    labelled_series = [data_series for data_series in panel.series if data_series.label] or list(
+        panel.series
+    )
+    has_errors = any(data_series.error is not None for data_series in panel.series)
     drawing.title = panel.title or title
-    words = " over ".join(filter(None, (panel.y_label, panel.x_label)))
-    drawing.about = f"{words}: {', '.join(one.label for one in named)}" if named[0].label else words
-    rows = [row for one in named for row in _rows(panel, one)]
-    head = ("", panel.x_label or "rank", panel.y_label, "± standard error")
-    table = FigureTable.from_rows(head, rows)
-    about = AROUND if has_errors else words
-    return Figure(name, drawing.title, drawing, about, table, keys, steps=panel.steps)
+    axes_text = " over ".join(filter(None, (panel.y_label, panel.x_label)))
+    drawing.description = (
+        f"{axes_text}: {', '.join(data_series.label for data_series in labelled_series)}"
+        if labelled_series[0].label
+        else axes_text
+    )
+    rows = [row for data_series in labelled_series for row in _point_rows(panel, data_series)]
+    header = ("", panel.x_label or "rank", panel.y_label, "± standard error")
+    table = FigureTable.from_rows(header, rows)
+    caption = BANDS_CAPTION if has_errors else axes_text
+    return Figure(name, drawing.title, drawing, caption, table, keys, steps=panel.steps)
 
 
-def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
-    """Yield table rows with the numbers of a series, or with the five numbers of a box."""
-    x, y = one.x, one.y
+def _point_rows(panel: Panel, data_series: Series) -> Iterator[tuple[str, str, str, str]]:
+    """Yield table rows with the points of a series, or with the five numbers of a box plot."""
+    x, y = data_series.x, data_series.y
     if panel.kind == "boxes":
-        y = np.array(five_numbers(one.y.tolist()))
+        y = np.array(five_numbers(data_series.y.tolist()))
         x = np.arange(1.0, 6.0)
-    first = 0 if panel.kind == "shades" else 1
-    for i, (a, b) in enumerate(zip(x, y, strict=True)):
-        place = panel.names[round(a) - first] if panel.names else f"{a:.4g}"
-        yield one.label, place, f"{b:.4g}", "" if one.error is None else f"{one.error[i]:.2g}"
+    first_position = 0 if panel.kind == "shades" else 1
+    for index, (x_value, y_value) in enumerate(zip(x, y, strict=True)):
+        x_text = panel.names[round(x_value) - first_position] if panel.names else f"{x_value:.4g}"
+        yield (
+            data_series.label,
+            x_text,
+            f"{y_value:.4g}",
+            "" if data_series.error is None else f"{data_series.error[index]:.2g}",
+        )
 
 
-def _looks(every: Sequence[Series]) -> list[tuple[Series, str, str, str]]:
+def _styles_of(all_series: Sequence[Series]) -> list[tuple[Series, str, str, str]]:
     """Return each series with its colour, marker shape and line style."""
-    found, free = [], 0
-    for one in every:
-        match = STYLE.fullmatch(one.style)
-        assert match is not None, one.style
-        colour, marker, dash = match.groups()
-        if colour is None:  # The next colour of the cycle is used, with dashes once colours repeat.
-            look, free = series(free), free + 1
-            dash = "--" if free > N_SERIES and dash == "-" else dash
+    styles, n_cycled = [], 0
+    for data_series in all_series:
+        match = STYLE.fullmatch(data_series.style)
+        assert match is not None, data_series.style
+        colour, marker, dash_code = match.groups()
+        # Without a colour the next one of the cycle is used, with dashes once colours repeat.
+        if colour is None:
+            css_class, n_cycled = series(n_cycled), n_cycled + 1
+            dash_code = "--" if n_cycled > N_SERIES and dash_code == "-" else dash_code
         else:
-            look = COLOURS.get(colour) or series(int(colour[1:]))
-        weight = "faint " if one.width < 0.5 else "bold " if one.width > 2 else ""
-        line = "" if dash is None else f"{DASHES[dash]} {weight}{look}"
-        found.append((one, look, SHAPES.get(marker, ""), line))
-    return found
+            css_class = COLOURS.get(colour) or series(int(colour[1:]))
+        weight = "faint " if data_series.width < 0.5 else "bold " if data_series.width > 2 else ""
+        line_class = "" if dash_code is None else f"{DASHES[dash_code]} {weight}{css_class}"
+        styles.append((data_series, css_class, SHAPES.get(marker, ""), line_class))
+    return styles
 
 
-def _scale(values: np.ndarray, start: int, end: int, **options: Any) -> PixelScale:
-    seen = values[np.isfinite(values)]
-    return PixelScale.around([float(seen.min()), float(seen.max())], start, end, **options)
+def _scale_of_finite(values: np.ndarray, start: int, end: int, **options: Any) -> PixelScale:
+    finite_values = values[np.isfinite(values)]
+    return PixelScale.around(
+        [float(finite_values.min()), float(finite_values.max())], start, end, **options
+    )
 
 
-def _axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
+def _panel_axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
     drawing = Drawing("", "", BOTTOM + 42, x, y)
     drawing.left_axis(panel.y_label)
     if panel.names:
@@ -146,149 +164,208 @@ def _axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
     return drawing
 
 
-def _ends(one: Series) -> tuple[np.ndarray, np.ndarray]:
-    away = 0.0 if one.error is None else REACH * np.nan_to_num(one.error, posinf=0.0)
-    return one.y - away, one.y + away
+def _error_ends(data_series: Series) -> tuple[np.ndarray, np.ndarray]:
+    distance = (
+        0.0 if data_series.error is None else REACH * np.nan_to_num(data_series.error, posinf=0.0)
+    )
+    return data_series.y - distance, data_series.y + distance
 
 
-def _of_lines(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    ends = np.concatenate([end for one in panel.series for end in _ends(one)])
-    y = _scale(ends, BOTTOM, TOP)
+def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    band_ends = np.concatenate(
+        [end for data_series in panel.series for end in _error_ends(data_series)]
+    )
+    y = _scale_of_finite(band_ends, BOTTOM, TOP)
     if panel.limits is not None:
         y = PixelScale(*panel.limits, BOTTOM, TOP)
-    places = np.arange(1, len(panel.names) + 1)  # All names are shown, also those without a point.
-    every_x = np.concatenate([places, *(one.x for one in panel.series)])
-    drawing = _axes(panel, y, _scale(every_x, LEFT, RIGHT, margin=0.02))
-    keys = []
-    for one, colour, shape, line in _looks(panel.series):
-        if one.error is not None:
-            low, high = (np.clip(end, y.low, y.high).tolist() for end in _ends(one))
-            drawing.band(one.x.tolist(), low, high, colour)
-        for xs, ys in _pieces(one.x, one.y, y.low, y.high) if line else ():
-            drawing.line(xs.tolist(), ys.tolist(), line)
-        if shape and len(one.x) > MANY:
-            drawing.marks.append(Mark("dots", one.x.tolist(), one.y.tolist(), colour))
-        for a, b in zip(one.x, one.y, strict=True) if shape and len(one.x) <= MANY else ():
-            drawing.point(float(a), float(b), colour, shape=shape, size=one.size or 4)
-        if one.label:
-            keys.append(Key(line or f"bare {colour}", one.label, shape or "line"))
-    return drawing, tuple(keys)
+    # The axis shows all names, also those without a point.
+    name_positions = np.arange(1, len(panel.names) + 1)
+    all_x = np.concatenate([name_positions, *(data_series.x for data_series in panel.series)])
+    drawing = _panel_axes(panel, y, _scale_of_finite(all_x, LEFT, RIGHT, margin=0.02))
+    legend = []
+    for data_series, css_class, marker, line_class in _styles_of(panel.series):
+        if data_series.error is not None:
+            low, high = (np.clip(end, y.low, y.high).tolist() for end in _error_ends(data_series))
+            drawing.band(data_series.x.tolist(), low, high, css_class)
+        for xs, ys in (
+            _pieces_between(data_series.x, data_series.y, y.low, y.high) if line_class else ()
+        ):
+            drawing.line(xs.tolist(), ys.tolist(), line_class)
+        if marker and len(data_series.x) > MOST_MARKERS:
+            drawing.marks.append(
+                Mark("dots", data_series.x.tolist(), data_series.y.tolist(), css_class)
+            )
+        for x_value, y_value in (
+            zip(data_series.x, data_series.y, strict=True)
+            if marker and len(data_series.x) <= MOST_MARKERS
+            else ()
+        ):
+            drawing.point(
+                float(x_value), float(y_value), css_class, shape=marker, size=data_series.size or 4
+            )
+        if data_series.label:
+            legend.append(
+                Key(line_class or f"bare {css_class}", data_series.label, marker or "line")
+            )
+    return drawing, tuple(legend)
 
 
-MANY = 200  # number of points from which small dots replace markers
+MOST_MARKERS = 200  # Series with more points than this are drawn with small dots.
 
 
-def _pieces(
+def _pieces_between(
     x: np.ndarray, y: np.ndarray, low: float, high: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the parts of a line between two heights, cut at its crossings."""
+    """Yield the pieces of a line that lie between two heights, cut where it crosses them."""
     for level in (low, high):
-        at = np.flatnonzero((y[1:] - level) * (y[:-1] - level) < 0)
-        share = (level - y[at]) / (y[at + 1] - y[at])
-        x = np.insert(x.astype(float), at + 1, x[at] + share * (x[at + 1] - x[at]))
-        y = np.insert(y.astype(float), at + 1, level)
-    inside = (y >= low) & (y <= high)
-    cuts = np.flatnonzero(np.diff(inside)) + 1
-    parts = zip(*(np.split(values, cuts) for values in (x, y, inside)), strict=True)
-    return ((a, b) for a, b, keep in parts if keep[:1].any())
+        crossings = np.flatnonzero((y[1:] - level) * (y[:-1] - level) < 0)
+        fractions = (level - y[crossings]) / (y[crossings + 1] - y[crossings])
+        x = np.insert(
+            x.astype(float),
+            crossings + 1,
+            x[crossings] + fractions * (x[crossings + 1] - x[crossings]),
+        )
+        y = np.insert(y.astype(float), crossings + 1, level)
+    is_inside = (y >= low) & (y <= high)
+    cut_positions = np.flatnonzero(np.diff(is_inside)) + 1
+    pieces = zip(*(np.split(values, cut_positions) for values in (x, y, is_inside)), strict=True)
+    return (
+        (piece_x, piece_y)
+        for piece_x, piece_y, is_piece_inside in pieces
+        if is_piece_inside[:1].any()
+    )
 
 
-def _of_counts(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    (one,) = panel.series
-    counts, xs, ys = np.histogram2d(one.x, one.y, CELLS)
-    drawing = _axes(panel, _scale(ys, BOTTOM, TOP), _scale(xs, LEFT, RIGHT))
-    shades = np.maximum(np.ceil(N_SHADES * counts / counts.max()), FAINTEST).astype(int)
+def _draw_counts_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    (data_series,) = panel.series
+    counts, x_edges, y_edges = np.histogram2d(data_series.x, data_series.y, CELLS)
+    drawing = _panel_axes(
+        panel, _scale_of_finite(y_edges, BOTTOM, TOP), _scale_of_finite(x_edges, LEFT, RIGHT)
+    )
+    shades = np.maximum(np.ceil(N_SHADES * counts / counts.max()), FAINTEST_SHADE).astype(int)
     for i, j in np.argwhere(counts):
-        cell = xs[i : i + 2].tolist(), ys[j : j + 2].tolist()
+        cell = x_edges[i : i + 2].tolist(), y_edges[j : j + 2].tolist()
         drawing.marks.append(Mark("cell", *cell, f"h{shades[i, j]}", f"{counts[i, j]:g}"))
-    drawing.upright(float(one.x.mean()), "honest")
-    drawing.level(float(one.y.mean()), "honest")
-    most = Key(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
-    few = max(1, int(FAINTEST * counts.max() / N_SHADES))
-    return drawing, (Key(f"h{FAINTEST}", f"up to {few}", "cell"), most, MEANS)
+    drawing.vertical_line(float(data_series.x.mean()), "honest")
+    drawing.horizontal_line(float(data_series.y.mean()), "honest")
+    full_key = Key(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
+    faint_count = max(1, int(FAINTEST_SHADE * counts.max() / N_SHADES))
+    return drawing, (Key(f"h{FAINTEST_SHADE}", f"up to {faint_count}", "cell"), full_key, MEANS)
 
 
-FAINTEST = 2  # faintest shade in which a single point is visible, also on a dark page
+FAINTEST_SHADE = 2  # Faintest shade in which a single point is visible, also on a dark page.
 MEANS = Key("honest", "means", "line")
 
 
-def _of_boxes(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    every = np.concatenate([one.y for one in panel.series])
-    drawing = of_rows("", "", _scale(every, NAMES, RIGHT), len(panel.series), ROW, 14)
+def _draw_boxes_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    all_values = np.concatenate([data_series.y for data_series in panel.series])
+    drawing = drawing_of_rows(
+        "", "", _scale_of_finite(all_values, NAMES, RIGHT), len(panel.series), ROW, 14
+    )
     drawing.bottom_axis(panel.y_label)
-    if every.min() < 0:
-        drawing.upright(0.0, "baseline")
-    for i, one in enumerate(panel.series):
-        five = five_numbers(one.y.tolist())
-        drawing.row(i + 0.5, one.label, 24)
-        drawing.box(five, i + 0.5, 8, "s0", f"{one.label}: median {number(five[2])}")
-        for value in sorted({v for v in one.y.tolist() if not five[0] <= v <= five[4]}):
-            drawing.point(value, i + 0.5, "hollow s0", size=2)
-        drawing.point(float(one.y.mean()), i + 0.5, "s1", f"mean {number(float(one.y.mean()))}")
-    keys = Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")
-    return drawing, (*keys, Key("s1", "mean"))
+    if all_values.min() < 0:
+        drawing.vertical_line(0.0, "baseline")
+    for i, data_series in enumerate(panel.series):
+        five_values = five_numbers(data_series.y.tolist())
+        drawing.row(i + 0.5, data_series.label, 24)
+        drawing.box(
+            five_values, i + 0.5, 8, "s0", f"{data_series.label}: median {number(five_values[2])}"
+        )
+        for outlier in sorted(
+            {v for v in data_series.y.tolist() if not five_values[0] <= v <= five_values[4]}
+        ):
+            drawing.point(outlier, i + 0.5, "hollow s0", size=2)
+        drawing.point(
+            float(data_series.y.mean()),
+            i + 0.5,
+            "s1",
+            f"mean {number(float(data_series.y.mean()))}",
+        )
+    legend = Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")
+    return drawing, (*legend, Key("s1", "mean"))
 
 
-def _of_bars(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    """Draw bars of several series side by side, and series of points at their positions."""
-    looks = _looks(panel.series)
-    bars = [(one, colour) for one, colour, shape, _ in looks if not shape]
-    first = bars[0][0].x
-    gap = float(np.ptp(first)) / max(len(first) - 1, 1)
-    low, high = panel.limits or (0.0, 1.05 * max(float(_ends(one)[1].max()) for one, _ in bars))
-    x = PixelScale(float(first.min()) - 0.6 * gap, float(first.max()) + 0.6 * gap, LEFT, RIGHT)
-    top = max([high, *(float(one.y.max()) + 2 for one, _, shape, _ in looks if shape)])
-    drawing = _axes(panel, PixelScale(low, top, BOTTOM, TOP), x)
-    step = 0.8 * gap / len(bars)
-    keys = []
-    for place, (one, colour) in enumerate(bars):
-        middles = one.x + (place - (len(bars) - 1) / 2) * step
-        for i, (a, b) in enumerate(zip(middles.tolist(), one.y.tolist(), strict=True)):
-            drawing.bar(a - step / 2, a + step / 2, low, b, colour, f"{one.label} {number(b)}")
-            if one.error is not None:
-                reach = (float(np.clip(end[i], low, high)) for end in _ends(one))
-                drawing.slope(a, next(reach), a, next(reach), "whisker ink")
-        keys += [Key(colour, one.label, "cell")] if one.label else []
-    for one, colour, shape, _ in looks:
-        for a, b in zip(one.x.tolist(), one.y.tolist(), strict=True) if shape else ():
-            drawing.point(a, b, colour, shape=shape)
-        keys += [Key(f"bare {colour}", one.label, shape)] if shape else []
-    return drawing, tuple(keys)
+def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    """Draw series of bars side by side, and other series as points at their own positions."""
+    styles = _styles_of(panel.series)
+    bars = [(data_series, css_class) for data_series, css_class, marker, _ in styles if not marker]
+    positions = bars[0][0].x
+    spacing = float(np.ptp(positions)) / max(len(positions) - 1, 1)
+    low, high = panel.limits or (
+        0.0,
+        1.05 * max(float(_error_ends(data_series)[1].max()) for data_series, _ in bars),
+    )
+    x = PixelScale(
+        float(positions.min()) - 0.6 * spacing, float(positions.max()) + 0.6 * spacing, LEFT, RIGHT
+    )
+    y_limit = max(
+        [high, *(float(data_series.y.max()) + 2 for data_series, _, marker, _ in styles if marker)]
+    )
+    drawing = _panel_axes(panel, PixelScale(low, y_limit, BOTTOM, TOP), x)
+    bar_width = 0.8 * spacing / len(bars)
+    legend = []
+    for series_index, (data_series, css_class) in enumerate(bars):
+        bar_centers = data_series.x + (series_index - (len(bars) - 1) / 2) * bar_width
+        for index, (x_value, y_value) in enumerate(
+            zip(bar_centers.tolist(), data_series.y.tolist(), strict=True)
+        ):
+            drawing.bar(
+                x_value - bar_width / 2,
+                x_value + bar_width / 2,
+                low,
+                y_value,
+                css_class,
+                f"{data_series.label} {number(y_value)}",
+            )
+            if data_series.error is not None:
+                error_ends = (
+                    float(np.clip(end[index], low, high)) for end in _error_ends(data_series)
+                )
+                drawing.slope(x_value, next(error_ends), x_value, next(error_ends), "whisker ink")
+        legend += [Key(css_class, data_series.label, "cell")] if data_series.label else []
+    for data_series, css_class, marker, _ in styles:
+        for x_value, y_value in (
+            zip(data_series.x.tolist(), data_series.y.tolist(), strict=True) if marker else ()
+        ):
+            drawing.point(x_value, y_value, css_class, shape=marker)
+        legend += [Key(f"bare {css_class}", data_series.label, marker)] if marker else []
+    return drawing, tuple(legend)
 
 
-def _of_shades(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    """Draw a row per series and a column per name; the minimum of a column has a frame.
+def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+    """Draw a heat map: a row per series, a column per name, a frame around column minima.
 
-    The darkest cells exceed the minimum by the share `FULL` of it, or by more.
+    The darkest cells exceed the minimum of their column by the share `EXCESS_OF_DARKEST_SHADE`, or
+    by more.
     """
-    n = len(panel.names)
-    x = PixelScale(0, n, NAMES, RIGHT)
-    drawing = of_rows("", "", x, len(panel.series), ROW, 14)
+    n_columns = len(panel.names)
+    x = PixelScale(0, n_columns, NAMES, RIGHT)
+    drawing = drawing_of_rows("", "", x, len(panel.series), ROW, 14)
     drawing.bottom_names({j + 0.5: name for j, name in enumerate(panel.names)}, panel.x_label)
-    values = np.array([one.y for one in panel.series])
-    low = np.nanmin(values, axis=0)
-    shares = np.nan_to_num((values / low - 1) / FULL).clip(0, 1)
-    for i, one in enumerate(panel.series):
-        drawing.row(i + 0.5, one.label, 24)
-        for j, value in enumerate(one.y.tolist()):
-            shade, text = round(N_SHADES * shares[i, j]), number(value, 3)
-            is_least = text == number(low[j], 3)
-            drawing.cell(j, i, shade, f"{one.label}, {panel.names[j]}: {text}")
-            drawing.inscription(j, i, shade, text, "tick bold" if is_least else "tick")
+    values = np.array([data_series.y for data_series in panel.series])
+    column_minima = np.nanmin(values, axis=0)
+    excesses = np.nan_to_num((values / column_minima - 1) / EXCESS_OF_DARKEST_SHADE).clip(0, 1)
+    for i, data_series in enumerate(panel.series):
+        drawing.row(i + 0.5, data_series.label, 24)
+        for j, value in enumerate(data_series.y.tolist()):
+            shade, cell_text = round(N_SHADES * excesses[i, j]), number(value, 3)
+            is_least = cell_text == number(column_minima[j], 3)
+            drawing.cell(j, i, shade, f"{data_series.label}, {panel.names[j]}: {cell_text}")
+            drawing.cell_text(j, i, shade, cell_text, "tick bold" if is_least else "tick")
             if is_least:
                 drawing.frame(j, i)
     return drawing, SHADES
 
 
-FULL = 0.5
+EXCESS_OF_DARKEST_SHADE = 0.5
 SHADES = (
     Key("frame", "the least of its column", "cell"),
     Key("h8", "larger by half of it, or more", "cell"),
 )
 KINDS: dict[str, Callable[[Panel], tuple[Drawing, tuple[Key, ...]]]] = {
-    "lines": _of_lines,
-    "counts": _of_counts,
-    "boxes": _of_boxes,
-    "bars": _of_bars,
-    "shades": _of_shades,
+    "lines": _draw_lines_panel,
+    "counts": _draw_counts_panel,
+    "boxes": _draw_boxes_panel,
+    "bars": _draw_bars_panel,
+    "shades": _draw_heat_map_panel,
 }

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves, the effect of each threshold, and calibration plots."""
+"""Figures of ROC and precision-recall curves, rates at each threshold, and calibration plots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.formats import clean, number
+from truerisk.core.formats import escape_and_truncate, number
 from truerisk.core.frozen import frozen
 from truerisk.report.figure import (
     MOST_CORNERS,
@@ -19,52 +19,54 @@ from truerisk.report.figure import (
     FigureTable,
     Key,
     corners,
-    thinned,
+    evenly_spread_positions,
 )
-from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
+from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, drawing_of_shares
 from truerisk.results.calibration import Calibration
-from truerisk.results.operating_points import OperatingPoint, Sweep
+from truerisk.results.operating_points import OperatingPoint, ThresholdCounts
 from truerisk.results.roc import PrecisionRecall, RocCurve
 
-N_SHOWN = 13  # number of thresholds in the table
+N_SHOWN = 13  # Number of thresholds in the table under a figure.
 POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
 
 
 @frozen
 class Rates:
-    """A ROC curve ready to be drawn, with the `calls` at `MOST_POINTS` thresholds for a slider.
+    """A ROC curve to be drawn, with operating points at `MOST_POINTS` thresholds for a slider.
 
-    The lines use all thresholds, up to `MOST_CORNERS` of them. `areas` are the honest texts for
-    "auc" and "average-precision", if the page has them.
+    The lines use all thresholds, up to `MOST_CORNERS` of them. `areas` are texts with the honest
+    values of "auc" and "average-precision", if the page has them.
     """
 
     roc: RocCurve
     areas: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def sweep(self) -> Sweep:
-        """Counts at all thresholds: rates times rows, rounded to integers up to rounding error."""
+    def sweep(self) -> ThresholdCounts:
+        """Counts at all thresholds: rates times class sizes, rounded if that is nearly exact."""
         roc = self.roc
         counts = (np.asarray(roc.tpr) * roc.n_positive, np.asarray(roc.fpr) * roc.n_negative)
-        whole = (np.where(np.abs(c - np.round(c)) < 1e-6, np.round(c), c) for c in counts)
-        return Sweep(np.asarray(roc.thresholds), *whole)
+        rounded_counts = (np.where(np.abs(c - np.round(c)) < 1e-6, np.round(c), c) for c in counts)
+        return ThresholdCounts(np.asarray(roc.thresholds), *rounded_counts)
 
     @cached_property
-    def calls(self) -> tuple[OperatingPoint, ...]:
-        """Operating points, from no row called positive to all."""
-        shown = thinned(len(self.sweep.thresholds), MOST_POINTS)
-        return tuple(self.sweep.point(i, "on the page") for i in shown)
+    def operating_points(self) -> tuple[OperatingPoint, ...]:
+        """Operating points, from the highest threshold (nothing is positive) to the lowest."""
+        positions = evenly_spread_positions(len(self.sweep.thresholds), MOST_POINTS)
+        return tuple(self.sweep.point(i, "on the page") for i in positions)
 
     @cached_property
-    def start(self) -> int:
-        """Initial position of the slider: the first one with the fewest errors."""
-        wrong = [c.n_positive - c.true_positives + c.false_positives for c in self.calls]
-        return wrong.index(min(wrong))
+    def slider_start(self) -> int:
+        """Initial position of the slider: the first threshold with the fewest errors."""
+        n_errors = [
+            c.n_positive - c.true_positives + c.false_positives for c in self.operating_points
+        ]
+        return n_errors.index(min(n_errors))
 
     @property
     def positive(self) -> str:
         """Name of the positive class, shortened to 60 characters."""
-        return clean(str(self.roc.positive), 60)
+        return escape_and_truncate(str(self.roc.positive), 60)
 
     @property
     def prevalence(self) -> float:
@@ -72,54 +74,58 @@ class Rates:
         return self.roc.n_positive / (self.roc.n_positive + self.roc.n_negative)
 
     def data(self) -> dict[str, Any]:
-        """Return the data that the script needs to update the numbers."""
-        tp = [call.true_positives for call in self.calls]
-        fp = [call.false_positives for call in self.calls]
+        """Return the data with which the script of the page updates numbers as the slider moves."""
+        true_positives = [call.true_positives for call in self.operating_points]
+        false_positives = [call.false_positives for call in self.operating_points]
         return {
-            "thresholds": [threshold_text(c.threshold) for c in self.calls],
-            "tp": [int(n) if n.is_integer() else n for n in tp],
-            "fp": [int(n) if n.is_integer() else n for n in fp],
+            "thresholds": [threshold_text(c.threshold) for c in self.operating_points],
+            "tp": [int(n) if n.is_integer() else n for n in true_positives],
+            "fp": [int(n) if n.is_integer() else n for n in false_positives],
             "positives": self.roc.n_positive,
             "negatives": self.roc.n_negative,
-            "start": self.start,
+            "start": self.slider_start,
             **{
-                name: [[SHARE_X(x), SHARE_Y(y)] for x, y in places]
-                for name, places in self.points.items()
+                name: [[SHARE_X(x), SHARE_Y(y)] for x, y in curve_points]
+                for name, curve_points in self.points.items()
             },
         }
 
-    def numbers(self, at: int) -> dict[str, str]:
-        """Return the page's numbers at one threshold, for costs of 1 and these rows' shares."""
-        call = self.calls[at]
-        missed = call.n_positive - call.true_positives
-        spared = call.n_negative - call.false_positives
-        not_called = missed + spared
+    def numbers(self, index: int) -> dict[str, str]:
+        """Format the rates at one threshold, with costs of 1 and the class shares of these rows."""
+        point = self.operating_points[index]
+        n_missed = point.n_positive - point.true_positives
+        n_true_negatives = point.n_negative - point.false_positives
+        n_called_negative = n_missed + n_true_negatives
         return {
-            "threshold": threshold_text(call.threshold),
-            "tp": count_text(call.true_positives),
-            "fp": count_text(call.false_positives),
-            "fn": count_text(missed),
-            "tn": count_text(spared),
-            "sensitivity": number(call.sensitivity),
-            "specificity": number(call.specificity),
-            "precision": number(call.precision),
-            "npv": number(spared / not_called if not_called else None),
-            "error": number(call.error),
-            "cost": number(call.error),
+            "threshold": threshold_text(point.threshold),
+            "tp": count_text(point.true_positives),
+            "fp": count_text(point.false_positives),
+            "fn": count_text(n_missed),
+            "tn": count_text(n_true_negatives),
+            "sensitivity": number(point.sensitivity),
+            "specificity": number(point.specificity),
+            "precision": number(point.precision),
+            "npv": number(n_true_negatives / n_called_negative if n_called_negative else None),
+            "error": number(point.error),
+            "cost": number(point.error),
         }
 
-    # ------------------------------------------------------------ drawings
+    # ------------------------------------------------------------ curves
 
     @cached_property
     def points(self) -> dict[str, list[tuple[float, float]]]:
         """Points of the ROC and precision-recall curves, one per threshold.
 
-        If no row is called positive, the precision of the first threshold with one is drawn.
+        If no row is called positive, the precision of the next lower threshold is drawn.
         """
-        first = next(c.precision for c in self.calls if c.precision is not None)
-        precision = [first if c.precision is None else c.precision for c in self.calls]
-        recall = [c.sensitivity for c in self.calls]
-        fpr = [c.false_positives / c.n_negative for c in self.calls]
+        first_precision = next(
+            c.precision for c in self.operating_points if c.precision is not None
+        )
+        precision = [
+            first_precision if c.precision is None else c.precision for c in self.operating_points
+        ]
+        recall = [c.sensitivity for c in self.operating_points]
+        fpr = [c.false_positives / c.n_negative for c in self.operating_points]
         return {
             "roc": list(zip(fpr, recall, strict=True)),
             "pr": list(zip(recall, precision, strict=True)),
@@ -128,70 +134,77 @@ class Rates:
     def draw_roc(self) -> Figure:
         """Draw the true positive rate over the false positive rate."""
         roc = self.roc
-        area = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
-        drawing = roc_drawing(f"{area}.", roc.fpr, roc.tpr)
+        area_text = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
+        drawing = roc_drawing(f"{area_text}.", roc.fpr, roc.tpr)
         return Figure(
             name="roc",
             title="ROC curve",
             drawing=drawing,
-            caption=f"{area}. Drawn: {clean(roc.method, 80)}.",
+            caption=f"{area_text}. Drawn: {escape_and_truncate(roc.method, 80)}.",
             table=self._table("threshold", "sensitivity", "specificity", "error"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL),
         )
 
     def draw_precision_recall(self) -> Figure:
         """Draw precision over recall."""
-        honest = self.areas.get("average-precision")
-        average = PrecisionRecall.from_sweep(self.sweep, "").average_precision
-        pooled = POOLED.format(number(average), "average-precision")
-        area = f"average precision {honest or pooled}"
-        about = f"The share of positives is {number(self.prevalence)}; {area}."
-        at = thinned(len(self.sweep.thresholds), MOST_CORNERS)
-        some = Sweep(*(column[at] for column in vars(self.sweep).values()))
-        curve = PrecisionRecall.from_sweep(some, "")
-        drawing = precision_drawing(about, curve.recall, curve.precision, self.prevalence)
+        honest_text = self.areas.get("average-precision")
+        average_precision = PrecisionRecall.from_sweep(self.sweep, "").average_precision
+        pooled_text = POOLED.format(number(average_precision), "average-precision")
+        area_text = f"average precision {honest_text or pooled_text}"
+        description = f"The share of positives is {number(self.prevalence)}; {area_text}."
+        positions = evenly_spread_positions(len(self.sweep.thresholds), MOST_CORNERS)
+        thinned_sweep = ThresholdCounts(
+            *(column[positions] for column in vars(self.sweep).values())
+        )
+        curve = PrecisionRecall.from_sweep(thinned_sweep, "")
+        drawing = precision_drawing(description, curve.recall, curve.precision, self.prevalence)
         return Figure(
             name="pr",
             title="Precision and recall",
             drawing=drawing,
-            caption=f"{area.capitalize()}.",
+            caption=f"{area_text.capitalize()}.",
             table=self._table("threshold", "sensitivity", "precision"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), SHARE),
         )
 
     def above_the_slider(self) -> tuple[Figure, Figure]:
-        """Return both figures with a point at the threshold of the page's slider."""
+        """Return ROC and precision-recall figures, with a point that the page's slider moves."""
         figures = self.draw_roc(), self.draw_precision_recall()
-        first, second = (replace(f, here=self.points[f.name][self.start]) for f in figures)
-        return first, second
+        roc_figure, precision_figure = (
+            replace(figure, slider_point=self.points[figure.name][self.slider_start])
+            for figure in figures
+        )
+        return roc_figure, precision_figure
 
     def _table(self, *names: str) -> FigureTable:
-        shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
-        rows = [[self.numbers(i)[name] for name in names] for i in shown]
+        positions = sorted(
+            {*evenly_spread_positions(len(self.operating_points), N_SHOWN), self.slider_start}
+        )
+        rows = [[self.numbers(i)[name] for name in names] for i in positions]
         rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
         return FigureTable.from_rows(names, rows)
 
 
-def roc_drawing(about: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
-    """Draw the curve, without points on its straight pieces, and the diagonal."""
-    axes = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
-    drawing = of_shares("ROC curve", about, *axes)
+def roc_drawing(description: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
+    """Draw a ROC curve, without points on its straight pieces, and the diagonal."""
+    axis_labels = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
+    drawing = drawing_of_shares("ROC curve", description, *axis_labels)
     drawing.slope(0, 0, 1, 1, "baseline")
-    at = corners(fpr, tpr)
-    drawing.line(fpr[at], tpr[at], "s0")
+    corner_positions = corners(fpr, tpr)
+    drawing.line(fpr[corner_positions], tpr[corner_positions], "s0")
     return drawing
 
 
 def precision_drawing(
-    about: str, recall: np.ndarray, precision: np.ndarray, prevalence: float
+    description: str, recall: np.ndarray, precision: np.ndarray, prevalence: float
 ) -> Drawing:
-    """Draw precision in steps that extend to the previous recall.
+    """Draw a precision-recall curve in steps, so that its area is the average precision.
 
-    The area under them is then the average precision.
+    Each step extends to the previous recall.
     """
-    axes = "precision", "recall (sensitivity)"
-    drawing = of_shares("Precision-recall curve", about, *axes)
-    drawing.level(prevalence, "baseline")
+    axis_labels = "precision", "recall (sensitivity)"
+    drawing = drawing_of_shares("Precision-recall curve", description, *axis_labels)
+    drawing.horizontal_line(prevalence, "baseline")
     xs, ys = [0.0, *np.repeat(recall, 2)[:-1]], np.repeat(precision, 2)
     drawing.line(xs, ys, "s0")
     return drawing
@@ -202,7 +215,7 @@ SHARE = Key("baseline", "share of positives", "line")
 
 
 def threshold_text(threshold: float) -> str:
-    """Format a threshold with enough digits to distinguish it from others."""
+    """Format a threshold with six digits; an infinite threshold is explained in words."""
     return f"{threshold:.6g}" if isfinite(threshold) else "∞ (nothing is called positive)"
 
 
@@ -212,30 +225,33 @@ def count_text(value: float) -> str:
 
 
 def draw_calibration(bins: Calibration) -> Figure:
-    """Draw observed shares with their intervals over mean probabilities, and the diagonal."""
-    about = f"Brier score {number(bins.brier)}; {len(bins.counts)} bins of about equally many rows."
-    drawing = of_shares("Calibration", about, "share observed", "probability given")
+    """Draw observed shares of events with intervals over mean probabilities, and the diagonal."""
+    description = (
+        f"Brier score {number(bins.brier)}; {len(bins.counts)} bins of about equally many rows."
+    )
+    drawing = drawing_of_shares("Calibration", description, "share observed", "probability given")
     drawing.slope(0, 0, 1, 1, "baseline")
     drawing.line(bins.predicted, bins.observed, "s0 thin")
     rows = []
     for i, (predicted, observed) in enumerate(zip(bins.predicted, bins.observed, strict=True)):
-        ends = "–"
+        interval_text = "–"
         if bins.low is not None and bins.high is not None:
             drawing.slope(predicted, bins.low[i], predicted, bins.high[i], "span s0")
-            ends = f"[{number(bins.low[i])}, {number(bins.high[i])}]"
+            interval_text = f"[{number(bins.low[i])}, {number(bins.high[i])}]"
         count = bins.counts[i]
-        tip = f"predicted {number(predicted)}, observed {number(observed)} in {count} rows"
-        drawing.point(predicted, observed, "s0", tip, size=4.5)
-        rows.append([number(predicted), number(observed), ends, str(count)])
-    certain_note = " ".join(clean(note, 200) for note in bins.notes)
+        tooltip = f"predicted {number(predicted)}, observed {number(observed)} in {count} rows"
+        drawing.point(predicted, observed, "s0", tooltip, size=4.5)
+        rows.append([number(predicted), number(observed), interval_text, str(count)])
+    notes_text = " ".join(escape_and_truncate(note, 200) for note in bins.notes)
     return Figure(
         name="calibration",
         title="Whether probabilities mean what they say",
         drawing=drawing,
         caption=(
-            f"Probability of {clean(bins.event, 60)} predicted for rows that took no part in the "
+            f"Probability of {escape_and_truncate(bins.event, 60)} predicted for rows that took no "
+            "part in the "
             "fit, in bins of about equally many rows, against the observed share. "
-            f"Brier score {number(bins.brier)}. {certain_note}"
+            f"Brier score {number(bins.brier)}. {notes_text}"
         ).strip(),
         table=FigureTable.from_rows(
             ("mean probability", "share observed", "interval", "rows"), rows

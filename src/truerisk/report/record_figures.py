@@ -1,4 +1,4 @@
-"""The main figure of a result: on its page, in a notebook, and on matplotlib axes."""
+"""Draw the main figure of a result, for its page, for notebooks and for matplotlib axes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.core.formats import clean, number, risk
+from truerisk.core.formats import escape_and_truncate, number, risk
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
 from truerisk.report.curves import draw_lines
-from truerisk.report.figure import Figure, FigureTable, Key, known
+from truerisk.report.figure import Figure, FigureTable, Key, without_none
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.learning import draw_learning
 from truerisk.report.many_figures import draw_ranks
 from truerisk.report.panels import Line, draw_panels, draw_series, is_report
 from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows, series
+from truerisk.report.svg import WIDTH, Drawing, PixelScale, drawing_of_rows, series, shorten
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison
@@ -48,97 +48,117 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def figures_of(result: Any) -> tuple[Figure, ...]:
-    """Return the figures of a result: one for most results, none for some."""
+    """Return the figures of a result: one for most classes, several for reports, () for some."""
     if is_report(result):
         return draw_panels(result)
-    return known(figure_of(result))
+    return without_none(figure_of(result))
 
 
 def figure_of(result: Any) -> Figure | None:
-    """Return the main figure of a result, or None."""
+    """Return the main figure of a result, or None if its class has no figure."""
     makers = (FIGURES[cls] for cls in type(result).__mro__ if cls in FIGURES)
     return next((maker(result) for maker in makers), None)
 
 
 def _draw_curve(curve: RiskCurve) -> Figure | None:
-    """Draw a risk curve with its band and the chosen setting; return None without a curve."""
+    """Draw a risk curve with its band and the chosen setting; return None for one candidate."""
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
     noun = curve.common.scale.noun.capitalize()
-    chosen = setting_text(curve.best_params)
-    about = f"{noun} of {len(curve)} settings; the ring is on {chosen}."
-    drawing = draw_lines(f"{noun} curve", about, {curve.common.method: curve}, banded=curve)
+    chosen_text = setting_text(curve.best_params)
+    description = f"{noun} of {len(curve)} settings; the ring is on {chosen_text}."
+    drawing = draw_lines(f"{noun} curve", description, {curve.common.method: curve}, banded=curve)
     (block,) = curve.blocks()
     table = FigureTable.from_rows(block.head, block.rows)
-    return None if drawing is None else Figure("curve", block.caption, drawing, about, table)
+    return None if drawing is None else Figure("curve", block.caption, drawing, description, table)
 
 
 def draw_estimates(
     estimates: Mapping[str, RiskEstimate | Comparison],
-    beside: Mapping[str, float] | None = None,
+    lines_beside: Mapping[str, float] | None = None,
 ) -> Figure | None:
-    """Draw a row for each value with its interval, and named vertical lines `beside` them.
+    """Draw a row for each estimate with its interval, and vertical lines at `lines_beside`.
 
     The result is None if no estimate has a value. For differences a line at 0 is added.
     """
-    first = next(iter(estimates.values()))
-    beside = dict(beside or {})
-    if isinstance(first, Comparison):
-        a, b = (clean(name, 40) for name in first.names)
-        title, axis = f"{a} − {b}", f"difference of {first.scale.noun}s"
-        beside = {"": 0.0} | beside
+    first_estimate = next(iter(estimates.values()))
+    lines_beside = dict(lines_beside or {})
+    if isinstance(first_estimate, Comparison):
+        a, b = (escape_and_truncate(name, 40) for name in first_estimate.names)
+        title, axis_label = f"{a} − {b}", f"difference of {first_estimate.scale.noun}s"
+        lines_beside = {"": 0.0} | lines_beside
     else:
-        title = first.scale.name_for(first.scoring)
-        axis = first.scale.axis(columns_of(first.scoring, 30))
-    own = {name: Reported(each.value, each.interval) for name, each in estimates.items()}
-    rows = {name: (each.value, each) for name, each in own.items() if each.value is not None}
+        title = first_estimate.scale.name_for(first_estimate.scoring)
+        axis_label = first_estimate.scale.axis_label(shorten(first_estimate.scoring, 30))
+    reported = {
+        name: Reported(value_and_interval.value, value_and_interval.interval)
+        for name, value_and_interval in estimates.items()
+    }
+    rows = {
+        name: (value_and_interval.value, value_and_interval)
+        for name, value_and_interval in reported.items()
+        if value_and_interval.value is not None
+    }
     if not rows:
         return None
-    ends = [*(end for _, each in rows.values() for end in each.ends), *beside.values()]
-    cells = [[name, risk(v), str(each.interval or "none")] for name, (v, each) in rows.items()]
-    texts = [f"{title}: {value}, interval {interval}" for _, value, interval in cells]
-    x = PixelScale.around(ends, 140, WIDTH - 14)
-    drawing = of_rows(title, "; ".join(texts), x, len(rows), 48, 14)
-    drawing.bottom_axis(axis)
-    looks = {name: series(i) if name else "baseline" for i, name in enumerate(beside, 1)}
-    for name, place in beside.items():
-        drawing.upright(place, looks[name])
-    for i, (name, (value, each)) in enumerate(rows.items()):
+    axis_values = [
+        *(end for _, value_and_interval in rows.values() for end in value_and_interval.ends),
+        *lines_beside.values(),
+    ]
+    cells = [
+        [name, risk(v), str(value_and_interval.interval or "none")]
+        for name, (v, value_and_interval) in rows.items()
+    ]
+    tooltips = [f"{title}: {value}, interval {interval}" for _, value, interval in cells]
+    x = PixelScale.around(axis_values, 140, WIDTH - 14)
+    drawing = drawing_of_rows(title, "; ".join(tooltips), x, len(rows), 48, 14)
+    drawing.bottom_axis(axis_label)
+    css_classes = {
+        name: series(i) if name else "baseline" for i, name in enumerate(lines_beside, 1)
+    }
+    for name, position in lines_beside.items():
+        drawing.vertical_line(position, css_classes[name])
+    for i, (name, (value, value_and_interval)) in enumerate(rows.items()):
         drawing.row(i + 0.5, name)
-        drawing.estimate(value, each.interval, i + 0.5, texts[i], size=5.6)
+        drawing.estimate(value, value_and_interval.interval, i + 0.5, tooltips[i], size=5.6)
     table = FigureTable.from_rows(("", "value", "interval"), cells)
-    keys = tuple(Key(looks[name], name, "line") for name in beside if name)
-    return Figure("value", title, drawing, drawing.about, table, keys)
+    keys = tuple(Key(css_classes[name], name, "line") for name in lines_beside if name)
+    return Figure("value", title, drawing, drawing.description, table, keys)
 
 
-def _draw_permuted(test: PermutationTest) -> Figure:
-    """Draw risks (or scores) of permuted labels as bars, and the observed one as a line."""
+def _draw_permutation_test(test: PermutationTest) -> Figure:
+    """Draw a histogram of risks under permuted labels, and the observed risk as a line."""
     scale = test.scale
-    null, observed = test.null, test.observed
-    bounds = None
-    # Numbers that differ only by rounding belong to one bar.
-    if np.ptp(null) <= 1e-9 * np.abs(null).max():
-        middle = float(np.median(null))
-        half = 0.5 * max(1.0, abs(middle))
-        bounds = middle - half, middle + half
-    counts, edges = np.histogram(null, min(BINS, test.n_permutations), bounds)
-    about = f"{clean(test.scoring, 40)} of {test.n_permutations} permutations of {test.permuted}"
+    permuted_risks, observed = test.null, test.observed
+    histogram_range = None
+    # Values that differ only by rounding errors are drawn as one bar.
+    if np.ptp(permuted_risks) <= 1e-9 * np.abs(permuted_risks).max():
+        median = float(np.median(permuted_risks))
+        half_width = 0.5 * max(1.0, abs(median))
+        histogram_range = median - half_width, median + half_width
+    counts, bin_edges = np.histogram(
+        permuted_risks, min(BINS, test.n_permutations), histogram_range
+    )
+    description = (
+        f"{escape_and_truncate(test.scoring, 40)} of {test.n_permutations} permutations "
+        f"of {test.permuted}"
+    )
     drawing = Drawing(
         title=f"{scale.noun.capitalize()}s with permuted labels",
-        about=f"{about}; observed {risk(observed)}",
+        description=f"{description}; observed {risk(observed)}",
         height=300,
-        x=PixelScale.around([observed, *edges.tolist()], 52, WIDTH - 12),
+        x=PixelScale.around([observed, *bin_edges.tolist()], 52, WIDTH - 12),
         y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
     )
     drawing.left_axis("permutations")
-    drawing.bottom_axis(f"{scale.noun} ({columns_of(test.scoring, 30)})")
+    drawing.bottom_axis(f"{scale.noun} ({shorten(test.scoring, 30)})")
     rows = []
-    for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
+    for low, high, count in zip(bin_edges[:-1], bin_edges[1:], counts, strict=True):
         rows.append([risk(low, high), risk(high), str(count)])
         if count:
-            tip = f"{risk(low, high)} to {risk(high)}: {count} permutations"
-            drawing.bar(float(low), float(high), 0, float(count), "s5", tip)
-    drawing.upright(observed, "honest")
+            tooltip = f"{risk(low, high)} to {risk(high)}: {count} permutations"
+            drawing.bar(float(low), float(high), 0, float(count), "s5", tooltip)
+    drawing.vertical_line(observed, "honest")
     return Figure(
         name="permuted",
         title=drawing.title,
@@ -147,91 +167,103 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         table=FigureTable.from_rows(("from", "to", "permutations"), rows),
         keys=(
             Key("honest", f"observed: {risk(observed)}", "line"),
-            Key("s5", about, "cell"),
+            Key("s5", description, "cell"),
         ),
     )
 
 
-def _draw_smooth(smooth: SmoothCalibration | None) -> Figure | None:
-    """Draw the calibration curve with the rows below; return None if there is no curve."""
+def _draw_smooth_calibration(smooth: SmoothCalibration | None) -> Figure | None:
+    """Draw a calibration curve with bars of the rows below it; return None without a curve."""
     if smooth is None or smooth.curve is None:
         return None
     return draw_calibration_curve(smooth.curve, smooth)
 
 
-def draw_tested(posterior: ErrorPosterior) -> Figure:
-    """Draw the density of an error after a test."""
-    low, high = posterior.quantile(TAIL), posterior.quantile(1 - TAIL)
-    grid = np.linspace(low, high, POINTS).clip(1e-12, 1 - 1e-12)
-    density = posterior.pdf(grid)
-    return _density(grid, density, posterior.mean, posterior.upper(LEVEL))
+def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
+    """Draw the posterior density of a true error after a test."""
+    lowest_rate, highest_rate = posterior.quantile(TAIL), posterior.quantile(1 - TAIL)
+    error_rates = np.linspace(lowest_rate, highest_rate, POINTS).clip(1e-12, 1 - 1e-12)
+    density = posterior.pdf(error_rates)
+    return _draw_density(error_rates, density, posterior.mean, posterior.upper(LEVEL))
 
 
-def draw_rule(found: RulePosterior) -> Figure | None:
-    """Draw the density of a rule's error; return None without a posterior, or if it is a point."""
-    law = found.law
-    if law is None or law.is_certain:
+def draw_rule_posterior(rule_posterior: RulePosterior) -> Figure | None:
+    """Draw the posterior density of a rule's error; return None if it is missing or one point."""
+    distribution = rule_posterior.law
+    if distribution is None or distribution.is_certain:
         return None
-    edges = np.linspace(law.quantile(TAIL), law.quantile(1 - TAIL), POINTS + 1)
-    density = np.diff([law.cdf(float(edge)) for edge in edges]) / np.diff(edges)
-    middles = (edges[1:] + edges[:-1]) / 2
-    return _density(middles, density, found.value, law.quantile(LEVEL))
-
-
-def _density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> Figure:
-    """Draw a density with vertical lines at its mean and at the bound."""
-    of = {f"mean {risk(mean)}": mean, f"{100 * LEVEL:g} % bound {risk(bound)}": bound}
-    marks = (
-        Line(name, np.full(2, at), np.array([0.0, np.interp(at, x, density)]), style)
-        for (name, at), style in zip(of.items(), ("C1--", "k:"), strict=True)
+    bin_edges = np.linspace(
+        distribution.quantile(TAIL), distribution.quantile(1 - TAIL), POINTS + 1
     )
-    line = Line("density", x, density, "C0-")
+    density = np.diff([distribution.cdf(float(edge)) for edge in bin_edges]) / np.diff(bin_edges)
+    bin_centers = (bin_edges[1:] + bin_edges[:-1]) / 2
+    return _draw_density(bin_centers, density, rule_posterior.value, distribution.quantile(LEVEL))
+
+
+def _draw_density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> Figure:
+    """Draw a density with vertical lines at its mean and at its upper bound."""
+    marked_values = {f"mean {risk(mean)}": mean, f"{100 * LEVEL:g} % bound {risk(bound)}": bound}
+    mark_lines = (
+        Line(name, np.full(2, position), np.array([0.0, np.interp(position, x, density)]), style)
+        for (name, position), style in zip(marked_values.items(), ("C1--", "k:"), strict=True)
+    )
+    density_line = Line("density", x, density, "C0-")
     limits = 0.0, 1.05 * float(density.max())
     labels = "error", "density"
-    return draw_series("Posterior of the error", labels, line, *marks, limits=limits)
+    return draw_series("Posterior of the error", labels, density_line, *mark_lines, limits=limits)
 
 
-def draw_selection(why: SelectionBias) -> Figure:
-    """Draw a box with its mean for each distribution of a selection."""
-    boxes = {name: (part.mean, *_quantiles(part)) for name, part in why.parts.items()}
+def draw_selection(selection_bias: SelectionBias) -> Figure:
+    """Draw a box plot with the mean for each distribution of risks of a selection bias."""
+    boxes = {
+        name: (mixture.mean, *_quantiles(mixture)) for name, mixture in selection_bias.parts.items()
+    }
     x = PixelScale.around([value for box in boxes.values() for value in box], 140, WIDTH - 14)
-    title = f"Taking the smallest of {len(why.shares)} adds {number(why.bias)}"
-    about = "; ".join(f"{name}: mean {part}" for name, part in why.parts.items())
-    drawing = of_rows(title, about, x, len(boxes), 40, 14)
+    title = (
+        f"Taking the smallest of {len(selection_bias.shares)} adds {number(selection_bias.bias)}"
+    )
+    description = "; ".join(
+        f"{name}: mean {mixture}" for name, mixture in selection_bias.parts.items()
+    )
+    drawing = drawing_of_rows(title, description, x, len(boxes), 40, 14)
     drawing.bottom_axis("risk")
-    for i, (name, (mean, *five)) in enumerate(boxes.items()):
+    for i, (name, (mean, *quantiles)) in enumerate(boxes.items()):
         drawing.row(i + 0.5, name)
-        drawing.box(five, i + 0.5, 10, "s0")
+        drawing.box(quantiles, i + 0.5, 10, "s0")
         drawing.point(mean, i + 0.5, "s1", f"{name}: mean {number(mean)}", size=5)
     rows = [[name, *map(number, box)] for name, box in boxes.items()]
     table = FigureTable.from_rows(("", "mean", *(f"{100 * share:g} %" for share in SHARES)), rows)
     keys = Key("s0", "median, quartiles, 5 % and 95 %", "box"), Key("s1", "mean")
-    return Figure("selection", title, drawing, about, table, keys)
+    return Figure("selection", title, drawing, description, table, keys)
 
 
-def _quantiles(part: RiskMixture) -> list[float]:
-    order = np.argsort(part.values)
-    below = np.cumsum(part.weights[order])
-    return [float(part.values[order][below.searchsorted(share - 1e-12)]) for share in SHARES]
+def _quantiles(mixture: RiskMixture) -> list[float]:
+    value_order = np.argsort(mixture.values)
+    cumulative_weights = np.cumsum(mixture.weights[value_order])
+    return [
+        float(mixture.values[value_order][cumulative_weights.searchsorted(share - 1e-12)])
+        for share in SHARES
+    ]
 
 
-def draw_sharing(plan: SamplePlan) -> Figure | None:
-    """Draw expected error and bound over the number of tuning rows, or the expected posterior.
+def draw_sample_plan(plan: SamplePlan) -> Figure | None:
+    """Draw how expected error and bound depend on the number of tuning rows of a sample plan.
 
-    The posterior is drawn for plans of a width only. The result is None if nothing can be tested.
+    For a plan that requests only a width, the expected posterior is drawn instead. The result is
+    None if nothing can be tested.
     """
     if plan.n_test and plan.n_errors is not None and len(plan.splits) < 2:
-        return draw_tested(ErrorPosterior(plan.n_errors, plan.n_test, plan.prior))
+        return draw_error_posterior(ErrorPosterior(plan.n_errors, plan.n_test, plan.prior))
     if len(plan.splits) < 2 or plan.best is None:
         return None
     sizes = np.array([split.n_tuning for split in plan.splits])
-    best = f"least (ub): {plan.best.n_tuning} rows tune, {plan.best.n_test} test"
-    lines = (
+    best_label = f"least (ub): {plan.best.n_tuning} rows tune, {plan.best.n_test} test"
+    plan_lines = (
         Line("error expected", sizes, np.array([s.error for s in plan.splits]), "C0-"),
         Line("(ub), its bound", sizes, np.array([s.ub for s in plan.splits]), "C1-"),
-        Line(best, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
+        Line(best_label, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
     )
-    return draw_series(f"How {plan.n} rows are shared", ("rows that tune", "error"), *lines)
+    return draw_series(f"How {plan.n} rows are shared", ("rows that tune", "error"), *plan_lines)
 
 
 FIGURES: dict[type[Shown], Callable[[Any], Figure | None]] = {
@@ -241,21 +273,21 @@ FIGURES: dict[type[Shown], Callable[[Any], Figure | None]] = {
     CalibrationCurve: draw_calibration_curve,
     Comparison: lambda comparison: draw_estimates({comparison.test: comparison}),
     Discrimination: lambda part: None if part.roc is None else figure_of(part.roc),
-    ErrorPosterior: draw_tested,
+    ErrorPosterior: draw_error_posterior,
     FeatureStability: draw_features,
     LearningCurve: lambda curve: draw_learning(curve, curve.expected, "the learner"),
     ManyComparison: draw_ranks,
     ModelStability: lambda part: figure_of(part.features) or figure_of(part.predictions),
     NetBenefit: draw_benefit,
-    PermutationTest: _draw_permuted,
+    PermutationTest: _draw_permutation_test,
     PredictionStability: draw_instability,
     RiskCurve: _draw_curve,
     RiskEstimate: lambda estimate: draw_estimates({estimate.method: estimate}),
     RocCurve: lambda curve: Rates(curve).draw_roc(),
-    RulePosterior: draw_rule,
-    SamplePlan: draw_sharing,
+    RulePosterior: draw_rule_posterior,
+    SamplePlan: draw_sample_plan,
     SelectionBias: draw_selection,
-    SmoothCalibration: _draw_smooth,
+    SmoothCalibration: _draw_smooth_calibration,
     Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),
-    Validation: lambda validation: _draw_smooth(validation.calibration),
+    Validation: lambda validation: _draw_smooth_calibration(validation.calibration),
 }

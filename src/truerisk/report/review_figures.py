@@ -1,4 +1,4 @@
-"""Figures and tables of subgroups, stability and checklists on the page of a validation."""
+"""Figures and tables of subgroups, stability and checklists for the page of a validation."""
 
 from __future__ import annotations
 
@@ -6,111 +6,125 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerisk.core.formats import clean, number
-from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, columns_of, of_rows
+from truerisk.core.formats import escape_and_truncate, number
+from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions
+from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, drawing_of_rows, shorten
 from truerisk.validation.checklists.checklist import Item
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
-from truerisk.validation.subgroups import HEAD, SubgroupRisk, SubgroupRisks, rows_of
+from truerisk.validation.subgroups import TABLE_HEADER, SubgroupRisk, SubgroupRisks, rows_of
 
 ROW, TOP, LEFT, MOST = 26, 8, 168, 20
 N_SHOWN = 21
 
 
-PULLED = (
+SHRUNKEN_CAPTION = (
     " Diamonds are shrunken estimates: each is pulled to the mean of its column as far as noise "
     "explains the differences."
 )
 
 
-def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
-    """Draw one loss in every level; return None if no level has a value."""
-    lines, loss = (risks.whole, *risks.levels)[:most], clean(risks.named_scoring, 60)
-    values = [end for line in lines for end in line.ends]
-    if not values:
+def draw_forest(
+    risks: SubgroupRisks, number_on_page: int = 0, max_rows: int | None = MOST
+) -> Figure | None:
+    """Draw a forest plot of one loss in every subgroup; return None if no subgroup has a value."""
+    rows, loss = (
+        (risks.whole, *risks.levels)[:max_rows],
+        escape_and_truncate(risks.named_scoring, 60),
+    )
+    axis_values = [axis_value for line in rows for axis_value in line.ends]
+    if not axis_values:
         return None
-    about = "; ".join(f"{_name(line)}: {number(line.value)}" for line in lines)
-    x = PixelScale.around(values, LEFT, WIDTH - 14)
-    drawing = of_rows(f"{loss} in subgroups", about, x, len(lines), ROW, TOP)
-    drawing.bottom_axis(f"{columns_of(loss, 30)} ({risks.whole.scale.better} is better)")
-    whole = risks.whole.value
-    if whole is not None:
-        drawing.upright(whole, "baseline")
-    for i, line in enumerate(lines):
-        _level(drawing, line, i)
-    pulled = any(line.shrunken is not None for line in lines)
+    description = "; ".join(f"{_subgroup_name(line)}: {number(line.value)}" for line in rows)
+    x = PixelScale.around(axis_values, LEFT, WIDTH - 14)
+    drawing = drawing_of_rows(f"{loss} in subgroups", description, x, len(rows), ROW, TOP)
+    drawing.bottom_axis(f"{shorten(loss, 30)} ({risks.whole.scale.better} is better)")
+    risk_of_all_rows = risks.whole.value
+    if risk_of_all_rows is not None:
+        drawing.vertical_line(risk_of_all_rows, "baseline")
+    for i, line in enumerate(rows):
+        _draw_subgroup(drawing, line, i)
+    has_shrunken = any(line.shrunken is not None for line in rows)
     return Figure(
-        name=f"subgroups-{place}",
+        name=f"subgroups-{number_on_page}",
         title=loss,
         drawing=drawing,
         caption=(
             "The intervals of the subgroups are simultaneous; that of all rows is not."
-            f"{PULLED if pulled else ''}"
+            f"{SHRUNKEN_CAPTION if has_shrunken else ''}"
         ),
         table=FigureTable.from_rows(
-            HEAD, [[clean(cell) for cell in row] for row in rows_of(risks)]
+            TABLE_HEADER, [[escape_and_truncate(cell) for cell in row] for row in rows_of(risks)]
         ),
         keys=(
             Key("s0", "value and interval", "span"),
-            *([Key("s1", "shrunken value", "diamond")] if pulled else []),
+            *([Key("s1", "shrunken value", "diamond")] if has_shrunken else []),
             Key("baseline", "all rows", "line"),
         ),
     )
 
 
-def _name(level: SubgroupRisk) -> str:
-    return clean(level.subgroup.shown, 120)
+def _subgroup_name(level: SubgroupRisk) -> str:
+    return escape_and_truncate(level.subgroup.display_name, 120)
 
 
-def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
-    at, name = i + 0.5, _name(level)
-    drawing.row(at, name, 22)
-    drawing.names[at] = f"{name} ({level.subgroup.n_rows})"
+def _draw_subgroup(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
+    y_position, name = i + 0.5, _subgroup_name(level)
+    drawing.row(y_position, name, 22)
+    drawing.names[y_position] = f"{name} ({level.subgroup.n_rows})"
     if level.value is None:
-        drawing.note(at, clean(level.reason or ""))
+        drawing.note(y_position, escape_and_truncate(level.reason or ""))
         return
-    ends = "" if level.interval is None else f" {level.interval}"
-    tip = f"{name}, {level.subgroup.n_rows} rows: {number(level.value)}{ends}"
-    drawing.estimate(level.value, level.interval, at, tip)
+    interval_text = "" if level.interval is None else f" {level.interval}"
+    tooltip = f"{name}, {level.subgroup.n_rows} rows: {number(level.value)}{interval_text}"
+    drawing.estimate(level.value, level.interval, y_position, tooltip)
     if level.shrunken is not None:
-        shrunken = f"{name}, shrunken: {number(level.shrunken)}"
-        drawing.point(level.shrunken, at, "s1", shrunken, shape="diamond")
+        shrunken_tooltip = f"{name}, shrunken: {number(level.shrunken)}"
+        drawing.point(level.shrunken, y_position, "s1", shrunken_tooltip, shape="diamond")
 
 
-def draw_instability(moves: PredictionStability) -> Figure:
-    """Draw the range of other models' predictions over the given ones."""
-    ends = (0.0, 1.0)
-    if moves.event is None:
-        ends = float(moves.low.min()), float(moves.high.max())
-    air = 0.01 * (ends[1] - ends[0]) or 1.0
+def draw_instability(stability: PredictionStability) -> Figure:
+    """Draw, for each row, the range of other models' predictions over the model's prediction."""
+    axis_ends = (0.0, 1.0)
+    if stability.event is None:
+        axis_ends = float(stability.low.min()), float(stability.high.max())
+    axis_margin = 0.01 * (axis_ends[1] - axis_ends[0]) or 1.0
     drawing = Drawing(
         title="Instability of predictions",
-        about=f"mean absolute prediction error: {number(moves.mape)}.",
+        description=f"mean absolute prediction error: {number(stability.mape)}.",
         height=380,
-        x=PixelScale(ends[0] - air, ends[1] + air, 52, WIDTH - 12),
-        y=PixelScale(ends[0] - air, ends[1] + air, 336, 30),
+        x=PixelScale(axis_ends[0] - axis_margin, axis_ends[1] + axis_margin, 52, WIDTH - 12),
+        y=PixelScale(axis_ends[0] - axis_margin, axis_ends[1] + axis_margin, 336, 30),
     )
-    ticks = None if moves.event is None else SHARES
-    what = "prediction" if moves.event is None else "probability"
-    drawing.left_axis(f"range of {moves.n_models} further models, 95 %", ticks)
-    drawing.bottom_axis(f"{what} given", ticks)
-    order = np.argsort(moves.predictions, kind="stable")
-    shown = [order[i] for i in thinned(len(order))]
-    for i in shown:
+    ticks = None if stability.event is None else SHARES
+    quantity = "prediction" if stability.event is None else "probability"
+    drawing.left_axis(f"range of {stability.n_models} further models, 95 %", ticks)
+    drawing.bottom_axis(f"{quantity} given", ticks)
+    prediction_order = np.argsort(stability.predictions, kind="stable")
+    drawn_rows = [prediction_order[i] for i in evenly_spread_positions(len(prediction_order))]
+    for i in drawn_rows:
         drawing.slope(
-            moves.predictions[i], moves.low[i], moves.predictions[i], moves.high[i], "whisker s0"
+            stability.predictions[i],
+            stability.low[i],
+            stability.predictions[i],
+            stability.high[i],
+            "whisker s0",
         )
-    drawing.slope(ends[0], ends[0], ends[1], ends[1], "baseline")
-    if moves.threshold is not None:
-        drawing.level(moves.threshold, "grid")
-    table = [order[i] for i in thinned(len(order), N_SHOWN)]
-    rows = [[number(each[i]) for each in (moves.predictions, moves.low, moves.high)] for i in table]
+    drawing.slope(axis_ends[0], axis_ends[0], axis_ends[1], axis_ends[1], "baseline")
+    if stability.threshold is not None:
+        drawing.horizontal_line(stability.threshold, "grid")
+    table_rows = [
+        prediction_order[i] for i in evenly_spread_positions(len(prediction_order), N_SHOWN)
+    ]
+    rows = [
+        [number(column[i]) for column in (stability.predictions, stability.low, stability.high)]
+        for i in table_rows
+    ]
     return Figure(
         name="instability",
         title="How far single predictions move",
         drawing=drawing,
-        caption=f"One line per row: {clean(moves.source, 600)}",
+        caption=f"One line per row: {escape_and_truncate(stability.source, 600)}",
         table=FigureTable.from_rows(("prediction", "2.5 %", "97.5 %"), rows),
         keys=(
             Key("s0", "where 95 % of the further models lie", "line"),
@@ -119,24 +133,34 @@ def draw_instability(moves: PredictionStability) -> Figure:
     )
 
 
-def draw_features(chosen: FeatureStability) -> Figure:
-    """Draw how often each feature was selected."""
-    shares = [(clean(chosen.names[f], 60), float(chosen.shares[f])) for f in chosen.order]
-    shown = shares[:MOST]
-    about = "; ".join(f"{name}: {share:.0%}" for name, share in shown)
+def draw_features(feature_stability: FeatureStability) -> Figure:
+    """Draw a bar for each feature that shows how often it was selected."""
+    shares = [
+        (
+            escape_and_truncate(feature_stability.names[feature], 60),
+            float(feature_stability.shares[feature]),
+        )
+        for feature in feature_stability.order
+    ]
+    drawn_shares = shares[:MOST]
+    description = "; ".join(f"{name}: {share:.0%}" for name, share in drawn_shares)
     x = PixelScale(0, 100, LEFT, WIDTH - 16)
-    drawing = of_rows("Selected features", about, x, len(shown), ROW, TOP)
-    drawing.bottom_axis(f"of {chosen.n_models} models, %")
-    for i, (name, share) in enumerate(shown):
+    drawing = drawing_of_rows("Selected features", description, x, len(drawn_shares), ROW, TOP)
+    drawing.bottom_axis(f"of {feature_stability.n_models} models, %")
+    for i, (name, share) in enumerate(drawn_shares):
         drawing.row(i + 0.5, name, 22)
         drawing.bar(0, 100 * share, i + 0.2, i + 0.8, "s0", f"{name}: {share:.0%}")
-    rows = [[name, f"{share * chosen.n_models:.0f} of {chosen.n_models}"] for name, share in shares]
+    rows = [
+        [name, f"{share * feature_stability.n_models:.0f} of {feature_stability.n_models}"]
+        for name, share in shares
+    ]
     return Figure(
         name="features",
         title="Which features were selected",
         drawing=drawing,
         caption=(
-            f"Stability {number(chosen.index)} {chosen.interval} (Nogueira et al. 2018): 1 where "
+            f"Stability {number(feature_stability.index)} {feature_stability.interval} (Nogueira "
+            "et al. 2018): 1 where "
             "all models selected the same, 0 where they agree by chance. The interval takes the "
             "fits as independent, and they share rows."
         ),
@@ -145,11 +169,14 @@ def draw_features(chosen: FeatureStability) -> Figure:
 
 
 def checklist_tables(items: Sequence[Item], caption: str) -> Iterator[tuple[FigureTable, str]]:
-    """Yield the tables of each guideline, with a caption of its name and number of items."""
+    """Yield a table for each guideline, with a caption that has its name and number of items."""
     for guideline in dict.fromkeys(item.guideline for item in items):
-        mine = [item for item in items if item.guideline == guideline]
-        cells = [[item.number, item.asks, item.answer or ""] for item in mine]
-        n_columns = 3 if any(item.answer for item in mine) else 2
-        head = ("item", "asks", "answer")[:n_columns]
-        rows = [[clean(cell, 1000) for cell in row[:n_columns]] for row in cells]
-        yield FigureTable.from_rows(head, rows), caption.format(clean(guideline, 60), len(mine))
+        guideline_items = [item for item in items if item.guideline == guideline]
+        cells = [[item.number, item.asks, item.answer or ""] for item in guideline_items]
+        n_columns = 3 if any(item.answer for item in guideline_items) else 2
+        header = ("item", "asks", "answer")[:n_columns]
+        rows = [[escape_and_truncate(cell, 1000) for cell in row[:n_columns]] for row in cells]
+        yield (
+            FigureTable.from_rows(header, rows),
+            caption.format(escape_and_truncate(guideline, 60), len(guideline_items)),
+        )

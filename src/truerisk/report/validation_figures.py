@@ -1,4 +1,4 @@
-"""The three figures of a validation: ROC curve, calibration curve, decision curve."""
+"""Figures of a validation: ROC curve, calibration curve and decision curve."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truerisk.core.formats import clean, number
+from truerisk.core.formats import escape_and_truncate, number
 from truerisk.core.frozen import frozen
-from truerisk.report.figure import Figure, FigureTable, Key, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions
 from truerisk.report.rates import roc_drawing
 from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, round_ticks
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
@@ -16,32 +16,39 @@ from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
 TOP, BOTTOM, LEFT = 30, 336, 52
-N_SHOWN = 21  # number of rows of a table under a figure
-BARS = -0.28, -0.03  # vertical range of the bars of probabilities, below the curve
+N_SHOWN = 21  # Number of rows of the table under a figure.
+BAR_RANGE = -0.28, -0.03  # Vertical range of the bars that count rows below the calibration curve.
 
 
 def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figure | None:
-    """Draw the ROC curve of held-out predictions."""
+    """Draw the ROC curve of held-out predictions; return None if there is no curve."""
     roc = discrimination.roc
     if roc is None:
         return None
     area = document.measure("auc")
-    average = ", pooled," if document.risk.method == "loo" else ", mean over folds,"
-    text = "" if area is None or area.honest is None else f" AUC{average} {number(area.honest)}"
-    pooled = "Answers of all folds, pooled."
-    if document.finished:
-        pooled, text = "", text.replace(average, "")
-    text += (
-        f" {area.interval}." if area is not None and area.interval is not None else "." * bool(text)
+    average_text = ", pooled," if document.risk.method == "loo" else ", mean over folds,"
+    area_text = (
+        "" if area is None or area.honest is None else f" AUC{average_text} {number(area.honest)}"
     )
-    about = f"{pooled}{text}".strip()
-    shown, event = thinned(len(roc.fpr), N_SHOWN), clean(str(document.rows["event"]), 60)
-    rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in shown]
+    pooled_text = "Answers of all folds, pooled."
+    if document.finished:
+        pooled_text, area_text = "", area_text.replace(average_text, "")
+    area_text += (
+        f" {area.interval}."
+        if area is not None and area.interval is not None
+        else "." * bool(area_text)
+    )
+    description = f"{pooled_text}{area_text}".strip()
+    positions, event = (
+        evenly_spread_positions(len(roc.fpr), N_SHOWN),
+        escape_and_truncate(str(document.rows["event"]), 60),
+    )
+    rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in positions]
     return Figure(
         name="roc",
         title="ROC curve",
-        drawing=roc_drawing(about, roc.fpr, roc.tpr),
-        caption=f"Event: {event}. {about}",
+        drawing=roc_drawing(description, roc.fpr, roc.tpr),
+        caption=f"Event: {event}. {description}",
         table=FigureTable.from_rows(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
     )
@@ -50,81 +57,87 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
 def draw_calibration_curve(
     curve: CalibrationCurve, smooth: SmoothCalibration | None = None
 ) -> Figure:
-    """Draw the smoothed outcome over predictions, with bars of rows below if known."""
-    words = OF_EVENT if curve.of_event else OF_NUMBERS
-    event = "the event"
+    """Draw the smoothed outcome over predictions, with bars that count rows below, if known."""
+    curve_texts = OF_EVENT if curve.of_event else OF_NUMBERS
+    event_text = "the event"
     if smooth is not None and smooth.event is not None:
-        event += f" ({clean(smooth.event, 60)})"
+        event_text += f" ({escape_and_truncate(smooth.event, 60)})"
     slope = None if smooth is None else smooth.measures.get("slope")
-    text = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
-    own = "" if curve.apparent is None else "apparent "
-    low, high = _range(smooth, curve)
+    slope_text = (
+        "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
+    )
+    prefix = "" if curve.apparent is None else "apparent "
+    low, high = _axis_range(smooth, curve)
     ticks = SHARES if curve.of_event else round_ticks(low, high)
-    size = (380, -0.01) if smooth is None else (460, -0.3)
-    drawing = _drawing("Calibration curve", f"{words.smoothed}{text}", *size, low, high)
-    drawing.left_axis(words.came, ticks)
-    drawing.bottom_axis(words.predictions, ticks)
+    height_and_margin = (380, -0.01) if smooth is None else (460, -0.3)
+    drawing = _empty_drawing(
+        "Calibration curve", f"{curve_texts.smoothed}{slope_text}", *height_and_margin, low, high
+    )
+    drawing.left_axis(curve_texts.outcome_label, ticks)
+    drawing.bottom_axis(curve_texts.predictions, ticks)
     if smooth is not None:
-        _bars(drawing, smooth, words, (low, high))
+        _draw_bars(drawing, smooth, curve_texts, (low, high))
     drawing.slope(low, low, high, high, "baseline")
-    keys = [Key("s0", "held-out rows", "line")]
-    columns = [(words.column, curve.predicted), ("held out", curve.observed)]
+    legend = [Key("s0", "held-out rows", "line")]
+    table_columns = [(curve_texts.column, curve.predicted), ("held out", curve.observed)]
     if curve.low is not None and curve.high is not None:
-        lows, highs = (side.clip(low, high) for side in (curve.low, curve.high))
+        lows, highs = (limits.clip(low, high) for limits in (curve.low, curve.high))
         drawing.band(curve.predicted, lows, highs, "s0")
-        keys = [Key("s0", "held-out rows, with their band", "line")]
-        columns += [("low", curve.low), ("high", curve.high)]
-    for name, values, look in (
+        legend = [Key("s0", "held-out rows, with their band", "line")]
+        table_columns += [("low", curve.low), ("high", curve.high)]
+    for name, values, css_class in (
         ("apparent", curve.apparent, "s2"),
         ("corrected", curve.corrected, "s1"),
     ):
         if values is not None:
-            drawing.line(curve.predicted, values, f"{look} thin")
-            keys.append(Key(look, OTHERWISE[name], "line"))
-            columns.append((name, values))
+            drawing.line(curve.predicted, values, f"{css_class} thin")
+            legend.append(Key(css_class, OTHER_CURVE_LABELS[name], "line"))
+            table_columns.append((name, values))
     drawing.line(curve.predicted, curve.observed, "s0")
-    keys.append(Key("baseline", words.right, "line"))
-    if smooth is not None and len(words.sides) > 1:
-        below = zip(words.sides, BAR_LOOKS, strict=True)
-        keys += [Key(look, f"rows {side}", "cell") for side, look in below]
+    legend.append(Key("baseline", curve_texts.ideal_label, "line"))
+    if smooth is not None and len(curve_texts.sides) > 1:
+        sides_and_classes = zip(curve_texts.sides, BAR_LOOKS, strict=True)
+        legend += [
+            Key(css_class, f"rows {limits}", "cell") for limits, css_class in sides_and_classes
+        ]
     return Figure(
         name="calibration",
-        title=words.title,
+        title=curve_texts.title,
         drawing=drawing,
-        caption=f"{words.caption.format(event=event, own=own)}{text}",
-        table=_table(columns),
-        keys=tuple(keys),
+        caption=f"{curve_texts.caption.format(event=event_text, own=prefix)}{slope_text}",
+        table=_columns_table(table_columns),
+        keys=tuple(legend),
     )
 
 
 BAR_LOOKS = "s1", "s5"
-OTHERWISE = {
+OTHER_CURVE_LABELS = {
     "apparent": "apparent: the model on its own training rows",
     "corrected": "corrected for optimism by the bootstrap",
 }
 
 
 @frozen
-class Words:
-    """Texts of a calibration curve."""
+class CurveTexts:
+    """Texts of the figure of a calibration curve."""
 
     title: str
     smoothed: str
-    came: str
+    outcome_label: str
     predictions: str
     column: str
-    right: str
+    ideal_label: str
     caption: str
     sides: tuple[str, ...]
 
 
-OF_EVENT = Words(
+OF_EVENT = CurveTexts(
     title="Whether probabilities mean what they say",
     smoothed="The share of events, smoothed.",
-    came="share of events",
+    outcome_label="share of events",
     predictions="probability given",
     column="probability",
-    right="perfect calibration",
+    ideal_label="perfect calibration",
     caption=(
         "Probability of {event}: a restricted cubic spline of its logit, between the 1 % and the "
         "99 % quantile of the {own}probabilities. Bars below: held-out probabilities of rows "
@@ -132,13 +145,13 @@ OF_EVENT = Words(
     ),
     sides=("with the event", "without it"),
 )
-OF_NUMBERS = Words(
+OF_NUMBERS = CurveTexts(
     title="Whether answers are right on average",
     smoothed="The mean of y, smoothed.",
-    came="mean of y",
+    outcome_label="mean of y",
     predictions="answer",
     column="answer",
-    right="perfect calibration",
+    ideal_label="perfect calibration",
     caption=(
         "A restricted cubic spline of the answers, between the 1 % and the 99 % quantile of the "
         "{own}answers. Bars below: held-out answers."
@@ -147,76 +160,92 @@ OF_NUMBERS = Words(
 )
 
 
-def _range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
-    """Return the range of the axes: [0, 1] for probabilities, else that of all values."""
+def _axis_range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
+    """Return the range of both axes: [0, 1] for probabilities, else the range of all values."""
     if curve.of_event:
         return 0.0, 1.0
     predicted = curve.predicted if smooth is None else smooth.edges
-    lines = (predicted, curve.observed, curve.apparent, curve.corrected)
-    values = np.concatenate([line for line in lines if line is not None])
+    arrays = (predicted, curve.observed, curve.apparent, curve.corrected)
+    values = np.concatenate([array for array in arrays if array is not None])
     return float(values.min()), float(values.max())
 
 
-def _bars(
-    drawing: Drawing, smooth: SmoothCalibration, words: Words, ends: tuple[float, float]
+def _draw_bars(
+    drawing: Drawing,
+    smooth: SmoothCalibration,
+    curve_words: CurveTexts,
+    axis_range: tuple[float, float],
 ) -> None:
-    """Draw counts of rows with the event upwards, and of others downwards, from a baseline."""
-    span, counts, edges = ends[1] - ends[0], smooth.counts, smooth.edges
-    low, high = (ends[0] + share * span for share in BARS)
-    middle, most = (low + high) / 2, counts.max(initial=0)
-    if len(counts) != len(words.sides) or not most:
+    """Draw bars that count rows, upwards for rows with the event, downwards for other rows."""
+    span, counts, edges = axis_range[1] - axis_range[0], smooth.counts, smooth.edges
+    low, high = (axis_range[0] + fraction * span for fraction in BAR_RANGE)
+    baseline, largest_count = (low + high) / 2, counts.max(initial=0)
+    if len(counts) != len(curve_words.sides) or not largest_count:
         return
-    for side, up, look, what in zip(counts, (1, -1), BAR_LOOKS, words.sides, strict=False):
-        for i, count in enumerate(side):
+    for side_counts, direction, css_class, side_text in zip(
+        counts, (1, -1), BAR_LOOKS, curve_words.sides, strict=False
+    ):
+        for i, count in enumerate(side_counts):
             if count:
-                end = middle + up * (high - middle) * count / most
-                tip = f"{number(edges[i], 2)} to {number(edges[i + 1], 2)}: {count:g} {what}"
-                drawing.bar(edges[i], edges[i + 1], middle, end, look, tip)
+                bar_end = baseline + direction * (high - baseline) * count / largest_count
+                tooltip = (
+                    f"{number(edges[i], 2)} to {number(edges[i + 1], 2)}: {count:g} {side_text}"
+                )
+                drawing.bar(edges[i], edges[i + 1], baseline, bar_end, css_class, tooltip)
 
 
 def draw_benefit(benefit: NetBenefit) -> Figure:
-    """Draw the net benefit over thresholds, and that of treating everybody and nobody."""
-    high, event = benefit.honest if benefit.high is None else benefit.high, clean(benefit.event, 60)
-    top = float(max(high.max(), benefit.treat_all.max()))
-    floor = -0.12 * max(top, 1e-9)
+    """Draw the net benefit of the model, of treating everybody, and of treating nobody."""
+    high, event = (
+        benefit.honest if benefit.high is None else benefit.high,
+        escape_and_truncate(benefit.event, 60),
+    )
+    largest_benefit = float(max(high.max(), benefit.treat_all.max()))
+    floor = -0.12 * max(largest_benefit, 1e-9)
     drawing = Drawing(
         title="Decision curve",
-        about="Net benefit against the threshold probability of treatment.",
+        description="Net benefit against the threshold probability of treatment.",
         height=380,
         x=PixelScale(-0.01, 1.01, LEFT, WIDTH - 12),
-        y=PixelScale(floor, 1.05 * max(top, 1e-9), BOTTOM, TOP),
+        y=PixelScale(floor, 1.05 * max(largest_benefit, 1e-9), BOTTOM, TOP),
     )
     drawing.left_axis("net benefit")
     drawing.bottom_axis("threshold probability", SHARES)
-    drawing.level(0, "baseline")
-    t = benefit.thresholds
-    columns = [("threshold", t), ("held out", benefit.honest)]
-    keys = [Key("s0", "held-out rows", "line")]
+    drawing.horizontal_line(0, "baseline")
+    thresholds = benefit.thresholds
+    table_columns = [("threshold", thresholds), ("held out", benefit.honest)]
+    legend = [Key("s0", "held-out rows", "line")]
     if benefit.treat_all_low is not None and benefit.treat_all_high is not None:
-        _band(drawing, t, (benefit.treat_all_low, benefit.treat_all_high), floor, "s3")
+        _draw_band_above(
+            drawing, thresholds, (benefit.treat_all_low, benefit.treat_all_high), floor, "s3"
+        )
     if benefit.low is not None and benefit.high is not None:
-        final = benefit.of_final_model
-        look = "s0" if final is None else "s2"
-        _band(drawing, t, (benefit.low, benefit.high), floor, look)
-        keys = [Key("s0", "held-out rows, with their band", "line")]
-        if final is not None:
-            _line(drawing, t, final, floor, f"{look} thin")
-            keys = [
+        final_benefit = benefit.of_final_model
+        css_class = "s0" if final_benefit is None else "s2"
+        _draw_band_above(drawing, thresholds, (benefit.low, benefit.high), floor, css_class)
+        legend = [Key("s0", "held-out rows, with their band", "line")]
+        if final_benefit is not None:
+            _draw_line_above(drawing, thresholds, final_benefit, floor, f"{css_class} thin")
+            legend = [
                 Key("s0", "held-out rows", "line"),
-                Key(look, "the same rows by models of the final setting, with their band", "line"),
+                Key(
+                    css_class,
+                    "the same rows by models of the final setting, with their band",
+                    "line",
+                ),
             ]
-            columns.append(("final model", final))
-        columns += [("low", benefit.low), ("high", benefit.high)]
-    _line(drawing, t, benefit.treat_all, floor, "s3 thin")
-    keys += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
-    columns.append(("treat all", benefit.treat_all))
+            table_columns.append(("final model", final_benefit))
+        table_columns += [("low", benefit.low), ("high", benefit.high)]
+    _draw_line_above(drawing, thresholds, benefit.treat_all, floor, "s3 thin")
+    legend += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
+    table_columns.append(("treat all", benefit.treat_all))
     if benefit.apparent is not None:
-        columns.append(("apparent", benefit.apparent))
+        table_columns.append(("apparent", benefit.apparent))
     if benefit.corrected is not None:
-        _line(drawing, t, benefit.corrected, floor, "s1 thin")
-        keys.insert(1, Key("s1", OTHERWISE["corrected"], "line"))
-        columns.append(("corrected", benefit.corrected))
-    _line(drawing, t, benefit.honest, floor, "s0")
+        _draw_line_above(drawing, thresholds, benefit.corrected, floor, "s1 thin")
+        legend.insert(1, Key("s1", OTHER_CURVE_LABELS["corrected"], "line"))
+        table_columns.append(("corrected", benefit.corrected))
+    _draw_line_above(drawing, thresholds, benefit.honest, floor, "s0")
     return Figure(
         name="net-benefit",
         title="What deciding by the model gains",
@@ -226,45 +255,47 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
             "t), if rows with a probability of at least t are treated. Values below the axis are "
             "not drawn."
         ),
-        table=_table(columns),
-        keys=tuple(keys),
+        table=_columns_table(table_columns),
+        keys=tuple(legend),
     )
 
 
-def _drawing(
-    title: str, about: str, height: int, below: float, low: float = 0.0, high: float = 1.0
+def _empty_drawing(
+    title: str, description: str, height: int, y_start: float, low: float = 0.0, high: float = 1.0
 ) -> Drawing:
-    """Return a drawing with both axes from low to high, with margins."""
+    """Return an empty drawing whose axes go from low to high with margins, y down to `y_start`."""
     span = high - low
     return Drawing(
         title=title,
-        about=about,
+        description=description,
         height=height,
         x=PixelScale(low - 0.01 * span, high + 0.01 * span, LEFT, WIDTH - 12),
-        y=PixelScale(low + below * span, high + 0.01 * span, height - 44, TOP),
+        y=PixelScale(low + y_start * span, high + 0.01 * span, height - 44, TOP),
     )
 
 
-def _line(drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, look: str) -> None:
-    """Draw the pieces of a line above the floor."""
-    above = ys >= floor
-    for piece in np.split(np.arange(len(ys)), np.flatnonzero(np.diff(above)) + 1):
-        if above[piece[0]]:
-            drawing.line(xs[piece], ys[piece], look)
-
-
-def _band(
-    drawing: Drawing, xs: np.ndarray, ends: Sequence[np.ndarray], floor: float, look: str
+def _draw_line_above(
+    drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, css_class: str
 ) -> None:
-    """Draw the part of a band above the floor; it decreases, and is cut where it leaves."""
-    above = np.flatnonzero(ends[1] >= floor)
-    if len(above):
-        some = slice(above[0], above[-1] + 1)
-        low, high = (np.maximum(end[some], floor) for end in ends)
-        drawing.band(xs[some], low, high, look)
+    """Draw the pieces of a line that lie above the floor."""
+    is_above = ys >= floor
+    for piece in np.split(np.arange(len(ys)), np.flatnonzero(np.diff(is_above)) + 1):
+        if is_above[piece[0]]:
+            drawing.line(xs[piece], ys[piece], css_class)
 
 
-def _table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
-    shown = thinned(len(columns[0][1]), N_SHOWN)
-    rows = [[number(values[i]) for _, values in columns] for i in shown]
+def _draw_band_above(
+    drawing: Drawing, xs: np.ndarray, limits: Sequence[np.ndarray], floor: float, css_class: str
+) -> None:
+    """Draw a band above the floor; it decreases, and ends where its upper limit is below."""
+    positions_above = np.flatnonzero(limits[1] >= floor)
+    if len(positions_above):
+        drawn_slice = slice(positions_above[0], positions_above[-1] + 1)
+        low, high = (np.maximum(limit[drawn_slice], floor) for limit in limits)
+        drawing.band(xs[drawn_slice], low, high, css_class)
+
+
+def _columns_table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
+    positions = evenly_spread_positions(len(columns[0][1]), N_SHOWN)
+    rows = [[number(values[i]) for _, values in columns] for i in positions]
     return FigureTable.from_rows([name for name, _ in columns], rows)

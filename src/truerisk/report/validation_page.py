@@ -1,10 +1,10 @@
-"""The page of a validation: headline, sentences, references, and how to reproduce it."""
+"""The HTML page of a validation: headline, sentences, references, and how to reproduce it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.core.formats import clean, number, percent
+from truerisk.core.formats import escape_and_truncate, number, percent
 from truerisk.report.layout import CLOSING, Headline, Page
 from truerisk.report.methods_text import Repeat, arguments
 from truerisk.report.validation_parts import parts_of, rows_text
@@ -12,9 +12,9 @@ from truerisk.validation.validation import Validation
 
 
 def draw_validation(document: Validation) -> Page:
-    """Return the page of a validation, live or read from a file."""
-    parts, checklist = tuple(parts_of(document)), document.checklist
-    facts = [clean(document.risk.method, 80)]
+    """Return the page of a validation, which was just computed or read from a file."""
+    sections, checklist = tuple(parts_of(document)), document.checklist
+    facts = [escape_and_truncate(document.risk.method, 80)]
     if document.rows["n_events"] is not None:
         facts.append(f"{document.rows['n_events']} events")
     if document.rows["n_groups"] is not None:
@@ -24,13 +24,15 @@ def draw_validation(document: Validation) -> Page:
         "title": f"Validation on {rows_text(document)}",
         "facts": facts,
         "headline": list(_headline(document)),
-        "conclusion": [clean(sentence, 1000) for sentence in verdict(document)],
-        "parts": parts,
-        "sections": (*(part.section for part in parts), *CLOSING),
-        "methods": "" if checklist is None else clean(checklist.methods_text, 8000),
-        "references": validated_by(document),
-        "repeat": validated_again(document),
-        "notes": [clean(note, 1000) for note in (*document.risk.notes, *document.notes)[:40]],
+        "conclusion": [escape_and_truncate(sentence, 1000) for sentence in verdict(document)],
+        "parts": sections,
+        "sections": (*(section.section for section in sections), *CLOSING),
+        "methods": "" if checklist is None else escape_and_truncate(checklist.methods_text, 8000),
+        "references": validation_references(document),
+        "repeat": validation_repeat(document),
+        "notes": [
+            escape_and_truncate(note, 1000) for note in (*document.risk.notes, *document.notes)[:40]
+        ],
     }
     return Page("validation.html", values)
 
@@ -39,14 +41,18 @@ HEADLINES = {"auc": "report", "explained": "report", "slope": "", "in-the-large"
 
 
 def _headline(document: Validation) -> Iterator[Headline]:
-    for name, look in HEADLINES.items():
-        one = document.measure(name)
-        if one is not None and one.honest is not None:
-            under = "held-out rows" if one.interval is None else f"interval {one.interval}"
-            yield Headline(one.title, number(one.honest, 3), under, look)
+    for name, css_class in HEADLINES.items():
+        measured = document.measure(name)
+        if measured is not None and measured.honest is not None:
+            subtitle = (
+                "held-out rows" if measured.interval is None else f"interval {measured.interval}"
+            )
+            yield Headline(measured.title, number(measured.honest, 3), subtitle, css_class)
     risk = document.risk
-    under = clean(risk.named_scoring, 40) + ("" if risk.interval is None else f", {risk.interval}")
-    yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), under)
+    subtitle = escape_and_truncate(risk.named_scoring, 40) + (
+        "" if risk.interval is None else f", {risk.interval}"
+    )
+    yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), subtitle)
 
 
 HARRELL = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
@@ -72,32 +78,47 @@ STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Spr
 
 
 def verdict(document: Validation) -> list[str]:
-    """Return the findings as sentences."""
+    """Describe the measures of a validation in sentences: AUC, R², calibration and Brier score."""
     texts, calibration = [], document.calibration
     if document.finished:
         n_rows = document.rows["n_rows"]
         texts.append(f"A finished model was applied to {n_rows} rows; nothing was fitted.")
-    of_event = calibration is None or calibration.event is not None
+    is_of_event = calibration is None or calibration.event is not None
     for name, sentence in SENTENCES.items():
-        one = document.measure(name)
-        if one is None or one.honest is None:
+        measured = document.measure(name)
+        if measured is None or measured.honest is None:
             continue
-        ends, judged = "", one.honest
-        if one.interval is not None:
-            ends = f"{percent(one.interval.confidence_level)} interval {one.interval}"
-            ends = f" ({ends})"
-        # The interval is around this value, not around the honest one.
-        if one.of_final_model is not None:
-            judged = one.of_final_model
-            ends = f" on held-out rows; that of the final model is about {number(judged)}{ends}"
-        own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
-        calibrated = float(name == "slope")
-        side = SIDES.get((name, of_event), ("", ""))[judged > calibrated]
-        if one.interval is None and one.reason is not None:
-            side = "; it has no interval, for the reason below the table." if side else ""
-        if side and one.interval is not None and calibrated in one.interval:
-            side = f"; its interval holds {calibrated:g}, the value of calibrated answers."
-        texts.append(sentence.format(f"{number(one.honest)}{ends}{own}") + side)
+        interval_text, judged_value = "", measured.honest
+        if measured.interval is not None:
+            interval_text = (
+                f"{percent(measured.interval.confidence_level)} interval {measured.interval}"
+            )
+            interval_text = f" ({interval_text})"
+        # The interval belongs to the value of the final model, not to the honest value.
+        if measured.of_final_model is not None:
+            judged_value = measured.of_final_model
+            interval_text = (
+                f" on held-out rows; that of the final model is about "
+                f"{number(judged_value)}{interval_text}"
+            )
+        apparent_text = (
+            ""
+            if measured.apparent is None
+            else f"; on the training rows it is {number(measured.apparent)}"
+        )
+        calibrated_value = float(name == "slope")
+        side_text = MEANING_BY_SIDE.get((name, is_of_event), ("", ""))[
+            judged_value > calibrated_value
+        ]
+        if measured.interval is None and measured.reason is not None:
+            side_text = "; it has no interval, for the reason below the table." if side_text else ""
+        if side_text and measured.interval is not None and calibrated_value in measured.interval:
+            side_text = (
+                f"; its interval holds {calibrated_value:g}, the value of calibrated answers."
+            )
+        texts.append(
+            sentence.format(f"{number(measured.honest)}{interval_text}{apparent_text}") + side_text
+        )
     return texts
 
 
@@ -108,7 +129,7 @@ SENTENCES = {
     "in-the-large": "Calibration in the large is {}",
     "brier": "The Brier score is {}.",
 }
-SIDES = {
+MEANING_BY_SIDE = {
     ("slope", True): (
         "; below 1 probabilities are too extreme.",
         "; above 1 probabilities are too timid.",
@@ -126,24 +147,33 @@ SIDES = {
         "; above 0 answers are too small.",
     ),
 }
-"""Meaning of a value on either side of 1 (slope) or 0 (intercept)."""
+"""Meaning of a calibration slope below or above 1, and of an intercept below or above 0."""
 
 
-def validated_by(document: Validation) -> list[str]:
-    """Return the references of the validation."""
-    cited = [STEYERBERG]
-    cited += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
-    cited += [VICKERS] if document.net_benefit is not None else []
-    return [*cited, HARRELL] if document.n_samples or document.calibration else cited
+def validation_references(document: Validation) -> list[str]:
+    """Return the references of the measures in a validation."""
+    cited_references = [STEYERBERG]
+    cited_references += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
+    cited_references += [VICKERS] if document.net_benefit is not None else []
+    return (
+        [*cited_references, HARRELL]
+        if document.n_samples or document.calibration
+        else cited_references
+    )
 
 
-def validated_again(document: Validation) -> Repeat:
-    """Return the call, and the facts that it depends on."""
-    typed = {"replicates": str(document.n_samples), **document.given}
+def validation_repeat(document: Validation) -> Repeat:
+    """Return what repeats a validation: the call, and the facts that it depends on."""
+    argument_texts = {"replicates": str(document.n_samples), **document.given}
     if document.finished:
-        del typed["replicates"]
-    what = "model" if document.finished else "search"
-    call = document.command or f"tr.validate({what}, X, y, {', '.join(arguments(typed))})"
+        del argument_texts["replicates"]
+    first_argument = "model" if document.finished else "search"
+    call = (
+        document.command
+        or f"tr.validate({first_argument}, X, y, {', '.join(arguments(argument_texts))})"
+    )
     risk = document.risk
     facts = {"seed": str(risk.seed), "data fingerprint": risk.data_fingerprint}
-    return Repeat.from_call(clean(call, 1000), {**facts, "engine": risk.engine}, risk.versions)
+    return Repeat.from_call(
+        escape_and_truncate(call, 1000), {**facts, "engine": risk.engine}, risk.versions
+    )

@@ -1,13 +1,13 @@
-"""The parts of a validation on a page of its own, or on that of an assessment."""
+"""Sections of a validation, for its own HTML page or for the page of an assessment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from truerisk.core.formats import clean, number
+from truerisk.core.formats import escape_and_truncate, number
 from truerisk.core.frozen import frozen
-from truerisk.report.figure import Figure, FigureTable, known
+from truerisk.report.figure import Figure, FigureTable, without_none
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (
     checklist_tables,
@@ -20,15 +20,16 @@ from truerisk.report.validation_figures import (
     draw_calibration_curve,
     draw_roc_curve,
 )
-from truerisk.validation.measures import HEAD, N_HONEST, Measured
+from truerisk.validation.measures import N_HONEST, TABLE_HEADER, Measured
 from truerisk.validation.validation import PARTS, Validation
 
 
 @frozen
 class PagePart:
-    """A part of the validation on the page: figures, tables with captions, sentences.
+    """Section of a validation on a page: figures, tables with captions, and sentences.
 
-    `further` figures and `folded` tables are collapsed until the reader opens them.
+    `collapsed_figures` figures and `collapsed_tables` tables are collapsed until the reader opens
+    them.
     """
 
     name: str
@@ -36,36 +37,41 @@ class PagePart:
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[FigureTable, str], ...] = ()
     sentences: tuple[str, ...] = ()
-    within: str = ""
-    folded: tuple[tuple[FigureTable, str], ...] = ()
-    further: tuple[Figure, ...] = ()
+    name_prefix: str = ""
+    collapsed_tables: tuple[tuple[FigureTable, str], ...] = ()
+    collapsed_figures: tuple[Figure, ...] = ()
 
     def inside(self, name: str) -> PagePart:
-        """Return the part for a page that has other sections and figures, below this heading.
+        """Return the section for a page of other results, with unique names of its figures.
 
-        Such a page already has a ROC curve.
+        `name` is a prefix of the figures' names. Such a page already has a ROC curve, so that this
+        one is collapsed.
         """
-        every = [replace(each, name=f"{name}-{each.name}") for each in self.section.figures]
-        n_first = 0 if self.name == "discrimination" else len(self.figures)
+        renamed_figures = [
+            replace(figure, name=f"{name}-{figure.name}") for figure in self.section.figures
+        ]
+        n_open = 0 if self.name == "discrimination" else len(self.figures)
         return replace(
             self,
-            figures=tuple(every[:n_first]),
-            further=tuple(every[n_first:]),
-            within=f"{name}-",
+            figures=tuple(renamed_figures[:n_open]),
+            collapsed_figures=tuple(renamed_figures[n_open:]),
+            name_prefix=f"{name}-",
         )
 
     @property
     def section(self) -> Section:
-        """Section of the page, with a heading and all figures."""
-        name = self.within + self.name.replace("_", "-")
-        return Section(name, PARTS[self.name], self.lead, (*self.figures, *self.further))
+        """The section of the page, with its heading and all figures."""
+        name = self.name_prefix + self.name.replace("_", "-")
+        return Section(name, PARTS[self.name], self.lead, (*self.figures, *self.collapsed_figures))
 
 
 def rows_text(validation: Validation) -> str:
-    """Describe the rows of the validation."""
+    """Describe the rows of a validation: their number and the event."""
     rows = validation.rows
-    event = "" if rows["n_events"] is None else f", event {clean(str(rows['event']), 60)}"
-    return f"{rows['n_rows']} rows{event}"
+    event_text = (
+        "" if rows["n_events"] is None else f", event {escape_and_truncate(str(rows['event']), 60)}"
+    )
+    return f"{rows['n_rows']} rows{event_text}"
 
 
 AREAS = "auc", "roc_auc"
@@ -74,15 +80,15 @@ OF_NUMBERS = "Whether predictions are right on average, large and small ones ali
 
 
 def parts_of(document: Validation) -> Iterator[PagePart]:
-    """Yield the parts that exist, and then why others are missing."""
-    ranks, calibration = document.discrimination, document.calibration
-    if ranks is not None:
+    """Yield the sections of a validation, and then one for each missing section with the reason."""
+    discrimination, calibration = document.discrimination, document.calibration
+    if discrimination is not None:
         yield PagePart(
             "discrimination",
             "Whether rows with the event get higher predictions than rows without it.",
-            known(draw_roc_curve(ranks, document)),
-            (_table(ranks.measures, document),),
-            tuple(clean(reason, 1000) for reason in ranks.reasons),
+            without_none(draw_roc_curve(discrimination, document)),
+            (_measures_table(discrimination.measures, document),),
+            tuple(escape_and_truncate(reason, 1000) for reason in discrimination.reasons),
         )
     if calibration is not None:
         curve = calibration.curve
@@ -90,9 +96,12 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "calibration",
             OF_EVENT if calibration.event is not None else OF_NUMBERS,
-            known(figure),
-            (_table(calibration.measures, document),),
-            (*(clean(reason, 1000) for reason in calibration.reasons), *calibration.notes),
+            without_none(figure),
+            (_measures_table(calibration.measures, document),),
+            (
+                *(escape_and_truncate(reason, 1000) for reason in calibration.reasons),
+                *calibration.notes,
+            ),
         )
     if document.net_benefit is not None:
         yield PagePart(
@@ -101,7 +110,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
             (draw_benefit(document.net_benefit),),
             sentences=(
                 document.net_benefit.sentence,
-                *(clean(note, 1000) for note in document.net_benefit.notes),
+                *(escape_and_truncate(note, 1000) for note in document.net_benefit.notes),
             ),
         )
     if (updating := document.updating) is not None:
@@ -109,48 +118,60 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "updating",
             "Whether new coefficients for these people would give better predictions.",
-            tables=((FigureTable.from_rows(block.head, block.rows), REFITTED),),
+            tables=((FigureTable.from_rows(block.head, block.rows), UPDATING_CAPTION),),
             sentences=(updating.sentence,),
         )
-    yield from _review(document)
-    for name, why in document.missing.items():
+    yield from _review_sections(document)
+    for name, missing_reason in document.missing.items():
         if name in PARTS:
-            yield PagePart(name, f"Not available: {clean(why, 1000)}")
+            yield PagePart(name, f"Not available: {escape_and_truncate(missing_reason, 1000)}")
 
 
-def _review(document: Validation) -> Iterator[PagePart]:
-    """Yield subgroups, stability and checklists."""
+def _review_sections(document: Validation) -> Iterator[PagePart]:
+    """Yield the sections on subgroups, stability and checklists."""
     subgroups, stability = document.subgroups, document.stability
     if subgroups is not None and subgroups.risks:
-        # Discrimination comes first, and the other losses are collapsed.
-        order = sorted(enumerate(subgroups.risks), key=lambda each: each[1].scoring not in AREAS)
-        forests = known(*(draw_forest(each, i) for i, each in order))
+        # The AUC comes first, and the figures of other losses are collapsed.
+        sorted_risks = sorted(
+            enumerate(subgroups.risks),
+            key=lambda risks_of_loss: risks_of_loss[1].scoring not in AREAS,
+        )
+        forests = without_none(
+            *(draw_forest(risks_of_loss, i) for i, risks_of_loss in sorted_risks)
+        )
         yield PagePart(
             "subgroups",
             "Whether the model does equally well in every subgroup.",
             forests[:1],
-            sentences=tuple(clean(note, 1000) for note in subgroups.all_notes),
-            further=forests[1:],
+            sentences=tuple(escape_and_truncate(note, 1000) for note in subgroups.all_notes),
+            collapsed_figures=forests[1:],
         )
     features = None if stability is None else stability.features
     predictions = None if stability is None else stability.predictions
     if stability is not None and (features is not None or predictions is not None):
-        figures = known(
+        figures = without_none(
             None if features is None or features.index is None else draw_features(features),
             None if predictions is None else draw_instability(predictions),
         )
-        unsaid = [] if features is None or not features.reason else [clean(features.reason, 200)]
-        unsaid += [
-            f"{clean(name, 60)}: {clean(why, 1000)}" for name, why in stability.missing.items()
+        reasons = (
+            []
+            if features is None or not features.reason
+            else [escape_and_truncate(features.reason, 200)]
+        )
+        reasons += [
+            f"{escape_and_truncate(name, 60)}: {escape_and_truncate(reason, 1000)}"
+            for name, reason in stability.missing.items()
         ]
         summary = {} if predictions is None else predictions.summary
-        moves = [[name, number(value)] for name, value in summary.items()]
+        move_rows = [[name, number(summary_value)] for name, summary_value in summary.items()]
         yield PagePart(
             "stability",
             "Whether other training rows would have led to the same model.",
             figures,
-            () if predictions is None else ((FigureTable.from_rows(MOVES, moves), FAR),),
-            tuple(unsaid),
+            ()
+            if predictions is None
+            else ((FigureTable.from_rows(MOVES, move_rows), MOVES_CAPTION),),
+            tuple(reasons),
         )
     if document.checklist is not None and document.checklist.items:
         questions = document.checklist.open_questions
@@ -159,37 +180,39 @@ def _review(document: Validation) -> Iterator[PagePart]:
             "checklist",
             "What the data and the computation answer, and what does not apply.",
             tables=tuple(checklist_tables(answered, "{}")),
-            folded=tuple(checklist_tables(questions, "{}: {} items for you to answer")),
+            collapsed_tables=tuple(checklist_tables(questions, "{}: {} items for you to answer")),
         )
 
 
-MOVES, FAR = ("of every row, and on average", "value"), "How far predictions move"
-MEASURED = (
+MOVES, MOVES_CAPTION = ("of every row, and on average", "value"), "How far predictions move"
+MEASURES_CAPTION = (
     "held out: rows the model had not seen, with the interval; apparent: on its training rows; "
     "training and test: the whole procedure repeated on bootstrap samples, rated on the sample and "
     "on all rows (means); optimism = training − test; corrected = apparent − optimism"
 )
 
 
-REFITTED = (
+UPDATING_CAPTION = (
     "coefficients fitted to all rows; the losses, and the change against the model as it is, by "
     "cross-validation"
 )
-OF_ALL = "of all rows as one test set of the finished model, with the interval"
+FINISHED_MODEL_CAPTION = "of all rows as one test set of the finished model, with the interval"
 
 
-def _table(measures: Mapping[str, Measured], document: Validation) -> tuple[FigureTable, str]:
+def _measures_table(
+    measures: Mapping[str, Measured], document: Validation
+) -> tuple[FigureTable, str]:
     """Return a table with one row per measure, and its caption.
 
-    A finished model has no training rows here.
+    The table of a finished model has no columns about training rows, which are not known.
     """
-    head = ("measure", "held out", "interval", *HEAD[N_HONEST:-1], "samples")
+    header = ("measure", "held out", "interval", *TABLE_HEADER[N_HONEST:-1], "samples")
     rows = [
-        [*one.cells[:2], str(one.interval or "–"), *one.cells[N_HONEST:]]
-        for one in measures.values()
+        [*measure.cells[:2], str(measure.interval or "–"), *measure.cells[N_HONEST:]]
+        for measure in measures.values()
     ]
     if not document.finished:
-        return FigureTable.from_rows(head, rows), MEASURED
+        return FigureTable.from_rows(header, rows), MEASURES_CAPTION
     return FigureTable.from_rows(
         ("measure", "value", "interval"), [row[:3] for row in rows]
-    ), OF_ALL
+    ), FINISHED_MODEL_CAPTION

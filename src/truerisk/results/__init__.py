@@ -1,1 +1,1 @@
-"""Results: numbers with errors and intervals, and curves, as text, JSON and data frames."""
+"""Results: risks, scores and curves with their uncertainty, as text, JSON and data frames."""

@@ -1,4 +1,4 @@
-"""Convert predictions of held-out rows to a table with one line per test."""
+"""Convert predictions for held-out rows to a table, one line per tested row and fold."""
 
 from __future__ import annotations
 
@@ -12,47 +12,48 @@ from truerisk.results.evaluation import AnsweredRows
 
 
 def columns_of(answered: AnsweredRows) -> dict[str, list[Any]]:
-    """Return row, fold, truth and predictions of every test, in the order of the rows."""
+    """Return the columns row, fold, truth and predictions of the table, sorted by row number."""
     plan = answered.answers[0].plan
     rows, _ = plan.positions
-    question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    order = np.lexsort((plan.fold[question], plan.repeat[question], rows))
-    columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question]}
+    question_numbers: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    row_order = np.lexsort((plan.fold[question_numbers], plan.repeat[question_numbers], rows))
+    columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question_numbers]}
     if len(np.unique(plan.repeat)) > 1:
-        columns["repeat"] = plan.repeat[question]
+        columns["repeat"] = plan.repeat[question_numbers]
     truth = answered.truth[rows]
     columns |= dict(
-        _columns("truth", truth if answered.classes is None else answered.classes[truth])
+        _value_columns("truth", truth if answered.classes is None else answered.classes[truth])
     )
     for response_answers in answered.answers:
-        columns |= _answers(answered, response_answers)
-    order = order[answered.unseen[order]]
-    return {name: values[order].tolist() for name, values in columns.items()}
+        columns |= _prediction_columns(answered, response_answers)
+    row_order = row_order[answered.is_unseen[row_order]]
+    return {name: values[row_order].tolist() for name, values in columns.items()}
 
 
-def _answers(rows: AnsweredRows, answers: Answers) -> dict[str, np.ndarray]:
-    values = answers.values[rows.candidate]
-    answered = np.repeat(answers.answered[rows.candidate], answers.plan.test_sizes)
+def _prediction_columns(answered_rows: AnsweredRows, answers: Answers) -> dict[str, np.ndarray]:
+    values = answers.values[answered_rows.candidate]
+    has_answer = np.repeat(answers.answered[answered_rows.candidate], answers.plan.test_sizes)
     if answers.response == "label":
-        assert rows.classes is not None
-        labels: np.ndarray = rows.classes.astype(object)[values]
-        labels[~answered | (values < 0)] = None
+        assert answered_rows.classes is not None
+        labels: np.ndarray = answered_rows.classes.astype(object)[values]
+        labels[~has_answer | (values < 0)] = None
         return {"label": labels}
-    if answers.response == "probability" and rows.classes is None:
-        by_then = np.cumsum(values[:, :0:-1], axis=1)  # the last interval is the first one in time
-        each = zip(rows.horizons, by_then.T, strict=True)
-        return {f"probability_by_{time:.12g}": shares for time, shares in each}
+    if answers.response == "probability" and answered_rows.classes is None:
+        # Cumulate from the last column backwards: it belongs to the earliest time interval.
+        cumulative_probabilities = np.cumsum(values[:, :0:-1], axis=1)
+        named_columns = zip(answered_rows.horizons, cumulative_probabilities.T, strict=True)
+        return {f"probability_by_{horizon:.12g}": column for horizon, column in named_columns}
     if answers.response == "probability":
-        assert rows.classes is not None
-        each = zip(rows.classes.tolist(), values.T, strict=True)
-        return {f"probability_{label}": shares for label, shares in each}
-    return dict(_columns(answers.response, values))
+        assert answered_rows.classes is not None
+        named_columns = zip(answered_rows.classes.tolist(), values.T, strict=True)
+        return {f"probability_{label}": column for label, column in named_columns}
+    return dict(_value_columns(answers.response, values))
 
 
-def _columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield one column, or one column per target."""
+def _value_columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the column with its name, or a numbered column for each of several targets."""
     if values.ndim == 1:
         yield name, values
         return
-    for place, column in enumerate(values.T):
-        yield f"{name}_{place}", column
+    for target_index, column in enumerate(values.T):
+        yield f"{name}_{target_index}", column

@@ -1,4 +1,4 @@
-"""Confidence set of the candidates that may be the best, from losses of the same rows.
+"""Confidence set for the candidate with the smallest risk, from losses on the same rows.
 
 Candidate r is compared with a weighted mean of its rivals in which good rivals have large weights.
 Let μ_s⁻ⁱ be the mean loss of candidate s on all rows except i, and
@@ -25,21 +25,23 @@ import numpy as np
 
 from truerisk.core.arguments import check_level
 from truerisk.core.frozen import frozen
-from truerisk.results.evaluation import FOLDS, PairedLosses
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, PairedLosses
 
-# λ relative to the standard error of a difference, so that a single row hardly changes a weight
+# The rate λ of the weights is SHARPNESS divided by a typical standard error of a difference.
+# With this λ a single row hardly changes the weight of a rival.
 SHARPNESS = 1.0
-# A difference smaller than this share of its operands has too few correct digits.
-CANCELLED = 1e-6
+# A difference smaller than this share of its operands has lost too many digits to cancellation.
+CANCELLATION_RATIO = 1e-6
 # A difference smaller than this share of the largest loss is rounding error.
-NOTHING = 1e-12
+ROUNDING_RATIO = 1e-12
 
 
 def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
-    """Return a mask of the candidates in a set that contains the best with probability `level`.
+    """Return a mask of the candidates in a confidence set for the one of smallest true risk.
 
-    The candidate with the smallest risk is always in the set, and a candidate without a risk never
-    is. Candidates with the same losses are either all in the set or all outside.
+    The set contains the candidate with the smallest true risk with probability `level`. The
+    candidate with the smallest estimated risk is always in the set, and a candidate without a risk
+    never is. Candidates with the same losses are either all in the set or all outside.
 
     >>> rows = np.arange(40)
     >>> losses = np.array([rows % 4 == 0, rows % 5 == 0, rows % 2 == 0], dtype=float)
@@ -47,87 +49,115 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     [True, True, False]
     """
     check_level("level", level)
-    finite = np.flatnonzero(np.isfinite(paired.losses).all(axis=1))
-    may_be = np.zeros(len(paired.losses), dtype=bool)
-    if not len(finite):
-        return may_be
-    parts, shares = replace(paired, losses=paired.losses[finite]).by_unit()
-    rivals = _Rivals.from_parts(parts, shares, NOTHING * float(np.abs(paired.losses[finite]).max()))
+    finite_candidates = np.flatnonzero(np.isfinite(paired.losses).all(axis=1))
+    is_in_set = np.zeros(len(paired.losses), dtype=bool)
+    if not len(finite_candidates):
+        return is_in_set
+    contributions, shares = replace(paired, losses=paired.losses[finite_candidates]).by_unit()
+    rivals = _Rivals.from_parts(
+        contributions,
+        shares,
+        ROUNDING_RATIO * float(np.abs(paired.losses[finite_candidates]).max()),
+    )
     if rivals is None:
-        may_be[finite] = True
-        return may_be
-    factors = np.full(len(finite), FOLDS) if paired.factors is None else paired.factors[finite]
-    one_row = np.zeros(len(finite)) if paired.one_row is None else paired.one_row[finite]
-    best = int(parts.sum(axis=1).argmin())
-    for c, (place, factor) in enumerate(zip(finite.tolist(), factors.tolist(), strict=True)):
-        unseen = 2 * max(one_row[c], one_row[best]) ** 2
-        noise = _Noise(shares, factor, float(unseen), level, rivals.nothing)
-        leaves = c != best and all(
-            noise.is_exceeded_by(parts[c] - other)
-            for other in (parts[best], rivals.mean_without(c))
+        is_in_set[finite_candidates] = True
+        return is_in_set
+    variance_factors = (
+        np.full(len(finite_candidates), FOLD_VARIANCE_FACTOR)
+        if paired.factors is None
+        else paired.factors[finite_candidates]
+    )
+    one_row_effects = (
+        np.zeros(len(finite_candidates))
+        if paired.one_row is None
+        else paired.one_row[finite_candidates]
+    )
+    best_index = int(contributions.sum(axis=1).argmin())
+    for index, (candidate, variance_factor) in enumerate(
+        zip(finite_candidates.tolist(), variance_factors.tolist(), strict=True)
+    ):
+        unseen_variance = 2 * max(one_row_effects[index], one_row_effects[best_index]) ** 2
+        noise = _Noise(
+            shares, variance_factor, float(unseen_variance), level, rivals.rounding_error
         )
-        may_be[place] = not leaves
-    return may_be
+        is_removed = index != best_index and all(
+            noise.is_exceeded_by(contributions[index] - rival)
+            for rival in (contributions[best_index], rivals.mean_without(index))
+        )
+        is_in_set[candidate] = not is_removed
+    return is_in_set
 
 
 @frozen(eq=False)
 class _Noise:
-    """The noise of a mean difference, as in the test "paired-cv"."""
+    """Noise of a mean difference of losses, computed as in the paired test "paired-cv"."""
 
     shares: np.ndarray
     factor: float
-    unseen: float
+    unseen_variance: float
     level: float
-    nothing: float
+    rounding_error: float
 
-    def is_exceeded_by(self, parts: np.ndarray) -> bool:
-        """Return True if the sum of the parts, one for each row or group, exceeds the noise."""
+    def is_exceeded_by(self, contributions: np.ndarray) -> bool:
+        """Return True if the mean difference, the sum of `contributions`, exceeds its noise."""
         from scipy.special import stdtrit
 
-        m, mean = len(self.shares), float(parts.sum())
-        if mean <= self.nothing or m <= self.factor:
+        n_units, mean_difference = len(self.shares), float(contributions.sum())
+        if mean_difference <= self.rounding_error or n_units <= self.factor:
             return False
-        plain = m / (m - 1) * float(((parts - self.shares * mean) ** 2).sum())
-        error = (self.factor * (plain + self.unseen)) ** 0.5
-        return bool(mean > stdtrit(m / self.factor - 1, self.level) * error)
+        row_variance = (
+            n_units
+            / (n_units - 1)
+            * float(((contributions - self.shares * mean_difference) ** 2).sum())
+        )
+        std_error = (self.factor * (row_variance + self.unseen_variance)) ** 0.5
+        return bool(mean_difference > stdtrit(n_units / self.factor - 1, self.level) * std_error)
 
 
 @frozen(eq=False)
 class _Rivals:
-    """Parts of the risks, and the candidates' weights computed without each row or group."""
+    """Contributions of rows (or groups) to each risk, and rivals' weights without each row."""
 
-    parts: np.ndarray
+    contributions: np.ndarray
     logs: np.ndarray
     weights: np.ndarray
     total: np.ndarray
     weighted: np.ndarray
-    nothing: float
+    rounding_error: float
 
     @classmethod
-    def from_parts(cls, parts: np.ndarray, shares: np.ndarray, nothing: float) -> _Rivals | None:
-        """Return the rivals, or None for one candidate, one row or equal losses."""
-        m = len(shares)
-        values = parts.sum(axis=1)
-        if m < 2 or len(parts) < 2:
+    def from_parts(
+        cls, contributions: np.ndarray, shares: np.ndarray, nothing: float
+    ) -> _Rivals | None:
+        """Compute the rivals' weights; return None for one candidate, one row or equal losses."""
+        n_units = len(shares)
+        risks = contributions.sum(axis=1)
+        if n_units < 2 or len(contributions) < 2:
             return None
-        apart = parts - parts[values.argmin()]
-        apart -= shares * apart.sum(axis=1, keepdims=True)
-        noises = np.sqrt(m / (m - 1) * (apart**2).sum(axis=1))
-        noises = noises[noises > nothing]
-        if not len(noises):
+        differences = contributions - contributions[risks.argmin()]
+        differences -= shares * differences.sum(axis=1, keepdims=True)
+        std_errors = np.sqrt(n_units / (n_units - 1) * (differences**2).sum(axis=1))
+        std_errors = std_errors[std_errors > nothing]
+        if not len(std_errors):
             return None
-        logs = (values[:, None] - parts) / (1 - shares) * (-SHARPNESS / np.median(noises))
-        weights = np.exp(logs - logs.max(axis=0))
-        total, weighted = weights.sum(axis=0), (weights * parts).sum(axis=0)
-        return cls(parts, logs, weights, total, weighted, nothing)
+        log_weights = (
+            (risks[:, None] - contributions) / (1 - shares) * (-SHARPNESS / np.median(std_errors))
+        )
+        weights = np.exp(log_weights - log_weights.max(axis=0))
+        total, weighted = weights.sum(axis=0), (weights * contributions).sum(axis=0)
+        return cls(contributions, log_weights, weights, total, weighted, nothing)
 
-    def mean_without(self, c: int) -> np.ndarray:
-        """Return each row's contribution to the mean of the rivals of c."""
-        rest = self.total - self.weights[c]
-        if (rest > CANCELLED * self.total).all():
-            mean: np.ndarray = (self.weighted - self.weights[c] * self.parts[c]) / rest
+    def mean_without(self, candidate: int) -> np.ndarray:
+        """Return each row's contribution to the weighted mean risk of all candidates except one."""
+        remaining_weight = self.total - self.weights[candidate]
+        if (remaining_weight > CANCELLATION_RATIO * self.total).all():
+            mean: np.ndarray = (
+                self.weighted - self.weights[candidate] * self.contributions[candidate]
+            ) / remaining_weight
             return mean
-        others = np.arange(len(self.parts)) != c
-        logs = self.logs[others]
-        weights = np.exp(logs - logs.max(axis=0))
-        return np.asarray((weights * self.parts[others]).sum(axis=0) / weights.sum(axis=0))
+        is_rival = np.arange(len(self.contributions)) != candidate
+        log_weights = self.logs[is_rival]
+        weights = np.exp(log_weights - log_weights.max(axis=0))
+        return np.asarray(
+            (weights * self.contributions[is_rival]).sum(axis=0) / weights.sum(axis=0)
+        )

@@ -1,4 +1,4 @@
-"""Bounds that a user sets on honest numbers; the unfavourable end of an interval must keep them."""
+"""Bounds that users set on honest risks and scores, which the ends of intervals must keep."""
 
 from __future__ import annotations
 
@@ -9,65 +9,76 @@ from numbers import Real
 from typing import Any
 
 from truerisk.core import formats
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.results.interval import Reported, Scale
 
-ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
-"""The two names of one score, in this package and in scikit-learn."""
+NAMES_OF_AUC = {"auc": "roc_auc", "roc_auc": "auc"}
+"""The name of the AUC in this package and its name in scikit-learn, each mapped to the other."""
 
 
 @frozen
 class HonestNumber:
-    """An honest number, with the name that messages use for it.
+    """An honest (not optimistic) risk or score, with the name that messages use for it.
 
-    `most` is the largest possible value of a score, infinity if it is unknown, and None for an
-    error.
+    `largest_value` is the largest possible value of a score, infinity if it is unknown, and None
+    for an error.
     """
 
     title: str
-    own: Reported
-    most: float | None = None
+    reported: Reported
+    largest_value: float | None = None
 
     @property
     def as_error(self) -> HonestNumber:
-        """The number as an error, for which lower is better: 1 − accuracy for an accuracy."""
-        if self.most is None or self.own.better == "lower":
+        """The same number as an error, for which lower is better: 1 − accuracy for an accuracy."""
+        if self.largest_value is None or self.reported.better == "lower":
             return self
-        scale = Scale(self.most)
-        score = Reported(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
-        return HonestNumber(f"error ({self.most:g} − {self.title})", score)
-
-
-def numbers_of(risk: Any) -> dict[str, HonestNumber]:
-    """Return the number of an estimate and those of its further scores, by name."""
-    return {
-        each.scoring: HonestNumber(
-            each.scale.name_for(each.named_scoring),
-            Reported(each.value, each.interval, each.scale.better),
-            each.perfect,
+        scale = Scale(self.largest_value)
+        score = Reported(
+            scale.value(self.reported.value), scale.interval(self.reported.interval), "lower"
         )
-        for each in (risk, *getattr(risk, "scores", {}).values())
+        return HonestNumber(f"error ({self.largest_value:g} − {self.title})", score)
+
+
+def numbers_of(estimate: Any) -> dict[str, HonestNumber]:
+    """Return the values of an estimate and of its further scores, by the name of each score."""
+    return {
+        estimate_or_score.scoring: HonestNumber(
+            estimate_or_score.scale.name_for(estimate_or_score.named_scoring),
+            Reported(
+                estimate_or_score.value, estimate_or_score.interval, estimate_or_score.scale.better
+            ),
+            estimate_or_score.perfect,
+        )
+        for estimate_or_score in (estimate, *getattr(estimate, "scores", {}).values())
     }
 
 
-def judge(number: HonestNumber, bound: float, requested: str) -> tuple[bool, str]:
-    """Return True if the unfavourable end of the interval misses the bound, and a sentence on it.
+def judge(number: HonestNumber, bound: float, requested_bound: str) -> tuple[bool, str]:
+    """Return True if the interval's unfavourable end misses the bound, and a sentence that says so.
 
     The lower end counts if larger is better, else the upper end. A number without an interval
-    misses every bound. `requested` quotes the bound as the user gave it.
+    misses every bound. `requested_bound` quotes the bound as the user gave it.
     """
-    own, name = number.own, number.title
-    if own.interval is None:
-        sentence = f"{name} has no interval, so nothing shows that it keeps {requested}."
+    reported, number_title = number.reported, number.title
+    if reported.interval is None:
+        sentence = (
+            f"{number_title} has no interval, so nothing shows that it keeps {requested_bound}."
+        )
         return True, f"bound missed: {sentence}"
-    larger = own.better == "larger"
-    end, side = (own.interval.low, "lower") if larger else (own.interval.high, "upper")
-    is_missed = end < bound if larger else end > bound
-    value, end_text = formats.risk(own.value), formats.risk(end)
-    sentence = f"{name} {value}, the {side} end of its interval {end_text}; {requested}."
+    is_larger_better = reported.better == "larger"
+    tested_end, side_name = (
+        (reported.interval.low, "lower") if is_larger_better else (reported.interval.high, "upper")
+    )
+    is_missed = tested_end < bound if is_larger_better else tested_end > bound
+    value_text, end_text = formats.risk(reported.value), formats.risk(tested_end)
+    sentence = (
+        f"{number_title} {value_text}, the {side_name} end of its interval {end_text}; "
+        f"{requested_bound}."
+    )
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 
 
@@ -76,46 +87,49 @@ def require(numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) ->
     if not bounds:
         name = _as_argument(next(iter(numbers)), "0.2")
         raise BadArgument(f"require() was given no bound: write it as in require({name}).")
-    judged = [
-        judge(*_checked(numbers, name, bound), f"require({name}={bound:.15g})")
+    judgements = [
+        judge(*_check_bound(numbers, name, bound), f"require({name}={bound:.15g})")
         for name, bound in bounds.items()
     ]
-    missed = [sentence for is_missed, sentence in judged if is_missed]
-    if missed:
-        raise BoundMissed("\n".join(missed))
+    missed_sentences = [sentence for is_missed, sentence in judgements if is_missed]
+    if missed_sentences:
+        raise BoundMissed("\n".join(missed_sentences))
 
 
 def _as_argument(name: str, bound: str = "") -> str:
-    """Return a bound of this name as it is written in a call, or the name alone.
+    """Format a bound as an argument of a call of require(), or only its name without a bound.
 
     >>> _as_argument("zero-one", "0.2"), _as_argument("1 - auc", "0.2")
     ('zero_one=0.2', "**{'1 - auc': 0.2}")
     """
-    label = re.sub(r"\W", "_", name)
-    if label.isidentifier():
-        return f"{label}={bound}" if bound else label
+    keyword = re.sub(r"\W", "_", name)
+    if keyword.isidentifier():
+        return f"{keyword}={bound}" if bound else keyword
     return f"**{{{name!r}: {bound}}}" if bound else repr(name)
 
 
-def _checked(
+def _check_bound(
     numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
-    """Return the number that a keyword names and its bound; refuse an unreachable bound."""
-    by_keyword = {re.sub(r"\W", "_", label): number for label, number in numbers.items()}
-    label = re.sub(r"\W", "_", name)
-    label = label if label in by_keyword else ALIKE.get(label, label)
-    if label not in by_keyword:
+    """Return the number that a keyword names and its bound; raise an error if it is unreachable."""
+    numbers_by_keyword = {
+        re.sub(r"\W", "_", keyword): number for keyword, number in numbers.items()
+    }
+    keyword = re.sub(r"\W", "_", name)
+    keyword = keyword if keyword in numbers_by_keyword else NAMES_OF_AUC.get(keyword, keyword)
+    if keyword not in numbers_by_keyword:
         raise UnknownName(
-            f"require({name}=…): this number was not measured{closest(label, by_keyword) or '.'} "
+            f"require({name}=…): this number was not measured"
+            f"{suggestion_for(keyword, numbers_by_keyword) or '.'} "
             f"Measured are: {', '.join(map(_as_argument, numbers))}. A call measures more scores "
             "where it is asked for them, as in scoring=['auc', 'log']."
         )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
-        raise BadArgument(f"require({name}={shown(bound)}): a bound is a finite number.")
-    most = by_keyword[label].most
-    if most is not None and bound > most:
+        raise BadArgument(f"require({name}={repr_on_one_line(bound)}): a bound is a finite number.")
+    largest_value = numbers_by_keyword[keyword].largest_value
+    if largest_value is not None and bound > largest_value:
         raise BadArgument(
-            f"require({name}={bound:.15g}): this score is {most:g} at most, so that nothing keeps "
-            "the bound; write a smaller one."
+            f"require({name}={bound:.15g}): this score is {largest_value:g} at most, so that "
+            "nothing keeps the bound; write a smaller one."
         )
-    return by_keyword[label], float(bound)
+    return numbers_by_keyword[keyword], float(bound)

@@ -11,7 +11,7 @@ from truerisk.core.arguments import real_array
 from truerisk.core.errors import BadData, first_line
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import normal_quantile
 from truerisk.results.records import Column, Range, Record, Share
 
@@ -61,7 +61,7 @@ class Calibration(Record):
         """Compute the calibration of probabilities `given` for outcomes `came` (true or false)."""
         try:
             y, p = real_array(came), real_array(given)
-            w = np.ones(len(y)) if weights is None else real_array(weights)
+            row_weights = np.ones(len(y)) if weights is None else real_array(weights)
         except (TypeError, ValueError) as error:
             raise BadData(
                 f"outcomes, probabilities and weights are numbers: {first_line(error)}."
@@ -72,30 +72,30 @@ class Calibration(Record):
             )
         if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
             raise BadData("probabilities are numbers from 0 to 1.")
-        # Number the bins from 0 without gaps; equal probabilities share a bin.
+        # Bins are numbered from 0 without gaps, and equal probabilities share a bin.
         n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
-        edges = (
+        bin_edges = (
             np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
         )
-        bins = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
-        counts, mass = np.bincount(bins), np.bincount(bins, w)
-        observed = np.bincount(bins, w * y) / mass
-        independent = weights is None and not dependent
-        low, high = _wilson(observed, counts, confidence_level) if independent else (None, None)
+        bin_numbers = np.unique(np.searchsorted(bin_edges, p, side="left"), return_inverse=True)[1]
+        counts, weight_sums = np.bincount(bin_numbers), np.bincount(bin_numbers, row_weights)
+        observed = np.bincount(bin_numbers, row_weights * y) / weight_sums
+        is_independent = weights is None and not dependent
+        low, high = _wilson(observed, counts, confidence_level) if is_independent else (None, None)
         return cls(
             event=event,
-            predicted=np.bincount(bins, w * p) / mass,
+            predicted=np.bincount(bin_numbers, row_weights * p) / weight_sums,
             observed=observed,
             low=low,
             high=high,
             counts=counts,
-            brier=float(np.average((p - y) ** 2, weights=w)),
-            notes=(INDEPENDENT if independent else DEPENDENT,),
+            brier=float(np.average((p - y) ** 2, weights=row_weights)),
+            notes=(INDEPENDENT if is_independent else DEPENDENT,),
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the observed shares over the probabilities (needs matplotlib)."""
-        return load_from_above("calibration")(self, ax=ax, **options)
+        """Draw the observed share of events over the predicted probability (needs matplotlib)."""
+        return load_from_package("calibration")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         n = int(self.counts.sum())
@@ -103,15 +103,19 @@ class Calibration(Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        head = ["probability", "observed", "rows"]
+        header = ["probability", "observed", "rows"]
         columns = zip(self.predicted, self.observed, self.counts, strict=True)
         rows = [[formats.number(p), formats.number(o), str(n)] for p, o, n in columns]
-        return [tables.Block(str(self), head, rows)]
+        return [tables.Block(str(self), header, rows)]
 
 
-def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return Wilson's interval of every share."""
+def _wilson(
+    observed_shares: np.ndarray, counts: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and the upper ends of Wilson's confidence intervals of observed shares."""
     z = normal_quantile(level)
-    middle = share * n + z**2 / 2
-    half = z * np.sqrt(n * share * (1 - share) + z**2 / 4)
-    return np.maximum((middle - half) / (n + z**2), 0), np.minimum((middle + half) / (n + z**2), 1)
+    centers = observed_shares * counts + z**2 / 2
+    half_widths = z * np.sqrt(counts * observed_shares * (1 - observed_shares) + z**2 / 4)
+    return np.maximum((centers - half_widths) / (counts + z**2), 0), np.minimum(
+        (centers + half_widths) / (counts + z**2), 1
+    )

@@ -1,4 +1,4 @@
-"""Comparison of two rules on the same splits, with its assumptions."""
+"""Comparison of two learners on the same splits, with the assumptions of the test."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import check_number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import ERROR, Interval, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
 
-WIDEST = 1e150  # the square of a larger width overflows
+LARGEST_ROPE = 1e150  # The square of a larger half-width would overflow.
 
 
 def check_rope(rope: Any) -> None:
-    """Refuse a value that is not half the width of a region of practical equivalence."""
-    check_number("rope", rope, 0, WIDEST, "it is half the width of a region, 0 or more")
+    """Raise BadArgument unless rope, half the width of an equivalence region, is 0 or larger."""
+    check_number("rope", rope, 0, LARGEST_ROPE, "it is half the width of a region, 0 or more")
 
 
 class Equivalence(Protocol):
-    """Half the width of the region of practical equivalence, and a confidence level."""
+    """Object with half the width of a region of practical equivalence and a confidence level."""
 
     @property
     def rope(self) -> float:
@@ -121,7 +121,7 @@ class Comparison(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
+        """Name of an invalid field in a record read from a file and its requirement, or None."""
         if self.probabilities is not None and self.rope is None:
             return "rope", "a number, as there are probabilities"
         return None
@@ -133,20 +133,20 @@ class Comparison(Record):
 
     @property
     def probability(self) -> float | None:
-        """Posterior probability that the rule with the better result is better by more than `rope`.
+        """Posterior probability that the learner with the better result is better by over `rope`.
 
-        It is None if the test has no posterior. If both rules are equal, it is the probability for
-        either.
+        It is None if the test has no posterior. If both learners have equal results, it is the
+        probability that either is better.
         """
         return self.better if self._loss_difference <= 0 else self.worse
 
     @property
     def _loss_difference(self) -> float:
-        """The difference in terms of losses: negative values favour a."""
+        """The difference of the two losses, a minus b: negative values favour a."""
         return -self.difference if self.greater_is_better else self.difference
 
     def of_scores(self, greater_is_better: bool = True) -> Comparison:
-        """Return the difference of two losses as the difference of the underlying scores.
+        """Convert the difference of two losses to the difference of the corresponding scores.
 
         The probabilities do not change, since they refer to the better rule.
 
@@ -183,7 +183,7 @@ class Comparison(Record):
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
     def by_t(self, error: float, df: float, requested: Equivalence, interval: str) -> Comparison:
-        """Return the comparison with test, interval and posterior by Student's t.
+        """Add the test, interval and posterior probabilities that follow from Student's t.
 
         Parameters
         ----------
@@ -203,21 +203,26 @@ class Comparison(Record):
         """
         from scipy.special import stdtr, stdtrit
 
-        mean, of_losses, rope = self.difference, self._loss_difference, requested.rope
-        better = float(stdtr(df, (-rope - of_losses) / error))
-        worse = float(stdtr(df, (of_losses - rope) / error))
-        half = float(stdtrit(df, (1 + requested.confidence_level) / 2)) * error
+        difference, loss_difference, rope = self.difference, self._loss_difference, requested.rope
+        p_better = float(stdtr(df, (-rope - loss_difference) / error))
+        p_worse = float(stdtr(df, (loss_difference - rope) / error))
+        half_width = float(stdtrit(df, (1 + requested.confidence_level) / 2)) * error
         return replace(
             self,
             std_error=error,
-            statistic=mean / error,
+            statistic=difference / error,
             df=df,
-            p_value=float(2 * stdtr(df, -abs(mean / error))),
-            interval=Interval(mean - half, mean + half, interval, requested.confidence_level),
+            p_value=float(2 * stdtr(df, -abs(difference / error))),
+            interval=Interval(
+                difference - half_width,
+                difference + half_width,
+                interval,
+                requested.confidence_level,
+            ),
             rope=rope,
-            better=better,
-            equivalent=max(1 - better - worse, 0.0),
-            worse=worse,
+            better=p_better,
+            equivalent=max(1 - p_better - p_worse, 0.0),
+            worse=p_worse,
         )
 
     def shows_worse(self, level: float) -> bool:
@@ -240,7 +245,7 @@ class Comparison(Record):
         return bool(self._loss_difference > stdtrit(self.df, level) * self.std_error)
 
     def noting(self, *notes: str) -> Comparison:
-        """Return the comparison with further notes.
+        """Return a copy of the comparison with further notes.
 
         Parameters
         ----------
@@ -255,7 +260,9 @@ class Comparison(Record):
         return replace(self, notes=(*self.notes, *notes))
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the difference and a line at 0, and `others` by name (needs matplotlib).
+        """Draw the difference and a line at 0, and further comparisons (needs matplotlib).
+
+        The option `others` maps names to the further comparisons.
 
         Parameters
         ----------
@@ -269,57 +276,62 @@ class Comparison(Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("estimate")(self, ax=ax, **options)
+        return load_from_package("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        lines = [", ".join([self._headline(), *self._findings()])]
-        lines += [f"  assumed: {sentence}" for sentence in self.assumed]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+        text_lines = [", ".join([self._headline(), *self._findings()])]
+        text_lines += [f"  assumed: {sentence}" for sentence in self.assumed]
+        return "\n".join(text_lines + [f"  note: {note}" for note in self.notes])
 
     def _headline(self) -> str:
-        loss = "" if self.scoring is None or self.greater_is_better else f" ({self.scoring})"
-        what = "risk" if self.scoring is None else self.scale.short(self.scoring)
-        sureness = formats.sureness(self.std_error, self.interval)
-        shown = f"{self.difference:+.4f}{loss}"
-        return f"{self.test}: {what} {self._what} {shown}{sureness}"
+        loss_text = "" if self.scoring is None or self.greater_is_better else f" ({self.scoring})"
+        quantity = "risk" if self.scoring is None else self.scale.short_name(self.scoring)
+        error_text = formats.sureness(self.std_error, self.interval)
+        difference_text = f"{self.difference:+.4f}{loss_text}"
+        return f"{self.test}: {quantity} {self._difference_label} {difference_text}{error_text}"
 
     @property
     def scale(self) -> Scale:
-        """The scale of the two compared numbers."""
+        """Scale of the two compared numbers: a loss or a score."""
         return Scale(1.0) if self.greater_is_better else ERROR
 
     @property
-    def _what(self) -> str:
-        """The text 'a − b', with the names of the rules."""
-        return " − ".join(formats.clean(name, 40) for name in self.names)
+    def _difference_label(self) -> str:
+        """The text 'a − b', with the names of the two learners."""
+        return " − ".join(formats.escape_and_truncate(name, 40) for name in self.names)
 
     def _findings(self) -> list[str]:
-        findings = []
+        sentences = []
         if self.statistic is not None:
-            law = "z" if self.df is None else f"t({self.df:.3g})"
-            findings.append(f"{law} = {self.statistic:.3f}")
+            distribution = "z" if self.df is None else f"t({self.df:.3g})"
+            sentences.append(f"{distribution} = {self.statistic:.3f}")
         if self.p_value is not None:
-            findings.append(f"p = {self.p_value:.4g}")
+            sentences.append(f"p = {self.p_value:.4g}")
         if self.probabilities is not None:
-            text = ", ".join(f"{name} {p:.3f}" for name, p in self.probabilities.items())
-            who = formats.clean(self.names[0], 40)
-            findings.append(f"{who} is practically {text} (by more than {self.rope:.15g} or not)")
-        return findings
+            probabilities_text = ", ".join(
+                f"{name} {p:.3f}" for name, p in self.probabilities.items()
+            )
+            first_name = formats.escape_and_truncate(self.names[0], 40)
+            sentences.append(
+                f"{first_name} is practically {probabilities_text} "
+                f"(by more than {self.rope:.15g} or not)"
+            )
+        return sentences
 
     @override
     def blocks(self) -> list[tables.Block]:
         rows = [
-            [f"difference {self._what}", f"{self.difference:+.4f}"],
+            [f"difference {self._difference_label}", f"{self.difference:+.4f}"],
             ["standard error", formats.number(self.std_error)],
             ["interval", str(self.interval or "none")],
             ["statistic", formats.number(self.statistic)],
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
         rows += [
-            [f"P({formats.clean(self.names[0], 40)} {label})", formats.number(p)]
+            [f"P({formats.escape_and_truncate(self.names[0], 40)} {label})", formats.number(p)]
             for label, p in (self.probabilities or {}).items()
         ]
-        rows += [[name, f"{value:g}"] for name, value in self.details.items()]
+        rows += [[name, f"{number:g}"] for name, number in self.details.items()]
         rows += [["assumed", sentence] for sentence in self.assumed]
         rows += [["note", note] for note in self.notes]
         return [tables.Block(f"Comparison ({self.test})", ["", ""], rows)]

@@ -1,15 +1,15 @@
-"""Import the functions that read, write, draw or compare results, when they are needed.
+"""Loaders that import functions to read, write, draw or compare results when first needed.
 
-Results do not import their views, nor the parts of their own package that few calls need. They call
-the loaders in this file with a name, and the view or part is imported then.
+Result classes do not import the modules that draw them, nor modules of their own package that few
+calls need. They call the loaders in this file with a name, and the function is imported then.
 """
 
 from __future__ import annotations
 
 from truerisk.core.registry import loader_of
 
-# views and comparisons in higher packages
-load_from_above = loader_of(
+# These functions of other packages draw, print or compare results.
+load_from_package = loader_of(
     "truerisk",
     """
     difference  comparison.paired:difference  two estimates on the same splits
@@ -42,8 +42,8 @@ load_from_above = loader_of(
     """,
 )
 
-# parts of this package that few calls need
-load_part = loader_of(
+# These functions of this package are needed by few calls, so they are imported at their first use.
+load_from_results = loader_of(
     "truerisk.results",
     """
     read-dict  reading:read_dict  a result from plain values
@@ -52,6 +52,6 @@ load_part = loader_of(
     best-set  best_set:may_be_best  the candidates that may be the best
     honest-numbers  bounds:numbers_of  the numbers of an estimate and of its scores, by name
     require  bounds:require  bounds on honest numbers, kept or not
-    also-written  writing:also_written  a text that is also written to a file
+    also-written  writing:written_text  a text that is also written to a file
     """,
 )

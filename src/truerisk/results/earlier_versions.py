@@ -1,4 +1,4 @@
-"""Read JSON of earlier versions, and convert it to the present version.
+"""Convert results that earlier versions of truerisk wrote as JSON to the present version.
 
 Version 1 named the score `loss`, and all its values were losses: an AUC of .8 was written as .2,
 together with `perfect` 1.
@@ -10,159 +10,196 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from truerisk.core.errors import BadData
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.results.interval import RISKS_OF_PARTS
 from truerisk.results.json_values import JsonValue, schema_of
 
 Conversion = Callable[[Mapping[str, Any]], Any]
 
 
-def _with_scoring(record: Any) -> Any:
-    """Rename `loss` of version 1 to `scoring`; leave a value that is not a mapping unchanged."""
+def _rename_loss_to_scoring(record: Any) -> Any:
+    """Rename the key `loss` of version 1 to `scoring`; return other values unchanged."""
     if not isinstance(record, Mapping) or "loss" not in record:
         return record
     return {"scoring" if name == "loss" else name: value for name, value in record.items()}
 
 
-def _turned(value: Any, perfect: float) -> Any:
-    """Return the score of a loss, of each of several losses, or of both ends of an interval.
+def _loss_to_score(value: Any, perfect_score: float) -> Any:
+    """Convert a loss, a list of losses or both ends of an interval to scores.
 
     A value that is not a number is returned unchanged, and refused where it is read.
     """
     if isinstance(value, list):
-        return [_turned(each, perfect) for each in value]
+        return [_loss_to_score(loss, perfect_score) for loss in value]
     if isinstance(value, Mapping):
-        ends = {"low": value.get("high"), "high": value.get("low")}
-        return {**value, **{name: _turned(end, perfect) for name, end in ends.items()}}
+        swapped_ends = {"low": value.get("high"), "high": value.get("low")}
+        return {
+            **value,
+            **{name: _loss_to_score(end, perfect_score) for name, end in swapped_ends.items()},
+        }
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return perfect - value
+    return perfect_score - value
 
 
-def _perfect_of(record: Any) -> float | None:
-    """Return the score of an error-free rule given in a record of version 1, or None."""
-    perfect = record.get("perfect") if isinstance(record, Mapping) else None
-    if isinstance(perfect, bool) or not isinstance(perfect, int | float):
+def _perfect_score_of(record: Any) -> float | None:
+    """Return the score of an error-free model as a record of version 1 states it, or None."""
+    perfect_score = record.get("perfect") if isinstance(record, Mapping) else None
+    if isinstance(perfect_score, bool) or not isinstance(perfect_score, int | float):
         return None
-    return float(perfect)
+    return float(perfect_score)
 
 
-def _scored(record: Any, perfect: float | None, *names: str) -> Any:
-    """Convert the named entries from losses to scores; no `perfect` means no conversion."""
-    if perfect is None or not isinstance(record, Mapping):
+def _with_scores(record: Any, perfect_score: float | None, *names: str) -> Any:
+    """Convert named entries of a record from losses to scores, unless `perfect_score` is None."""
+    if perfect_score is None or not isinstance(record, Mapping):
         return record
-    entries = {name: _turned(record[name], perfect) for name in names if name in record}
-    return {**record, **entries}
+    converted_entries = {
+        name: _loss_to_score(record[name], perfect_score) for name in names if name in record
+    }
+    return {**record, **converted_entries}
 
 
-def _estimate(record: Any) -> Any:
+def _convert_estimate(record: Any) -> Any:
     """Convert an estimate, or a number that a search reports."""
-    record = _with_scoring(record)
-    perfect = _perfect_of(record)
-    record = _scored(record, perfect, "value", "interval", "shrunken")
+    record = _rename_loss_to_scoring(record)
+    perfect_score = _perfect_score_of(record)
+    record = _with_scores(record, perfect_score, "value", "interval", "shrunken")
     table = record.get("table") if isinstance(record, Mapping) else None
-    if perfect is None or not isinstance(table, Mapping):
+    if perfect_score is None or not isinstance(table, Mapping):
         return record
-    if isinstance(numbers := table.get("numbers"), Mapping):
-        return {**record, "table": {**table, "numbers": _scored(numbers, perfect, *RISKS_OF_PARTS)}}
-    return {**record, "table": _scored(table, perfect, *RISKS_OF_PARTS)}
+    if isinstance(table_numbers := table.get("numbers"), Mapping):
+        return {
+            **record,
+            "table": {
+                **table,
+                "numbers": _with_scores(table_numbers, perfect_score, *RISKS_OF_PARTS),
+            },
+        }
+    return {**record, "table": _with_scores(table, perfect_score, *RISKS_OF_PARTS)}
 
 
-def _comparison(record: Any, is_score: Any = None) -> Any:
-    """Convert a comparison, whose difference was that of two losses."""
-    record = _with_scoring(record)
+def _convert_comparison(record: Any, is_score: Any = None) -> Any:
+    """Convert a comparison: version 1 stored the difference of two losses, even for scores."""
+    record = _rename_loss_to_scoring(record)
     if not isinstance(record, Mapping):
         return record
     is_score = record.get("is_score", False) if is_score is None else is_score
-    rest = {name: value for name, value in record.items() if name != "is_score"}
+    entries = {name: value for name, value in record.items() if name != "is_score"}
     if is_score is True:
-        rest = _scored(rest, 0.0, "difference", "mean", "statistic", "interval")
-    return {**rest, "greater_is_better": is_score}
+        entries = _with_scores(entries, 0.0, "difference", "mean", "statistic", "interval")
+    return {**entries, "greater_is_better": is_score}
 
 
-def _permutation_test(record: Mapping[str, Any]) -> Any:
-    return _scored(_with_scoring(record), _perfect_of(record), "observed", "null")
+def _convert_permutation_test(record: Mapping[str, Any]) -> Any:
+    return _with_scores(
+        _rename_loss_to_scoring(record), _perfect_score_of(record), "observed", "null"
+    )
 
 
-def _over_time(record: Any) -> Any:
-    """Convert risks over time, and exchange the ends of the band."""
-    record, perfect = _with_scoring(record), _perfect_of(record)
-    if perfect is None:
+def _convert_over_time(record: Any) -> Any:
+    """Convert risks over time to scores, and exchange the lower and upper ends of their band."""
+    record, perfect_score = _rename_loss_to_scoring(record), _perfect_score_of(record)
+    if perfect_score is None:
         return record
-    ends = {"low": record.get("high"), "high": record.get("low")}
-    turned = _scored({**record, **ends}, perfect, "values", "low", "high")
-    return _scored(turned, 0.0, "slope")
+    swapped_ends = {"low": record.get("high"), "high": record.get("low")}
+    converted = _with_scores({**record, **swapped_ends}, perfect_score, "values", "low", "high")
+    return _with_scores(converted, 0.0, "slope")
 
 
-def _parts(record: Any, **convert: Callable[[Any], Any]) -> Any:
-    """Return the record with the named parts converted; lists are converted entry by entry."""
+def _convert_entries(record: Any, **converters: Callable[[Any], Any]) -> Any:
+    """Convert the named entries of a record, each by its own function and lists item by item."""
     if not isinstance(record, Mapping):
         return record
-    found = dict(record)
-    for name in convert.keys() & found.keys():
-        part = found[name]
-        is_list = isinstance(part, list)
-        found[name] = [convert[name](each) for each in part] if is_list else convert[name](part)
-    return found
+    converted = dict(record)
+    for name in converters.keys() & converted.keys():
+        entry = converted[name]
+        is_list = isinstance(entry, list)
+        converted[name] = (
+            [converters[name](list_item) for list_item in entry]
+            if is_list
+            else converters[name](entry)
+        )
+    return converted
 
 
-def _convert_stated(record: Any) -> Any:
-    """Convert a number that a search reports; an estimate has a schema and an entry of its own."""
-    return record if isinstance(record, Mapping) and "schema" in record else _estimate(record)
+def _convert_reported(record: Any) -> Any:
+    """Convert a number that a search reports; leave a record with its own schema unchanged."""
+    return (
+        record if isinstance(record, Mapping) and "schema" in record else _convert_estimate(record)
+    )
 
 
-def _audit(record: Mapping[str, Any]) -> Any:
-    names = ("claimed", "rough", "honest", "choosing")
-    perfect = _perfect_of(record.get("claimed"))
-    return _scored(_parts(record, **dict.fromkeys(names, _convert_stated)), perfect, "risks")
+def _convert_audit(record: Mapping[str, Any]) -> Any:
+    reported_names = ("claimed", "rough", "honest", "choosing")
+    perfect_score = _perfect_score_of(record.get("claimed"))
+    return _with_scores(
+        _convert_entries(record, **dict.fromkeys(reported_names, _convert_reported)),
+        perfect_score,
+        "risks",
+    )
 
 
-def _of_subgroups(record: Any) -> Any:
-    """Convert one score of all subgroups."""
-    return _parts(_with_scoring(record), whole=_estimate, levels=_estimate)
+def _convert_subgroups(record: Any) -> Any:
+    """Convert the risks of all subgroups in one score, from losses to scores."""
+    return _convert_entries(
+        _rename_loss_to_scoring(record), whole=_convert_estimate, levels=_convert_estimate
+    )
 
 
-def _assessment(record: Mapping[str, Any]) -> Any:
-    """Convert an assessment; the risk of its best learner shows whether it is about a score."""
+def _convert_assessment(record: Mapping[str, Any]) -> Any:
+    """Convert an assessment; its best learner's entry shows whether its values are scores."""
     learners = record.get("learners")
-    best = learners.get(str(record.get("best"))) if isinstance(learners, Mapping) else None
-    perfect = _perfect_of(best.get("risk")) if isinstance(best, Mapping) else None
+    best_learner = learners.get(str(record.get("best"))) if isinstance(learners, Mapping) else None
+    perfect_score = (
+        _perfect_score_of(best_learner.get("risk")) if isinstance(best_learner, Mapping) else None
+    )
 
-    def fold(part: Any) -> Any:
-        return _scored(part, perfect, "risk", "inner_risk")
+    def convert_fold(fold: Any) -> Any:
+        return _with_scores(fold, perfect_score, "risk", "inner_risk")
 
-    def learner(part: Any) -> Any:
-        return _parts(part, outer=fold, over_time=_over_time)
+    def convert_learner(learner: Any) -> Any:
+        return _convert_entries(learner, outer=convert_fold, over_time=_convert_over_time)
 
-    def every(part: Any) -> Any:
-        return _parts(part, **dict.fromkeys(part, learner)) if isinstance(part, Mapping) else part
+    def convert_all_learners(by_name: Any) -> Any:
+        return (
+            _convert_entries(by_name, **dict.fromkeys(by_name, convert_learner))
+            if isinstance(by_name, Mapping)
+            else by_name
+        )
 
-    def difference(part: Any) -> Any:
-        return _comparison(part, perfect is not None)
+    def convert_difference(difference: Any) -> Any:
+        return _convert_comparison(difference, perfect_score is not None)
 
-    converted = _parts(_with_scoring(record), differences=difference, learners=every)
-    return _scored(converted, perfect, "baseline")
+    converted = _convert_entries(
+        _rename_loss_to_scoring(record),
+        differences=convert_difference,
+        learners=convert_all_learners,
+    )
+    return _with_scores(converted, perfect_score, "baseline")
 
 
 CONVERSIONS: Mapping[str, Conversion] = {
-    "truerisk.assessment/1": _assessment,
-    "truerisk.audit/1": _audit,
-    "truerisk.comparison/1": _comparison,
-    "truerisk.permutation-test/1": _permutation_test,
-    "truerisk.risk-estimate/1": _estimate,
-    "truerisk.subgroups/1": lambda record: _parts(record, risks=_of_subgroups),
-    "truerisk.validation/1": lambda record: _parts(record, updating=_with_scoring),
+    "truerisk.assessment/1": _convert_assessment,
+    "truerisk.audit/1": _convert_audit,
+    "truerisk.comparison/1": _convert_comparison,
+    "truerisk.permutation-test/1": _convert_permutation_test,
+    "truerisk.risk-estimate/1": _convert_estimate,
+    "truerisk.subgroups/1": lambda record: _convert_entries(record, risks=_convert_subgroups),
+    "truerisk.validation/1": lambda record: _convert_entries(
+        record, updating=_rename_loss_to_scoring
+    ),
 }
-"""Functions that turn the plain values of a record into those of the next version, by schema.
+"""Functions that convert the JSON content of a record to its next version, by schema and version.
 
 An entry "truerisk.audit/1" converts version 1 of an audit to version 2, before any field is read. A
 schema without an entry has the same meaning in both versions. A record inside another names its own
-schema and is converted by its own entry; a part without a schema is converted with its record.
+schema and is converted by its own entry; one without a schema is converted with its outer record.
 """
 
 
 def to_present_version(content: JsonValue, schema: str) -> JsonValue:
-    """Convert a record of this schema to the version that the schema names.
+    """Convert the JSON content of a record to the version that `schema` names.
 
     Parameters
     ----------
@@ -181,8 +218,8 @@ def to_present_version(content: JsonValue, schema: str) -> JsonValue:
     BadData
         If the record is another, or of a version that is unknown or later.
     """
-    name, _, present = schema.partition("/")
-    for version in range(_version_of(content, schema), int(present)):
+    name, _, present_version = schema.partition("/")
+    for version in range(_version_of(content, schema), int(present_version)):
         convert = CONVERSIONS.get(f"{name}/{version}")
         if convert is not None:
             content = JsonValue(convert(content.value), content.place)
@@ -190,28 +227,31 @@ def to_present_version(content: JsonValue, schema: str) -> JsonValue:
 
 
 def _version_of(content: JsonValue, schema: str) -> int:
-    """Return the version of a record; refuse other records and unsupported versions."""
-    name, _, present = schema.partition("/")
+    """Return the version of a record; raise BadData for other records or unsupported versions."""
+    name, _, present_version = schema.partition("/")
     is_inside = bool(content.place)
     if is_inside:
-        found = content["schema"].value
-        if not isinstance(found, str) or found.partition("/")[0] != name:
-            content["schema"].wrong(f"'{schema}'")
-    elif (whole := schema_of(content.value)) != name:
+        inner_schema = content["schema"].value
+        if not isinstance(inner_schema, str) or inner_schema.partition("/")[0] != name:
+            content["schema"].refuse(f"'{schema}'")
+    elif (schema_name := schema_of(content.value)) != name:
         raise BadData(
-            f"this is a '{clean(whole, 60)}', and a '{name}' is wanted: its to_json(path), or "
-            "`--json` on the command line, writes one."
+            f"this is a '{escape_and_truncate(schema_name, 60)}', and a '{name}' is wanted: its "
+            "to_json(path), "
+            "or `--json` on the command line, writes one."
         )
-    named = content["schema"].value
-    version = named.partition("/")[2]
-    known = [str(each) for each in range(1, int(present) + 1)]
-    if version in known:
+    written_schema = content["schema"].value
+    version = written_schema.partition("/")[2]
+    known_versions = [str(number) for number in range(1, int(present_version) + 1)]
+    if version in known_versions:
         return int(version)
-    if version.isdecimal() and int(version[:9]) > int(present):
+    if version.isdecimal() and int(version[:9]) > int(present_version):
         raise BadData(
             f"these results are of version {version[:9]} of '{name}', and this truerisk reads "
-            f"versions 1 to {present}: upgrade truerisk to read them."
+            f"versions 1 to {present_version}: upgrade truerisk to read them."
         )
     if is_inside:
-        content["schema"].wrong(f"'{schema}'")
-    raise BadData(f"the results name no known version: '{clean(named, 60)}'.")
+        content["schema"].refuse(f"'{schema}'")
+    raise BadData(
+        f"the results name no known version: '{escape_and_truncate(written_schema, 60)}'."
+    )

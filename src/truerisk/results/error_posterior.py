@@ -9,23 +9,25 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import as_array, check_level, is_number, mention, shown
+from truerisk.core.arguments import as_array, check_level, is_number, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval
 from truerisk.results.records import Shown
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.sample_size import beta_quantile
 
-LEAST = 1e-12  # rows of a prior: with fewer, quantiles of older SciPy releases are NaN
-MOST = 10**15  # rows that floats can distinguish; larger numbers are typing errors
+# Quantiles of older SciPy releases are NaN if a parameter of the Beta prior is smaller than this.
+SMALLEST_PRIOR_PARAMETER = 1e-12
+# Floats cannot count more rows than this exactly; larger numbers are taken as typing errors.
+LARGEST_N_ROWS = 10**15
 ONE_RULE = "one fitted rule"
 
 
 class Measures(NamedTuple):
-    """Wallman's four measures of a tested rule (§3.7); lower is better in each.
+    """Wallman's four measures of a tested model (2005, §3.7); lower is better in each.
 
     `ub` is the upper bound, `above_half` P(error > ½), `q2` E[error²], and `err` the share of
     errors.
@@ -114,8 +116,8 @@ class ErrorPosterior(Shown):
             raise BadArgument(
                 f"{mention('estimate', estimate)}: give what `estimate_risk` returned."
             )
-        losses = _counted(estimate)
-        return cls(float(losses.sum()), len(losses), prior, _label(estimate))
+        losses = _countable_errors(estimate)
+        return cls(float(losses.sum()), len(losses), prior, _describe_posterior(estimate))
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, str):
@@ -125,22 +127,25 @@ class ErrorPosterior(Shown):
                 f"{mention('errors', self.errors)}, {mention('n', self.n)}: give two numbers, "
                 "how many errors in how many test rows."
             )
-        if MOST < max(float(self.n), float(self.errors)) < np.inf:
+        if LARGEST_N_ROWS < max(float(self.n), float(self.errors)) < np.inf:
             raise BadData(
-                f"{mention('n', self.n)} test rows are more than {MOST:,}, which nothing has."
+                f"{mention('n', self.n)} test rows are more than {LARGEST_N_ROWS:,}, which nothing "
+                "has."
             )
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
             raise BadData(
                 f"{self.errors} errors in {self.n} test rows: errors must lie between 0 and n."
             )
-        if _is_beta(self.prior) and max(self.prior) > MOST:
+        if _is_beta(self.prior) and max(self.prior) > LARGEST_N_ROWS:
             raise BadData(
-                f"prior {shown(self.prior)} is worth more than {MOST:,} rows, which nothing has."
+                f"prior {repr_on_one_line(self.prior)} is worth more than {LARGEST_N_ROWS:,} rows, "
+                "which nothing has."
             )
         if not _is_beta(self.prior):
             raise BadData(
-                f"prior {shown(self.prior)} is no Beta prior: both parameters must be positive, "
-                f"{LEAST:g} or more."
+                f"prior {repr_on_one_line(self.prior)} is no Beta prior: both parameters must be "
+                "positive, "
+                f"{SMALLEST_PRIOR_PARAMETER:g} or more."
             )
 
     @property
@@ -175,7 +180,7 @@ class ErrorPosterior(Shown):
     @overload
     def cdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def cdf(self, e: Any) -> Any:
-        """Return P(error ≤ e).
+        """Return the posterior probability that the true error is at most e.
 
         Parameters
         ----------
@@ -189,14 +194,17 @@ class ErrorPosterior(Shown):
         """
         from scipy.special import betainc
 
-        return betainc(*self._parameters, np.clip(_rates(e), 0, 1))[()]
+        return betainc(*self._parameters, np.clip(_to_rates(e), 0, 1))[()]
 
     @overload
     def mass_above(self, e: float) -> float: ...
     @overload
     def mass_above(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def mass_above(self, e: Any) -> Any:
-        """Return P(error > e), computed in its own tail, so that it is exact even at 1e-26.
+        """Return the posterior probability that the true error exceeds e.
+
+        It is computed from the upper tail and not as 1 minus the cdf, so that it is exact even at
+        1e-26.
 
         Parameters
         ----------
@@ -211,14 +219,14 @@ class ErrorPosterior(Shown):
         from scipy.special import betainc
 
         a, b = self._parameters
-        return betainc(b, a, np.clip(1 - _rates(e), 0, 1))[()]
+        return betainc(b, a, np.clip(1 - _to_rates(e), 0, 1))[()]
 
     @overload
     def pdf(self, e: float) -> float: ...
     @overload
     def pdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def pdf(self, e: Any) -> Any:
-        """Return the density at e.
+        """Return the posterior density of the true error at e.
 
         Parameters
         ----------
@@ -233,14 +241,14 @@ class ErrorPosterior(Shown):
         from scipy.special import betaln, xlog1py, xlogy
 
         a, b = self._parameters
-        e = _rates(e)
+        e = _to_rates(e)
         inside = (e >= 0) & (e <= 1)
         safe = np.where(inside, e, 0.5)
         density = np.exp(xlogy(a - 1, safe) + xlog1py(b - 1, -safe) - betaln(a, b))
         return np.where(inside, density, 0.0)[()]
 
     def quantile(self, probability: float) -> float:
-        """Return the error that is not exceeded with this probability.
+        """Return the error rate that the true error does not exceed with a given probability.
 
         Parameters
         ----------
@@ -257,7 +265,7 @@ class ErrorPosterior(Shown):
         return float(beta_quantile(*self._parameters, probability))
 
     def upper(self, level: float = 0.95) -> float:
-        """Return the one-sided bound below which the true error lies with this probability.
+        """Return the upper bound below which the true error lies with probability `level`.
 
         Parameters
         ----------
@@ -272,7 +280,7 @@ class ErrorPosterior(Shown):
         return self.quantile(level)
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed credible interval.
+        """Return the equal-tailed credible interval of the true error.
 
         Parameters
         ----------
@@ -285,11 +293,13 @@ class ErrorPosterior(Shown):
             The interval, with equal probability below and above it.
         """
         check_level("level", level)
-        tail = (1 - level) / 2
-        return Interval(self.quantile(tail), self.quantile(1 - tail), "beta", level)
+        tail_probability = (1 - level) / 2
+        return Interval(
+            self.quantile(tail_probability), self.quantile(1 - tail_probability), "beta", level
+        )
 
     def measures(self, level: float = 0.95) -> Measures:
-        """Return Wallman's (ub), (50 %), (q2) and (err), four measures of the result of a test.
+        """Return Wallman's four measures of the true error: (ub), (50 %), (q2) and (err).
 
         Parameters
         ----------
@@ -309,11 +319,15 @@ class ErrorPosterior(Shown):
         """
         if self.n == 0:
             raise BadData("nothing was tested: there is no share of errors.")
-        above = float(self.mass_above(0.5))
-        return Measures(self.upper(level), above, self.second_moment(), self.errors / self.n)
+        mass_above_half = float(self.mass_above(0.5))
+        return Measures(
+            self.upper(level), mass_above_half, self.second_moment(), self.errors / self.n
+        )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the density (needs matplotlib), together with `others`, posteriors by name.
+        """Draw the posterior density, and densities of further posteriors (needs matplotlib).
+
+        The option `others` maps names to the further posteriors.
 
         Parameters
         ----------
@@ -327,7 +341,7 @@ class ErrorPosterior(Shown):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("posterior")(self, ax=ax, **options)
+        return load_from_package("posterior")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         label = "" if self.of == ONE_RULE else f" ({self.of})"
@@ -354,50 +368,58 @@ class ErrorPosterior(Shown):
 
 
 def _is_beta(prior: Any) -> bool:
-    """Return True for two finite positive numbers for which quantiles can be computed."""
-    pair = tuple(prior) if np.iterable(prior) else ()
-    return len(pair) == 2 and all(
-        isinstance(p, Real) and not p < LEAST and p < np.inf for p in pair
+    """Return True if `prior` holds two parameters of a Beta prior, finite and not too small."""
+    parameters = tuple(prior) if np.iterable(prior) else ()
+    return len(parameters) == 2 and all(
+        isinstance(p, Real) and not p < SMALLEST_PRIOR_PARAMETER and p < np.inf for p in parameters
     )
 
 
-def _rates(given: Any) -> np.ndarray:
-    """Return error rates as an array of floats."""
+def _to_rates(raw_rates: Any) -> np.ndarray:
+    """Convert error rates to an array of floats; raise BadArgument if any is NaN or no number."""
     try:
-        rates = as_array(given, float)
+        rates = as_array(raw_rates, float)
     except ValueError:
-        raise BadArgument(f"{mention('e', given)}: give an error rate, or several.") from None
+        raise BadArgument(f"{mention('e', raw_rates)}: give an error rate, or several.") from None
     if np.isnan(rates).any():
         raise BadArgument("e holds NaN: give an error rate, or several.")
     return rates
 
 
-def _counted(estimate: RiskEstimate) -> np.ndarray:
-    """Return the errors of an estimate per row; refuse one whose errors cannot be counted."""
-    losses, value, why = estimate.losses, estimate.loss_value, None
+def _countable_errors(estimate: RiskEstimate) -> np.ndarray:
+    """Return each row's zero-one loss; raise Refusal if these are not independent trials."""
+    losses, loss_value, refusal_reason = estimate.losses, estimate.loss_value, None
     if losses is None:
-        why = f"'{estimate.method}' with loss '{estimate.scoring}' has no losses of single rows."
+        refusal_reason = (
+            f"'{estimate.method}' with loss '{estimate.scoring}' has no losses of single rows."
+        )
     elif estimate.target == "training":
-        why = "the rows were trained on: their errors say nothing about new rows."
+        refusal_reason = "the rows were trained on: their errors say nothing about new rows."
     elif not np.isin(losses, (0, 1)).all():
-        why = (
+        refusal_reason = (
             f"the losses of its rows are not all 0 or 1: use {mention('scoring', 'zero-one')} and "
             "a method that tests every row once, such as 'holdout' or '10-fold'."
         )
     elif estimate.n_groups is not None:
-        why = "rows of one group depend: their errors are not independent trials."
+        refusal_reason = "rows of one group depend: their errors are not independent trials."
     elif estimate.placed:
-        why = "neighbouring rows depend on each other: their errors are not independent trials."
+        refusal_reason = (
+            "neighbouring rows depend on each other: their errors are not independent trials."
+        )
     elif estimate.ordered:
-        why = "its rows were tested in the order of time: their errors are no independent trials."
-    elif value is None or not np.isclose(losses.mean(), value, atol=1e-9):
-        why = "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
-    if losses is None or why is not None:
-        raise Refusal(f"this estimate has no posterior of an error: {why}")
+        refusal_reason = (
+            "its rows were tested in the order of time: their errors are no independent trials."
+        )
+    elif loss_value is None or not np.isclose(losses.mean(), loss_value, atol=1e-9):
+        refusal_reason = (
+            "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
+        )
+    if losses is None or refusal_reason is not None:
+        raise Refusal(f"this estimate has no posterior of an error: {refusal_reason}")
     return losses
 
 
-def _label(estimate: RiskEstimate) -> str:
+def _describe_posterior(estimate: RiskEstimate) -> str:
     if estimate.target == "Err_XY":
         return ONE_RULE
     return (

@@ -1,4 +1,4 @@
-"""The result of a method: risks, the winners of outer splits, and the answers behind them.
+"""Results of a method: risks, the winning candidates of outer splits, and their predictions.
 
 Predictions of held-out rows are stored per row, with the influence of each row on a cross-validated
 value, from which the difference of two values is computed.
@@ -22,14 +22,14 @@ from truerisk.results.interval import Interval
 
 
 class LazyInterval(Protocol):
-    """The standard error and interval of a risk, computed on demand."""
+    """Standard error and interval of a risk that are computed on demand."""
 
     def std_error(self) -> float | None:
         """Return the standard error, or None if there is none."""
         ...
 
     def interval(self) -> Interval:
-        """Return the interval at the level that was requested."""
+        """Return the interval at the requested confidence level."""
         ...
 
 
@@ -38,7 +38,9 @@ Target = Literal["Err", "Err_XY", "CER", "training"]
 
 @frozen(eq=False)
 class Tested:
-    """One risk with everything that belongs to it, before its name and provenance are added.
+    """Risk of one candidate with its standard error, interval, losses and notes.
+
+    The name and the provenance of the risk are added later.
 
     `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` holds the risk in each fold or
     split. `later` computes the standard error and the interval on demand, if that takes longer than
@@ -124,9 +126,10 @@ class Tested:
 
 @frozen(eq=False)
 class RisksByColumn(Sequence[Tested]):
-    """Risks of many candidates, of which usually only two columns and a few entries are read.
+    """Risks of many candidates, stored as arrays of values and ranks.
 
-    `tested_at(c)` assembles the estimate of candidate c when it is read.
+    Usually only these two arrays and a few candidates are read. `tested_at(c)` assembles the
+    estimate of candidate c when it is read.
     """
 
     values: np.ndarray
@@ -150,8 +153,8 @@ class RisksByColumn(Sequence[Tested]):
 
 
 @dataclass(eq=False)
-class RisksToRead(Sequence[Tested]):
-    """Risks of all candidates that are computed when the first of them is read."""
+class LazyRisks(Sequence[Tested]):
+    """Risks of all candidates, all computed when one of them is first read."""
 
     make: Callable[[], Sequence[Tested]]
     n_candidates: int
@@ -160,44 +163,44 @@ class RisksToRead(Sequence[Tested]):
         return self.n_candidates
 
     @cached_property
-    def _made(self) -> tuple[Tested, ...]:
+    def _all_risks(self) -> tuple[Tested, ...]:
         return tuple(self.make())
 
     def __getitem__(self, candidate: Any) -> Any:
-        return self._made[candidate]
+        return self._all_risks[candidate]
 
     def __reduce__(self) -> Any:
-        return tuple, (self._made,)
+        return tuple, (self._all_risks,)
 
 
 def values_of(tested: Sequence[Tested]) -> np.ndarray:
-    """Return the value of every risk."""
+    """Return the estimated risks of all candidates as an array."""
     if isinstance(tested, RisksByColumn):
         return tested.values
     return np.array([risk.value for risk in tested])
 
 
 def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
-    """Return the rank of every risk, or None if any has none."""
+    """Return the ranks of all candidates, or None if any candidate has no rank."""
     if isinstance(tested, RisksByColumn):
         return tested.ranks
     ranks = np.empty(len(tested))
-    for c, risk in enumerate(tested):
+    for index, risk in enumerate(tested):
         if risk.rank is None:
             return None
-        ranks[c] = risk.rank
+        ranks[index] = risk.rank
     return ranks
 
 
 def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
-    """Return the standard error of every risk, NaN if there is none."""
-    errors = (risk.read_std_error() for risk in tested)
-    return np.array([np.nan if error is None else error for error in errors])
+    """Return the standard errors of all candidates' risks, NaN for a candidate without one."""
+    std_errors = (risk.read_std_error() for risk in tested)
+    return np.array([np.nan if std_error is None else std_error for std_error in std_errors])
 
 
 @frozen
 class OuterSplit:
-    """The result of one outer split: the candidate that won inside, and its risk outside."""
+    """Result of one outer split: the candidate chosen by inner splits and its risk on test rows."""
 
     repeat: int
     fold: int
@@ -210,15 +213,16 @@ class OuterSplit:
 
 @frozen(eq=False)
 class Winners:
-    """The candidate tested in every question of a procedure's last pass, and its inner risk.
+    """Candidates that a procedure chose for each of its last fits, with their inner risks.
 
-    Every question has a candidate, including those that are no split (the apparent risk in .632+).
-    `compared` is True if candidates were compared inside before; otherwise `inner_risk` is NaN.
+    A question is one fit with the rows that it predicts. Every question has a candidate, including
+    those that are no split (the apparent risk in .632+). `were_compared` is True if candidates were
+    compared by inner splits before; otherwise `inner_risk` is NaN.
     """
 
     candidate: np.ndarray
     inner_risk: np.ndarray
-    compared: bool
+    were_compared: bool
 
 
 @frozen(eq=False)
@@ -228,7 +232,7 @@ class Evaluation:
     Parameters
     ----------
     plan : Plan
-        The plan that was answered.
+        The plan whose predictions were computed.
     tested : sequence of Tested
         The estimate of each candidate.
     n_fits : int
@@ -274,63 +278,71 @@ class Evaluation:
     scores: tuple[Evaluation, ...] = ()
 
 
-def compact(losses: np.ndarray) -> np.ndarray:
-    """Return the losses in compact form: one byte each if all are 0 or 1."""
-    errors = losses == 1
-    return errors.view(np.int8) if (errors | (losses == 0)).all() else losses
+def to_compact_losses(losses: np.ndarray) -> np.ndarray:
+    """Return the losses with one byte each if all are 0 or 1, and unchanged otherwise."""
+    is_error = losses == 1
+    return is_error.view(np.int8) if (is_error | (losses == 0)).all() else losses
 
 
-AT_ONCE = 1 << 15  # losses of models without a further fold, of which there are K - 1 per row
+# Number of left-two-out losses that are processed at once; every row has K - 1 such losses.
+LOSSES_PER_SLICE = 1 << 15
 
 
 @frozen(eq=False)
 class LeftTwoOut:
-    """Losses of rows that were tested by models without their own fold and a further one.
+    """Losses of rows under models trained without the row's own fold and a second fold.
 
     `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]` as
     well as the row's own fold.
     """
 
     rows: np.ndarray
-    other: np.ndarray
+    second_folds: np.ndarray
     losses: np.ndarray
 
     @classmethod
     def from_answers(cls, answers: Answers, losses: np.ndarray) -> LeftTwoOut:
         """Collect the losses of models fitted without two folds (the "inner" questions)."""
         plan = answers.plan
-        unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
-        return cls(plan.positions[0], np.repeat(unit, plan.test_sizes), compact(losses))
+        second_folds = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
+        return cls(
+            plan.positions[0], np.repeat(second_folds, plan.test_sizes), to_compact_losses(losses)
+        )
 
     def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
         """Return each row's mean loss over all models of one candidate that predicted it."""
-        sums, times = np.zeros(len(rows)), np.zeros(len(rows))
-        for part, place in self.parts(rows):
-            np.add.at(sums, place, self.losses[candidate, part].astype(np.float64))
-            np.add.at(times, place, 1.0)
-        return sums / times
+        sums, counts = np.zeros(len(rows)), np.zeros(len(rows))
+        for loss_slice, positions in self.slices(rows):
+            np.add.at(sums, positions, self.losses[candidate, loss_slice].astype(np.float64))
+            np.add.at(counts, positions, 1.0)
+        return sums / counts
 
-    def parts(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield short slices of the losses, and the places of their rows among ascending `rows`."""
-        every = rows[-1] + 1 == len(rows)  # True if each row number is its own place
-        for start in range(0, len(self.rows), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            yield part, self.rows[part] if every else np.searchsorted(rows, self.rows[part])
+    def slices(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of at most AT_ONCE losses, with their rows' positions in sorted `rows`."""
+        is_position_row = rows[-1] + 1 == len(rows)  # True if each row number equals its position.
+        for start in range(0, len(self.rows), LOSSES_PER_SLICE):
+            loss_slice = slice(start, start + LOSSES_PER_SLICE)
+            yield (
+                loss_slice,
+                self.rows[loss_slice]
+                if is_position_row
+                else np.searchsorted(rows, self.rows[loss_slice]),
+            )
 
     def minus(self, other: LeftTwoOut) -> LeftTwoOut:
-        """Return the differences of two candidates on the same rows and folds."""
-        return LeftTwoOut(self.rows, self.other, self.losses - other.losses)
+        """Return the losses minus the losses of `other` on the same rows and folds."""
+        return LeftTwoOut(self.rows, self.second_folds, self.losses - other.losses)
 
 
 @frozen(eq=False)
 class Influences:
-    """The losses whose weighted mean is a value, one for each row, if rows were tested once.
+    """One loss for each row, whose weighted mean is the estimated risk, if rows were tested once.
 
     For a score that rates whole test sets, the loss of a row is the value plus the row's influence.
     `losses[j]` belongs to row `rows[j]`, `weights` sum to 1, and `groups` are the groups of the
-    rows. `k` is the number of folds. `one_row` is the effect of a different answer to a single row
-    on the value if answers are labels, and 0 otherwise. `left_two_out` holds the losses by models
-    that lack a further fold.
+    rows. `k` is the number of folds. `one_row` is the change of the value if the predicted label of
+    a single row changes, and 0 if predictions are not labels. `left_two_out` holds the losses by
+    models that lack a second fold.
     """
 
     losses: np.ndarray
@@ -343,22 +355,24 @@ class Influences:
 
     @property
     def in_pairs(self) -> bool:
-        """True if fits without a further fold show how much the losses change."""
+        """True if models fitted without a second fold show how much the losses change."""
         return self.left_two_out is not None
 
 
-# calibrated factor on the variance of independent rows, for a single drawing of the folds
-FOLDS = 1.8
+# Factor by which cross-validation with one partition into folds increases the variance.
+# It multiplies the variance of independent rows, and is a calibrated value.
+FOLD_VARIANCE_FACTOR = 1.8
 
 
 @frozen(eq=False)
 class PairedLosses:
-    """Losses `losses[c, j]` of candidate c on row j, whose `shares` in the risk sum to 1.
+    """Losses `losses[c, j]` of candidate c on row j, and the rows' `shares` in a risk (sum 1).
 
     The losses of a candidate without a risk are NaN. Rows of one of the `groups` may depend on each
-    other. `one_row[c]` is the effect of a different answer to one row on the risk of candidate c,
-    if answers are labels. `factors[c]` is the factor by which the variance of its difference from
-    the winner exceeds that of independent rows; it is None without fits that lack a further fold.
+    other. `one_row[c]` is the change of the risk of candidate c if the predicted label of one row
+    changes, if predictions are labels. `factors[c]` is the factor by which the variance of its
+    difference from the winner exceeds that of independent rows; it is None without fits that lack a
+    second fold.
     """
 
     losses: np.ndarray
@@ -368,35 +382,38 @@ class PairedLosses:
     factors: np.ndarray | None = None
 
     def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return each row's, or group's, part in every risk, and its share if positive."""
-        parts, shares = self.losses * self.shares, self.shares
+        """Return contributions of rows or groups to every risk, and their shares, if positive."""
+        contributions, shares = self.losses * self.shares, self.shares
         if self.groups is not None:
-            member = np.unique(self.groups, return_inverse=True)[1].ravel()
-            parts = np.array([np.bincount(member, line) for line in parts])
-            shares = np.bincount(member, shares)
-        counts = shares > 0
-        return parts[:, counts], shares[counts]
+            group_numbers = np.unique(self.groups, return_inverse=True)[1].ravel()
+            contributions = np.array(
+                [np.bincount(group_numbers, candidate_losses) for candidate_losses in contributions]
+            )
+            shares = np.bincount(group_numbers, shares)
+        is_positive = shares > 0
+        return contributions[:, is_positive], shares[is_positive]
 
 
 class Comparable(Protocol):
     """An object that holds losses of several candidates on the same rows."""
 
     def losses(self) -> PairedLosses:
-        """Return the losses; refuse with a reason if there are none."""
+        """Return the losses of the same rows; raise an error with the reason if there are none."""
         ...
 
 
-OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
+ROW_RESPONSES: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 
 @frozen(eq=False)
 class AnsweredRows:
-    """Answers to one plan for every candidate, or for one `candidate`, together with the truth.
+    """Predictions for the rows of one plan, by all candidates or one, and the true outcomes.
 
-    `answers` are the answers for the loss and for further requests. `truth` is y, or the codes of
-    its labels, which are `classes` in the order of the codes (None for numbers). `times` are the
-    times of all rows, if they have any; `placed` is True if they have places. For an outcome in
-    time, probabilities are those of the intervals between the `horizons`.
+    `answers` are the predictions for the loss and for further requests; those of `candidate` are
+    shown. `truth` is y, or the codes of its labels, which are `classes` in the order of the codes
+    (None for numbers). `times` are the times of all rows, if they have any; `has_places` is True if
+    they have places. For an outcome in time, probabilities are those of the intervals between the
+    `horizons`.
     """
 
     answers: tuple[Answers, ...]
@@ -404,33 +421,34 @@ class AnsweredRows:
     classes: np.ndarray | None
     candidate: int = 0
     times: np.ndarray | None = None
-    placed: bool = False
+    has_places: bool = False
     horizons: tuple[float, ...] = ()
 
     @classmethod
     def from_answers(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
-        """Return the answers per row; None if rows were rated by a scorer, or by drawn fits."""
+        """Collect the predictions for rows; return None if only scores or losses were returned."""
         if answers is None:
             return None
-        kinds: dict[Response, Answers | None] = dict.fromkeys(OF_ROWS)  # in this order
-        for each in (*answers.also, answers):
-            if each.response in kinds:
-                kinds[each.response] = each
-        rows = tuple(filter(None, kinds.values()))
-        if not rows:
+        # The keys determine the order in which the predictions are shown.
+        answers_by_response: dict[Response, Answers | None] = dict.fromkeys(ROW_RESPONSES)
+        for response_answers in (*answers.also, answers):
+            if response_answers.response in answers_by_response:
+                answers_by_response[response_answers.response] = response_answers
+        found_answers = tuple(filter(None, answers_by_response.values()))
+        if not found_answers:
             return None
         return cls(
-            rows,
+            found_answers,
             data.y if data.codes is None else data.codes,
             data.classes,
             times=data.time,
-            placed=data.block is not None,
+            has_places=data.block is not None,
             horizons=data.horizons,
         )
 
     @property
-    def unseen(self) -> np.ndarray:
-        """Mask of the answers by models that had not seen the row; a bootstrap has others too."""
+    def is_unseen(self) -> np.ndarray:
+        """Mask of predictions by models not trained on the row; a bootstrap also has others."""
         plan = self.answers[0].plan
-        seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
-        return ~np.concatenate(seen)
+        unseen_masks = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
+        return ~np.concatenate(unseen_masks)

@@ -1,4 +1,4 @@
-"""Findings of checks: a code, a sentence and a remedy; the table of all codes."""
+"""Findings of checks, each with a code, a sentence and a remedy, and the table of all codes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import ClassVar, Literal, get_args
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import FindingWarning, UnknownName, warn
 from truerisk.core.frozen import frozen
 
@@ -59,18 +59,18 @@ CODES: Mapping[str, tuple[Severity, str]] = {
 """Every code with its severity and meaning."""
 
 OF_EVERY_CALL = ("near-copies", "rows-in-order", "group-numbers", "few-events", "infinite-loss")
-"""Codes of the checks that every public function makes; their findings are in its warning."""
+"""Codes of findings that every public function checks for and issues as a warning."""
 
 RENAMED: Mapping[str, str] = {
     "few-rows-of-a-class": "few-events",
     "groups-suspected": "group-numbers",
 }
-"""Codes of earlier versions, which stored results may contain, and their present names."""
+"""Codes of findings in earlier versions, which stored results may contain, and present codes."""
 
 
 @frozen
 class Finding:
-    """One thing that is wrong or worth knowing, and what to do about it."""
+    """Problem or note found by a check, and what to do about it."""
 
     derived: ClassVar[tuple[str, ...]] = ("severity",)
 
@@ -81,7 +81,7 @@ class Finding:
     def __post_init__(self) -> None:
         object.__setattr__(self, "code", RENAMED.get(self.code, self.code))
         if self.code not in CODES:
-            raise UnknownName(f"{shown(self.code)} is the code of no finding.")
+            raise UnknownName(f"{repr_on_one_line(self.code)} is the code of no finding.")
 
     @property
     def severity(self) -> Severity:
@@ -90,7 +90,7 @@ class Finding:
 
     @property
     def note(self) -> str:
-        """Sentence and remedy in one text, as in the notes of results."""
+        """The sentence and the remedy as one text, for the notes of results."""
         return f"{self.sentence} {self.remedy}"
 
     def __str__(self) -> str:
@@ -98,9 +98,9 @@ class Finding:
 
 
 def by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with the most serious first, otherwise in their present order."""
-    order = get_args(Severity)
-    return tuple(sorted(findings, key=lambda f: order.index(f.severity)))
+    """Sort findings by severity, the most serious first; keep the order of equal severities."""
+    severities = get_args(Severity)
+    return tuple(sorted(findings, key=lambda finding: severities.index(finding.severity)))
 
 
 _is_inside_fit: ContextVar[bool] = ContextVar("is_inside_fit", default=False)
@@ -108,7 +108,7 @@ _is_inside_fit: ContextVar[bool] = ContextVar("is_inside_fit", default=False)
 
 @contextmanager
 def without_checks() -> Iterator[None]:
-    """Switch checks off within the block, which fits models on rows that have been checked."""
+    """Switch the checks off inside a with-block whose fits use rows that were already checked."""
     token = _is_inside_fit.set(True)
     try:
         yield
@@ -117,13 +117,13 @@ def without_checks() -> Iterator[None]:
 
 
 def are_checks_on() -> bool:
-    """Return False inside a fit that another call of this package makes."""
+    """Return True, except inside a fit that another call of this package makes."""
     return not _is_inside_fit.get()
 
 
 def warn_of_findings(findings: Iterable[Finding]) -> None:
-    """Issue one warning that lists all findings, unless there are none or this is inside a fit."""
-    listed = dict.fromkeys(findings)
-    if listed and are_checks_on():
-        notes = (f"{finding.note} [{finding.code}]" for finding in listed)
+    """Issue one warning that lists all findings, unless there are none or checks are off."""
+    unique_findings = dict.fromkeys(findings)
+    if unique_findings and are_checks_on():
+        notes = (f"{finding.note} [{finding.code}]" for finding in unique_findings)
         warn(" ".join(notes), FindingWarning)

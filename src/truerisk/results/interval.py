@@ -1,7 +1,8 @@
-"""Intervals with the name of their method; `Basis` lists the evidence they may need.
+"""Confidence intervals with the name of their formula, and the evidence that a formula may need.
 
-A `Breakdown` holds the named numbers from which an estimate was computed. `Scale` converts a risk
-to the requested score, and `tied` tells which risks are equal.
+`Basis` lists this evidence. A `Breakdown` holds the named numbers from which an estimate was
+computed. `Scale` converts a risk to the requested score, and `are_tied` tells which risks are
+equal.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any, Self, overload
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.formats import clean, risk
+from truerisk.core.formats import escape_and_truncate, risk
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.results.door import load_part
+from truerisk.results.door import load_from_results
 from truerisk.results.records import Share, Shown
 
 
@@ -59,27 +60,29 @@ class Basis(Enum):
     SAMPLES = "bootstrap samples"
 
 
-ROPE = 0.01  # half the width of the default region of practical equivalence
+DEFAULT_ROPE = 0.01  # Half the width of the default region of practical equivalence.
 
 
-OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
-"""The evidence that a drawn plan and its data determine; a loss, table or method gives the rest.
+PLAN_BASES = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
+"""The kinds of evidence that depend on the drawn plan and its data.
+
+A loss, a table or a method determines all other kinds.
 """
 
 
 RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
-"""Entries of a breakdown that are risks; all others are weights, differences or counts."""
+"""Names of the numbers in a `Breakdown` that are risks; others are weights, differences, counts."""
 
 
 def normal_quantile(level: float) -> float:
-    """Return the two-sided normal quantile of an interval at this level."""
+    """Return the quantile of the standard normal distribution for a two-sided interval."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
 
 
 def quantile_of_t(level: float, degrees: float) -> float:
-    """Return the two-sided quantile of Student's t; infinite degrees give the normal one.
+    """Return the two-sided quantile of Student's t, or the normal one for infinite degrees.
 
     >>> round(quantile_of_t(0.95, 19), 3), round(quantile_of_t(0.95, float("inf")), 3)
     (2.093, 1.96)
@@ -127,8 +130,8 @@ class Interval:
     @property
     def flaw(self) -> tuple[str] | None:
         """The requirement that an interval read from a file violates, or None."""
-        fits = -inf < self.low <= self.high < inf
-        return None if fits else ("an interval",)
+        is_valid = -inf < self.low <= self.high < inf
+        return None if is_valid else ("an interval",)
 
     @classmethod
     def normal(
@@ -159,8 +162,10 @@ class Interval:
         Interval
             The interval.
         """
-        half = normal_quantile(level) * error
-        return cls(max(value - half, ends[0]), min(value + half, ends[1]), method, level)
+        half_width = normal_quantile(level) * error
+        return cls(
+            max(value - half_width, ends[0]), min(value + half_width, ends[1]), method, level
+        )
 
     @property
     def width(self) -> float:
@@ -187,21 +192,21 @@ class Interval:
         """
         return replace(self, low=perfect - self.high, high=perfect - self.low)
 
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
+    def __contains__(self, number: float) -> bool:
+        return self.low <= number <= self.high
 
     def __str__(self) -> str:
         return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
 
 
 def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
-    """Return the ends of an interval, None for both if there is none."""
+    """Return the lower and upper end of an interval, or None for both if there is no interval."""
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
 @frozen
 class Breakdown(Mapping[str, float], Shown):
-    """A mapping that prints as a table of one line.
+    """Named numbers from which a risk was computed; it prints as a table with one line.
 
     >>> print(Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125, "n": 200}))
     apparent  optimism  corrected    n
@@ -221,7 +226,7 @@ class Breakdown(Mapping[str, float], Shown):
         return len(self.numbers)
 
     def on_scale(self, scale: Scale) -> Breakdown:
-        """Return the breakdown with its risks on another scale; other numbers do not change.
+        """Return the breakdown with its risks converted to a scale; other numbers do not change.
 
         >>> print(
         ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on_scale(
@@ -247,7 +252,7 @@ class Breakdown(Mapping[str, float], Shown):
 
 
 class WithInterval:
-    """A value with its interval, of which either may be missing."""
+    """Base class of results with a value and an interval, of which either may be missing."""
 
     value: float | None
     interval: Interval | None
@@ -281,7 +286,7 @@ class WithInterval:
 
 @frozen
 class Reported(WithInterval):
-    """A value with its interval only; `better` is "larger" or "lower"."""
+    """A value with its interval; `better` tells whether "larger" or "lower" values are better."""
 
     value: float | None
     interval: Interval | None
@@ -290,7 +295,7 @@ class Reported(WithInterval):
 
 @frozen
 class Scale:
-    """The scale of a requested number: the risk itself for a loss, the score for a score.
+    """Scale on which results are shown: the risk itself, or a score if one was requested.
 
     `perfect` is the score of a rule without error, and infinite if it is unknown. A score is
     `perfect` minus the risk, and minus the risk if `perfect` is unknown. `perfect` is None for a
@@ -314,37 +319,45 @@ class Scale:
 
     @property
     def noun(self) -> str:
-        """The noun for its numbers if the loss is named elsewhere."""
+        """The noun for numbers on this scale, "risk" or "score"."""
         return "risk" if self.perfect is None else "score"
 
     @property
-    def selected(self) -> str:
-        """The label of the selected value of a tuned learner."""
+    def selected_label(self) -> str:
+        """The label of the selected value: the risk or score that tuning optimised."""
         verb = "minimised" if self.perfect is None else "maximised"
         return f"selected: the {self.noun} that tuning {verb}"
 
     @property
-    def optimism(self) -> str:
+    def optimism_label(self) -> str:
         """The label of the optimism, which is positive if the selected value flatters."""
-        ends = ("honest", "selected") if self.perfect is None else ("selected", "honest")
-        return f"optimism: {' − '.join(ends)}"
+        operands = ("honest", "selected") if self.perfect is None else ("selected", "honest")
+        return f"optimism: {' − '.join(operands)}"
 
     def name_for(self, loss: str) -> str:
-        """Return the name of its numbers, including the name of the loss."""
-        name = clean(loss, 40)
-        return f"{name} risk" if self.perfect is None else name
+        """Return the name of numbers on this scale, such as "zero-one risk" or "auc"."""
+        loss_name = escape_and_truncate(loss, 40)
+        return f"{loss_name} risk" if self.perfect is None else loss_name
 
-    def short(self, loss: str) -> str:
-        """Return the name if the loss is known: "risk", or the name of the score."""
-        return "risk" if self.perfect is None else clean(loss, 40)
+    def short_name(self, loss: str) -> str:
+        """Return "risk" for a loss, which the context names, or the name of the score."""
+        return "risk" if self.perfect is None else escape_and_truncate(loss, 40)
 
-    def head(self, loss: str) -> str:
-        """Return the heading of a column: "risk", or the name of the score and its direction."""
-        return "risk" if self.perfect is None else f"{clean(loss, 40)} (larger is better)"
+    def column_heading(self, loss: str) -> str:
+        """Return a table heading: "risk", or the name of the score and which values are better."""
+        return (
+            "risk"
+            if self.perfect is None
+            else f"{escape_and_truncate(loss, 40)} (larger is better)"
+        )
 
-    def axis(self, loss: str) -> str:
-        """Return the label of an axis, which names the loss as well."""
-        return f"risk ({clean(loss, 40)})" if self.perfect is None else self.head(loss)
+    def axis_label(self, loss: str) -> str:
+        """Return the label of a figure's axis, which names the loss or the score."""
+        return (
+            f"risk ({escape_and_truncate(loss, 40)})"
+            if self.perfect is None
+            else self.column_heading(loss)
+        )
 
     @overload
     def value(self, risk: float) -> float: ...
@@ -353,28 +366,30 @@ class Scale:
     def value(self, risk: float | None) -> float | None: ...
 
     def value(self, risk: float | None) -> float | None:
-        """Return a risk on this scale. Applied to a value on this scale, it returns the risk."""
+        """Convert a risk to this scale, or a value on this scale back to the risk."""
         if risk is None or self.perfect is None:
             return risk
         return self._origin - risk
 
     def values(self, risks: np.ndarray) -> np.ndarray:
-        """Return several risks on this scale; NaN stays NaN."""
+        """Convert an array of risks to this scale; NaN stays NaN."""
         return risks if self.perfect is None else self._origin - risks
 
     def interval(self, interval: Interval | None) -> Interval | None:
-        """Return a risk's interval on this scale. Applied again, it returns the original one."""
+        """Convert a risk's interval to this scale, or an interval on this scale back."""
         if interval is None or self.perfect is None:
             return interval
         return interval.below(self._origin)
 
     @property
     def _origin(self) -> float:
-        """The score of a risk of 0."""
+        """The score that corresponds to a risk of 0."""
         return self.perfect if self.perfect is not None and self.perfect < inf else 0.0
 
     def optimism_of(self, honest: float | None, selected: float | None) -> float | None:
-        """Return how much better the selected value is than the honest one, or None.
+        """Return how much better the selected value is than the honest value.
+
+        It is None if either value is missing.
 
         >>> Scale(1.0).optimism_of(0.75, 0.875), Scale().optimism_of(0.25, 0.125)
         (0.125, 0.125)
@@ -384,7 +399,7 @@ class Scale:
         return honest - selected if self.perfect is None else selected - honest
 
     def gap(self, difference: float) -> float:
-        """Return the difference of two risks as the difference of the displayed values."""
+        """Convert the difference of two risks to the difference of the values on this scale."""
         return difference if self.perfect is None else 0.0 - difference
 
 
@@ -392,13 +407,13 @@ ERROR = Scale()
 
 
 class OnScale(WithInterval):
-    """A number on the requested scale; `perfect` as in `Scale`."""
+    """Base class of results on the requested scale; `perfect` is explained in `Scale`."""
 
     perfect: float | None
 
     @property
     def scale(self) -> Scale:
-        """The scale of its value."""
+        """Scale of the value: a loss or a score."""
         return Scale(self.perfect)
 
     @property
@@ -413,11 +428,11 @@ class OnScale(WithInterval):
 
     @property
     def loss_interval(self) -> Interval | None:
-        """The interval of the loss."""
+        """The interval of the value as a loss."""
         return self.scale.interval(self.interval)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
-        """Return the same number on another scale, with other fields replaced.
+        """Convert the result to another scale, and replace further fields.
 
         Parameters
         ----------
@@ -431,21 +446,21 @@ class OnScale(WithInterval):
         OnScale
             The number on the new scale.
         """
-        converted: dict[str, Any] = {
+        converted_fields: dict[str, Any] = {
             "value": scale.value(self.loss_value),
             "interval": scale.interval(self.loss_interval),
             "perfect": scale.perfect,
         }
-        return replace(self, **converted, **names)  # type: ignore[type-var]
+        return replace(self, **converted_fields, **names)  # type: ignore[type-var]
 
 
 class Bounded(ABC):
-    """A result with honest numbers, on which a user can set bounds."""
+    """Base class of results with honest risks or scores, on which a user can set bounds."""
 
     @property
     @abstractmethod
     def _honest_numbers(self) -> Mapping[str, Any]:
-        """The honest numbers, each a `HonestNumber`, by name."""
+        """The honest risks and scores, each a `HonestNumber`, by name."""
 
     def require(self, **bounds: float) -> None:
         """Raise `BoundMissed` unless the interval of each named number keeps its bound.
@@ -477,38 +492,40 @@ class Bounded(ABC):
         ...
         truerisk.core.errors.BoundMissed: ...
         """
-        load_part("require")(self._honest_numbers, bounds)
+        load_from_results("require")(self._honest_numbers, bounds)
 
 
 def honest_numbers_of(result: Bounded) -> Mapping[str, Any]:
-    """Return the honest numbers of a result, each a `HonestNumber`, by name."""
+    """Return the honest risks and scores of a result, each a `HonestNumber`, by name."""
     return result._honest_numbers
 
 
-TIE = 1e-12  # sums of equal fold risks in different orders differ by less than this
+TIE_TOLERANCE = (
+    1e-12  # Equal fold risks that are summed in different orders differ by less than this.
+)
 
 
-def tied(risks: Any, least: Any) -> Any:
-    """Return True where risks equal the least one, up to a relative tolerance for rounding.
+def are_tied(risks: Any, least: Any) -> Any:
+    """Return True where risks equal the smallest risk, up to a relative tolerance for rounding.
 
-    >>> tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
+    >>> are_tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
     [False, True, True]
-    >>> bool(tied(3e-14, 1e-14))
+    >>> bool(are_tied(3e-14, 1e-14))
     False
     """
-    return risks <= least + TIE * np.abs(least)
+    return risks <= least + TIE_TOLERANCE * np.abs(least)
 
 
 def tied_groups(risks: Sequence[float]) -> list[list[int]]:
-    """Return positions by ascending risk, in groups of tied risks that are sorted by position.
+    """Group the positions of tied risks; sort groups by risk, and positions within a group.
 
     >>> tied_groups([0.3, 0.1 + 1e-14, 0.1, float("inf")])
     [[1, 2], [0], [3]]
     """
     groups: list[list[int]] = []
-    for at in np.argsort(risks, kind="stable").tolist():
-        if groups and tied(risks[at], risks[groups[-1][0]]):
-            groups[-1].append(at)
+    for position in np.argsort(risks, kind="stable").tolist():
+        if groups and are_tied(risks[position], risks[groups[-1][0]]):
+            groups[-1].append(position)
         else:
-            groups.append([at])
+            groups.append([position])
     return list(map(sorted, groups))

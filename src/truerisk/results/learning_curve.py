@@ -1,14 +1,15 @@
-"""The learning curve: risks at several numbers of training rows, and predictions at others.
+"""Learning curve: risks at several numbers of training rows, and predictions for other numbers.
 
-The curve of a loss follows the power law a + b n^−c; its uncertainty is computed at measured sizes
-and beyond.
+The curve of a loss follows the power law a + b n^−c, where n is the number of training rows. Its
+uncertainty is computed at measured sizes and beyond.
 
-The risks at several sizes are taken as normal about the law with a known covariance. The exponent c
-can be determined from a long curve only, and a fitted exponent is seldom reliable. Therefore no c
-is chosen: all exponents between `SLOWEST` and `FASTEST` are averaged by how well they fit, with a ≥
-the least loss, b ≥ 0, and a flat prior on the last risk and on the fall from the first to the last.
-For given c and b the law is linear in a, so that the posterior of the risk at n is a mixture of
-truncated normals: exact except for the sums over c and b, and without random numbers.
+The risks at several sizes are taken as normal about the power law with a known covariance. The
+exponent c can be determined from a long curve only, and a fitted exponent is seldom reliable.
+Therefore no c is chosen: all exponents between `SLOWEST` and `FASTEST` are averaged by how well
+they fit, with a ≥ the least loss, b ≥ 0, and a flat prior on the last risk and on the fall from the
+first risk to the last. For given c and b the power law is linear in a, so that the posterior of the
+risk at n is a mixture of truncated normals. It is exact except for the sums over c and b, and needs
+no random numbers.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import is_number, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.tables import frame_of
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval, OnScale, Scale
 from truerisk.results.records import (
     FINITE,
@@ -41,17 +42,18 @@ from truerisk.results.records import (
 )
 from truerisk.results.results import RiskEstimate
 
-N_PLACES = 16  # number of sizes at which the law is evaluated for a figure
-# relative to the largest size: the range in which the band was validated (docs/learning-curves.md)
-FURTHEST = 4.0
+N_DRAWN_SIZES = 16  # Number of training sizes at which the power law is evaluated for a figure.
+# The curve is extrapolated to at most this multiple of the largest measured size.
+# In this range the coverage of its band was validated (docs/learning-curves.md).
+LARGEST_EXTRAPOLATION = 4.0
 
 
 @frozen
 class ExpectedRisk(OnScale):
     """The expected risk of a learner that is trained on `n_train` rows.
 
-    `extrapolated` is True if all measured sizes are smaller. `value` and `perfect` as in
-    `RiskEstimate`.
+    `extrapolated` is True if all measured sizes are smaller. `value` and `perfect` have the same
+    meaning as in `RiskEstimate`.
     """
 
     n_train: float
@@ -66,10 +68,10 @@ class ExpectedRisk(OnScale):
 
 @frozen(eq=False)
 class LearningCurve(Record):
-    """Result of `learning_curve`: risks at several training sizes, and the law that they follow.
+    """Result of `learning_curve`: risks at several training sizes, and a power law for them.
 
-    Losses follow a + b n^−c. `law` is None if this law does not fit or has no covariance; `lacking`
-    then gives the reason, and the curve has no band and is not extrapolated.
+    Losses follow the power law a + b n^−c. `law` is None if it does not fit or has no covariance;
+    `lacking` then gives the reason, and the curve has no band and is not extrapolated.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ class LearningCurve(Record):
     upper : float, optional
         The largest possible loss.
     lacking : str, optional
-        The reason why there is no law.
+        The reason why there is no power law.
 
     See Also
     --------
@@ -116,7 +118,7 @@ class LearningCurve(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
+        """Path of an invalid field in a record read from a file and its requirement, or None."""
         if (np.diff(self.sizes) <= 0).any():
             return "sizes", "ascending"
         n = len(self.sizes)
@@ -124,14 +126,14 @@ class LearningCurve(Record):
             return "covariance", f"{n} lines of {n} numbers"
         if self.law is None:
             return ("lacking", "the reason for no law") if self.lacking is None else None
-        for place, estimate in enumerate(self.estimates):
+        for index, estimate in enumerate(self.estimates):
             loss = estimate.loss_value
             if loss is None:
-                return "estimates", place, "value", "a number, as there is a law"
+                return "estimates", index, "value", "a number, as there is a law"
             if self.lower is not None and loss < self.lower:
-                return "estimates", place, "value", f"a loss of {self.lower:g} or more"
+                return "estimates", index, "value", f"a loss of {self.lower:g} or more"
             if self.upper is not None and loss > self.upper:
-                return "estimates", place, "value", f"a loss of {self.upper:g} or less"
+                return "estimates", index, "value", f"a loss of {self.upper:g} or less"
         if n < FEWEST_SIZES:
             return "sizes", f"{FEWEST_SIZES} or more, as there is a law"
         if self.estimates[-1].n_rows < self.sizes[-1]:
@@ -140,12 +142,12 @@ class LearningCurve(Record):
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The value at each size, on the scale of the estimates."""
-        return np.array([each.value for each in self.estimates], dtype=float)
+        """The risk or score at each training size, on the scale of the estimates."""
+        return np.array([estimate.value for estimate in self.estimates], dtype=float)
 
     @cached_property
     def law(self) -> PowerLaw | None:
-        """The law that the risks follow, with its uncertainty, or None."""
+        """The power law that the losses follow, with its uncertainty, or None."""
         if self.covariance is None or self.lacking is not None:
             return None
         losses = self.scale.values(self.values)
@@ -153,31 +155,40 @@ class LearningCurve(Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of the reported numbers."""
+        """The scale of the estimates: a loss or a score."""
         return self.estimates[-1].scale
 
     @cached_property
     def expected(self) -> tuple[ExpectedRisk, ...]:
-        """Predictions of the law from the first size to twice the rows; empty without a law."""
+        """Risks that the power law predicts, from the smallest size to twice the number of rows.
+
+        The tuple is empty if there is no power law.
+        """
         if self.law is None:
             return ()
-        n, first = float(self.estimates[-1].n_rows), float(self.sizes[0])
-        last = min(2 * n, FURTHEST * float(self.sizes[-1]))
-        places = np.union1d(np.geomspace(first, last, N_PLACES), [min(n, last)])
-        return tuple(self.at(float(place)) for place in places)
+        n_rows, smallest_size = float(self.estimates[-1].n_rows), float(self.sizes[0])
+        largest_size = min(2 * n_rows, LARGEST_EXTRAPOLATION * float(self.sizes[-1]))
+        sizes = np.union1d(
+            np.geomspace(smallest_size, largest_size, N_DRAWN_SIZES), [min(n_rows, largest_size)]
+        )
+        return tuple(self.at(float(size)) for size in sizes)
 
     @property
     def _written_expected(self) -> list[dict[str, float]]:
         return [
-            {"n_train": at.n_train, "value": at.value, "low": at.interval.low}
-            | {"high": at.interval.high}
-            for at in self.expected
+            {
+                "n_train": expected_risk.n_train,
+                "value": expected_risk.value,
+                "low": expected_risk.interval.low,
+            }
+            | {"high": expected_risk.interval.high}
+            for expected_risk in self.expected
         ]
 
     def at(self, n: float) -> ExpectedRisk:
         """Return the expected risk with `n` training rows, up to four times the measured sizes.
 
-        Its interval is the band of the law at `n`, for the mean risk over training sets.
+        Its interval is the band of the power law at `n`, for the mean risk over training sets.
 
         Parameters
         ----------
@@ -190,21 +201,21 @@ class LearningCurve(Record):
             The expected risk with its interval.
         """
         if not is_number(n) or not n > 0:
-            raise BadArgument(f"curve.at({shown(n)}): give a number of training rows.")
+            raise BadArgument(f"curve.at({repr_on_one_line(n)}): give a number of training rows.")
         if self.law is None:
             raise Refusal(f"the learning curve has no law that predicts a risk: {self.lacking}")
         low, high = float(self.sizes[0]), float(self.sizes[-1])
-        if not low <= n <= FURTHEST * high:
+        if not low <= n <= LARGEST_EXTRAPOLATION * high:
             raise Refusal(
                 f"curve.at({n:.15g}): the curve was measured from {low:g} to {high:g} training "
-                f"rows, and is extrapolated to {FURTHEST * high:g} at most."
+                f"rows, and is extrapolated to {LARGEST_EXTRAPOLATION * high:g} at most."
             )
-        ends = self.law.interval(float(n), self.confidence_level)
-        least, most = self._least_risk, np.inf if self.upper is None else self.upper
-        ends = max(least, ends[0]), min(most, ends[1])
-        interval = Interval(float(ends[0]), float(ends[1]), "power-law", self.confidence_level)
-        mean = min(most, self.law.mean(float(n)))
-        return ExpectedRisk(n, mean, interval, n > high).on_scale(self.scale)
+        limits = self.law.interval(float(n), self.confidence_level)
+        least_loss, greatest_loss = self._least_risk, np.inf if self.upper is None else self.upper
+        limits = max(least_loss, limits[0]), min(greatest_loss, limits[1])
+        interval = Interval(float(limits[0]), float(limits[1]), "power-law", self.confidence_level)
+        mean_loss = min(greatest_loss, self.law.mean(float(n)))
+        return ExpectedRisk(n, mean_loss, interval, n > high).on_scale(self.scale)
 
     @property
     def _least_risk(self) -> float:
@@ -214,7 +225,7 @@ class LearningCurve(Record):
         return len(self.sizes)
 
     def to_frame(self) -> Any:
-        """Return a frame with a row per size: value, error, interval, and the band of the law.
+        """Return a frame with a row per training size: risk, interval, and band of the power law.
 
         Returns
         -------
@@ -238,7 +249,9 @@ class LearningCurve(Record):
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the risks, the law and its band (needs matplotlib), up to `to` training rows.
+        """Draw the risks and the power law with its band (needs matplotlib).
+
+        The option `to` is the largest number of training rows that is drawn.
 
         Parameters
         ----------
@@ -252,7 +265,7 @@ class LearningCurve(Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("learning-curve")(self, ax=ax, **options)
+        return load_from_package("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return "\n".join([tables.text_table(self._head, self._rows()), *self._last_line()])
@@ -263,44 +276,53 @@ class LearningCurve(Record):
 
     @property
     def _head(self) -> list[str]:
-        what = self.estimates[-1]
-        return ["training rows", what.scale.head(what.named_scoring), "interval", "law"]
+        last_estimate = self.estimates[-1]
+        return [
+            "training rows",
+            last_estimate.scale.column_heading(last_estimate.named_scoring),
+            "interval",
+            "law",
+        ]
 
     def _rows(self) -> list[list[str]]:
         rows = []
         for size, estimate in zip(self.sizes, self.estimates, strict=True):
-            band = "–"
+            band_text = "–"
             if self.law is not None:
-                band = str(self.at(float(size))).partition(" expect ")[2]
-            value = "–" if estimate.value is None else formats.risk(estimate.value)
-            rows.append([f"{size:g}", value, str(estimate.interval or "–"), band])
+                band_text = str(self.at(float(size))).partition(" expect ")[2]
+            value_text = "–" if estimate.value is None else formats.risk(estimate.value)
+            rows.append([f"{size:g}", value_text, str(estimate.interval or "–"), band_text])
         return rows
 
     def _last_line(self) -> list[str]:
         if self.law is None:
             return [f"note: {self.lacking}"]
-        law, further = self.law, self.at(round(2 * float(self.sizes[-1])))
-        sign = "+" if law.perfect is None else "-"
-        return [f"law {law.a:.4g} {sign} {law.b:.4g} n^-{law.c:.4g}; {further}"]
+        power_law, expected = self.law, self.at(round(2 * float(self.sizes[-1])))
+        sign = "+" if power_law.perfect is None else "-"
+        return [f"law {power_law.a:.4g} {sign} {power_law.b:.4g} n^-{power_law.c:.4g}; {expected}"]
 
 
 SLOWEST, FASTEST = 0.25, 2.0
-FEWEST_SIZES = 4  # fitting a, b and c requires one size more
-N_EXPONENTS, N_SLOPES, REACH = 36, 161, 8.0
-CLOSE = 1e-9  # maximum error of a quantile in standard errors
-NUGGET = 0.2  # share added to each variance, because the law is an approximation
-UNLIKELY = 0.01  # the law is refused if a fit this bad has a smaller probability
+FEWEST_SIZES = 4  # Fitting the parameters a, b and c requires one size more than parameters.
+N_EXPONENTS, N_SLOPES, SLOPE_REACH_IN_STD_ERRORS = 36, 161, 8.0
+QUANTILE_TOLERANCE = 1e-9  # Maximum numerical error of a quantile, in standard errors.
+NUGGET_SHARE = (
+    0.2  # Each variance is increased by this share, because a power law is an approximation.
+)
+SMALLEST_P_VALUE = (
+    0.01  # The power law is refused if the p-value of its goodness of fit is smaller.
+)
 
 
 @frozen(eq=False)
 class PowerLaw:
-    """The law behind the losses `values` at `sizes`, ascending, with this `covariance` of errors.
+    """Power law a + b n^−c of the losses `values` at ascending training `sizes`.
 
-    `lower` is the least possible loss, or None. With `perfect`, as in `RiskEstimate`, the losses
-    are those of a score; `a` is then the limit of the score, and the score is a − b n^−c. `a`, `b`
-    and `c` describe the law by one curve: it passes through the expected risks at the largest size
-    and at twice that size, and among all such laws it is nearest to the expected risks at the other
-    sizes.
+    `covariance` is the covariance matrix of the errors of the losses. `lower` is the least possible
+    loss, or None. With `perfect`, as in `RiskEstimate`, the losses are those of a score; `a` is
+    then the limit of the score, and the score is a − b n^−c. `a`, `b` and `c` describe the
+    posterior by one curve: it passes through the expected risks at the largest size and at twice
+    that size, and among all such curves it is nearest to the expected risks at the other sizes.
 
     >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
     >>> law = PowerLaw(sizes, 0.1 + 1 / sizes, np.eye(4) * 1e-8, 0.0)
@@ -318,7 +340,7 @@ class PowerLaw:
 
     @property
     def a(self) -> float:
-        """The limit for many rows; for a score, the limit of the score."""
+        """The limit of the loss, or of the score, for infinitely many training rows."""
         return Scale(self.perfect).value(self._parameters[0])
 
     @property
@@ -338,63 +360,67 @@ class PowerLaw:
             return False
         try:
             with np.errstate(all="ignore"):
-                precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
-                parts = (*self._mixture, self._best) if precise else ((),)
-                return all(len(part) > 0 and bool(np.isfinite(part).all()) for part in parts)
-        except (np.linalg.LinAlgError, ValueError):  # The matrix is singular, or all weights are 0.
+                is_precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
+                arrays = (*self._mixture, self._best_fit) if is_precise else ((),)
+                return all(len(array) > 0 and bool(np.isfinite(array).all()) for array in arrays)
+        # The matrix is singular, or all weights are 0.
+        except (np.linalg.LinAlgError, ValueError):
             return False
 
     def check(self) -> None:
-        """Refuse a curve that the law does not fit, such as one with an increasing risk."""
+        """Raise Refusal if the power law does not fit the curve, such as one with rising risk."""
         from scipy.special import chdtrc
 
-        misfit, spare = self._best[3], len(self.sizes) - 3
-        if float(chdtrc(spare, misfit)) >= UNLIKELY:
+        misfit, degrees = self._best_fit[3], len(self.sizes) - 3
+        if float(chdtrc(degrees, misfit)) >= SMALLEST_P_VALUE:
             return
-        low = int(self.values.argmin())
-        rises = low < len(self.sizes) - 1
-        worse, better = ("rises", "falls") if self.perfect is None else ("falls", "rises")
-        first, last = Scale(self.perfect).values(self.values)[[low, -1]]
-        what = (
-            f"it {worse} from {first:.4g} at {self.sizes[low]:g} rows to {last:.4g} at "
-            f"{self.sizes[-1]:g}"
-            if rises
-            else f"it {better}, but not by a power law"
+        lowest_index = int(self.values.argmin())
+        is_rising = lowest_index < len(self.sizes) - 1
+        worse_verb, better_verb = ("rises", "falls") if self.perfect is None else ("falls", "rises")
+        lowest_value, last_value = Scale(self.perfect).values(self.values)[[lowest_index, -1]]
+        shape_text = (
+            f"it {worse_verb} from {lowest_value:.4g} at {self.sizes[lowest_index]:g} rows to "
+            f"{last_value:.4g} at {self.sizes[-1]:g}"
+            if is_rising
+            else f"it {better_verb}, but not by a power law"
         )
-        law = "a + b n^-c" if self.perfect is None else "a - b n^-c"
+        formula = "a + b n^-c" if self.perfect is None else "a - b n^-c"
         raise Refusal(
-            f"{law} does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
-            f"{spare} degrees of freedom): it has no band and is not extrapolated to other sizes."
+            f"{formula} does not fit this learning curve ({shape_text}; chi-square {misfit:.3g} "
+            f"with {degrees} degrees of freedom): it has no band and is not extrapolated to other "
+            "sizes."
         )
 
     def mean(self, n: float) -> float:
-        """Return the expected loss with n rows."""
-        centres, scale, weights = self._posterior_at(n)
-        low = (self._least_risk - self._a_means) / scale
-        return float(weights @ (centres + scale * _mills(low)))
+        """Return the posterior mean of the loss with n training rows."""
+        means, std, weights = self._posterior_at(n)
+        limits = (self._least_risk - self._a_means) / std
+        return float(weights @ (means + std * _truncated_normal_mean(limits)))
 
     def interval(self, n: float, level: float) -> tuple[float, float]:
-        """Return the equal-tailed interval, by bisection of the posterior distribution function."""
+        """Return the equal-tailed credible interval of the loss, by bisection of its posterior."""
         tails = (1 - level) / 2, (1 + level) / 2
         low, high = (self._quantile(n, tail) for tail in tails)
         return low, high
 
-    def _quantile(self, n: float, tail: float) -> float:
+    def _quantile(self, n: float, probability: float) -> float:
         from scipy.special import ndtr
 
-        centres, scale, weights = self._posterior_at(n)
-        floor = (self._least_risk - self._a_means) / scale
-        allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
-        first = self._least_risk - self._a_means + centres  # values at the smallest possible a
-        low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
-        cut = ndtr(floor)
-        while high - low > CLOSE * scale:
-            middle = (low + high) / 2
-            if not low < middle < high:  # adjacent floating-point numbers, if risks are huge
+        centres, std, weights = self._posterior_at(n)
+        limits = (self._least_risk - self._a_means) / std
+        allowed_mass = np.maximum(ndtr(-limits), np.finfo(float).tiny)
+        # These are the losses of the mixture components if a has its smallest possible value.
+        least_losses = self._least_risk - self._a_means + centres
+        low, high = float((centres - 12 * std).min()), float((centres + 12 * std).max())
+        mass_below_limits = ndtr(limits)
+        while high - low > QUANTILE_TOLERANCE * std:
+            midpoint = (low + high) / 2
+            # If risks are huge, no floating-point number lies between low and high.
+            if not low < midpoint < high:
                 break
-            below = (ndtr((middle - centres) / scale) - cut) / allowed
-            share = float(weights @ np.where(middle > first, below, 0.0))
-            low, high = (low, middle) if share >= tail else (middle, high)
+            conditional_cdf = (ndtr((midpoint - centres) / std) - mass_below_limits) / allowed_mass
+            cdf = float(weights @ np.where(midpoint > least_losses, conditional_cdf, 0.0))
+            low, high = (low, midpoint) if cdf >= probability else (midpoint, high)
         return high
 
     # -- the posterior ----------------------------------------------------------------------
@@ -405,19 +431,24 @@ class PowerLaw:
 
     @cached_property
     def _precision(self) -> np.ndarray:
-        """Precision of the risks, whose variances are first smoothed by a line in log size.
+        """Inverse covariance matrix of the risks, after log variances are smoothed over log size.
 
         A size at which few rows happen to be wrong has a small estimated variance as well. Weighted
         by it, highly correlated risks would pull the law below all of them.
         """
-        variances, x = np.diag(self.covariance), np.log(self.sizes)
-        smooth = np.exp(np.polyval(np.polyfit(x, np.log(variances), 1), x))
-        ratio = np.sqrt(smooth / variances)
-        covariance = self.covariance * np.outer(ratio, ratio)
-        return np.linalg.inv(covariance + NUGGET * np.diag(smooth))
+        variances, log_sizes = np.diag(self.covariance), np.log(self.sizes)
+        smooth_variances = np.exp(
+            np.polyval(np.polyfit(log_sizes, np.log(variances), 1), log_sizes)
+        )
+        ratios = np.sqrt(smooth_variances / variances)
+        covariance = self.covariance * np.outer(ratios, ratios)
+        return np.linalg.inv(covariance + NUGGET_SHARE * np.diag(smooth_variances))
 
     def _posterior_at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
-        """Return centre, spread and weight of a + b n^−c for each (c, b), with a unbounded."""
+        """Return centres, standard deviation and weights of the normal components of the loss.
+
+        Each pair of c and b is a component, with a unbounded.
+        """
         exponents, slopes, a_means, weights = self._mixture
         centres = a_means + slopes * (n / self.sizes[-1]) ** -exponents
         return centres, float(self._precision.sum()) ** -0.5, weights
@@ -428,81 +459,106 @@ class PowerLaw:
 
     @cached_property
     def _mixture(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Exponents, slopes (at the last size), means of a and weights, which sum to 1."""
+        """Mixture components: exponents, slopes at the last size, means of a, and weights.
+
+        The weights sum to 1.
+        """
         from scipy.special import log_ndtr
 
-        W, r, one = self._precision, self.values, np.ones(len(self.sizes))
-        total = float(one @ W @ one)
-        exponents, slopes, means, logs = [], [], [], []
+        precision, losses, ones = self._precision, self.values, np.ones(len(self.sizes))
+        total_precision = float(ones @ precision @ ones)
+        exponents, slopes, a_means, all_log_weights = [], [], [], []
         for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
             x = (self.sizes / self.sizes[-1]) ** -c
-            centred = x - one @ W @ x / total  # x minus its weighted mean
-            curvature = centred @ W @ x
-            centre, spread = centred @ W @ r / curvature, curvature**-0.5
-            low, high = max(0.0, centre - REACH * spread), max(0.0, centre) + REACH * spread
+            centred_x = (
+                x - ones @ precision @ x / total_precision
+            )  # This is x minus its weighted mean.
+            curvature = centred_x @ precision @ x
+            centre, spread = centred_x @ precision @ losses / curvature, curvature**-0.5
+            low, high = (
+                max(0.0, centre - SLOPE_REACH_IN_STD_ERRORS * spread),
+                max(0.0, centre) + SLOPE_REACH_IN_STD_ERRORS * spread,
+            )
             b = np.linspace(low, high, N_SLOPES)
-            a = (one @ W @ r - b * (one @ W @ x)) / total
-            rest = r[:, None] - a - b * x[:, None]
-            log = -0.5 * ((W @ rest) * rest).sum(axis=0) + np.log((high - low) * (x[0] - 1))
-            logs.append(log + log_ndtr((a - self._least_risk) * total**0.5))
+            a = (ones @ precision @ losses - b * (ones @ precision @ x)) / total_precision
+            residuals = losses[:, None] - a - b * x[:, None]
+            log_weights = -0.5 * ((precision @ residuals) * residuals).sum(axis=0) + np.log(
+                (high - low) * (x[0] - 1)
+            )
+            all_log_weights.append(
+                log_weights + log_ndtr((a - self._least_risk) * total_precision**0.5)
+            )
             exponents.append(np.full(N_SLOPES, c))
             slopes.append(b)
-            means.append(a)
-        log = np.concatenate(logs)
-        weights = np.exp(log - log.max())
-        heavy = weights > 1e-12
-        parts = (np.concatenate(one)[heavy] for one in (exponents, slopes, means))
-        return (*parts, weights[heavy] / weights[heavy].sum())
+            a_means.append(a)
+        log_weights = np.concatenate(all_log_weights)
+        weights = np.exp(log_weights - log_weights.max())
+        has_weight = weights > 1e-12
+        components = (np.concatenate(ones)[has_weight] for ones in (exponents, slopes, a_means))
+        return (*components, weights[has_weight] / weights[has_weight].sum())
 
     @cached_property
     def _parameters(self) -> tuple[float, float, float]:
-        """The a, b and c of the law through the expected risks at the last size and twice it."""
-        last = float(self.sizes[-1])
-        sizes = np.array([*self.sizes, 2 * last, FURTHEST * last])
+        """The a, b and c of the curve through the expected risks at the last size and twice it."""
+        last_size = float(self.sizes[-1])
+        sizes = np.array([*self.sizes, 2 * last_size, LARGEST_EXTRAPOLATION * last_size])
         means = np.array([self.mean(float(n)) for n in sizes])
-        now, twice = means[-3], means[-2]
+        risk_at_last, risk_at_double = means[-3], means[-2]
 
-        def through(c: float) -> tuple[float, float, float]:
-            b = (now - twice) / (1 - 2.0**-c)  # at the last size
-            return now - b, b * last**c, c
+        def curve_through(c: float) -> tuple[float, float, float]:
+            b = (risk_at_last - risk_at_double) / (
+                1 - 2.0**-c
+            )  # This slope refers to the last size.
+            return risk_at_last - b, b * last_size**c, c
 
-        laws = [through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
-        allowed = [law for law in laws if law[0] >= self._least_risk] or laws[-1:]
+        curves = [curve_through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
+        allowed_laws = [curve for curve in curves if curve[0] >= self._least_risk] or curves[-1:]
         return min(
-            allowed, key=lambda law: ((law[0] + law[1] * sizes ** -law[2] - means) ** 2).sum()
+            allowed_laws,
+            key=lambda curve: ((curve[0] + curve[1] * sizes ** -curve[2] - means) ** 2).sum(),
         )
 
     @cached_property
-    def _best(self) -> tuple[float, float, float, float]:
-        """The a, b and c of the best fit, and its misfit."""
+    def _best_fit(self) -> tuple[float, float, float, float]:
+        """The a, b and c of the best fit by generalised least squares, and its chi-square."""
         return min(
-            (self._fitted(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
+            (self._fit_exponent(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
             key=lambda fit: fit[3],
         )
 
-    def _fitted(self, c: float) -> tuple[float, float, float, float]:
-        """Fit by generalised least squares for one exponent, within the bounds of a and b."""
-        W, r = self._precision, self.values
-        X = np.stack([np.ones(len(r)), self.sizes**-c], axis=1)
-        a, b = np.linalg.solve(X.T @ W @ X, X.T @ W @ r)
-        tried = [(a, b)]
+    def _fit_exponent(self, c: float) -> tuple[float, float, float, float]:
+        """Fit a and b for one exponent by generalised least squares, within their bounds."""
+        precision, losses = self._precision, self.values
+        design = np.stack([np.ones(len(losses)), self.sizes**-c], axis=1)
+        a, b = np.linalg.solve(design.T @ precision @ design, design.T @ precision @ losses)
+        tried_pairs = [(a, b)]
         if a < self._least_risk or b < 0:
-            x = X[:, 1]
-            flat = max(self._least_risk, float(W.sum(axis=0) @ r / W.sum()))
-            tried = [(flat, 0.0)]
+            x = design[:, 1]
+            constant_loss = max(
+                self._least_risk, float(precision.sum(axis=0) @ losses / precision.sum())
+            )
+            tried_pairs = [(constant_loss, 0.0)]
             if np.isfinite(self._least_risk):
-                rest = r - self._least_risk
-                tried.append((self._least_risk, max(0.0, float(x @ W @ rest / (x @ W @ x)))))
-        fits = [(float(a), float(b), float(c), self._misfit(r - a - b * X[:, 1])) for a, b in tried]
+                excess_losses = losses - self._least_risk
+                tried_pairs.append(
+                    (
+                        self._least_risk,
+                        max(0.0, float(x @ precision @ excess_losses / (x @ precision @ x))),
+                    )
+                )
+        fits = [
+            (float(a), float(b), float(c), self._misfit(losses - a - b * design[:, 1]))
+            for a, b in tried_pairs
+        ]
         return min(fits, key=lambda fit: fit[3])
 
-    def _misfit(self, rest: np.ndarray) -> float:
-        return float(rest @ self._precision @ rest)
+    def _misfit(self, residuals: np.ndarray) -> float:
+        return float(residuals @ self._precision @ residuals)
 
 
-def _mills(low: np.ndarray) -> np.ndarray:
-    """Return the mean of a standard normal variable that is at least `low`."""
+def _truncated_normal_mean(low: np.ndarray) -> np.ndarray:
+    """Return the mean of a standard normal variable that is truncated to values above `low`."""
     from scipy.special import log_ndtr
 
-    log = -0.5 * low**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-low)
-    return np.exp(np.where(np.isneginf(low), -np.inf, log))
+    log_ratio = -0.5 * low**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-low)
+    return np.exp(np.where(np.isneginf(low), -np.inf, log_ratio))

@@ -1,4 +1,4 @@
-"""Results that are data: displayed, written as JSON, and read back into the same class.
+"""Base classes of results that are displayed, written as JSON, and read back into their class.
 
 The fields of a frozen dataclass determine its JSON. `Annotated` adds what a type cannot express:
 the range of a number, the dtype and the axes of an array, and which columns have equal lengths.
@@ -17,12 +17,12 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from truerisk.core import plain_values, tables
-from truerisk.core.errors import Brief, xml_text
+from truerisk.core.errors import BriefRepr, xml_text
 from truerisk.core.frozen import frozen
-from truerisk.results.door import load_from_above, load_part
+from truerisk.results.door import load_from_package, load_from_results
 
 MAX_BYTES = 64 * 2**20
-"""The largest document of results that is read unless `max_bytes` is given.
+"""Largest size in bytes of a JSON document that is read, unless `max_bytes` is given.
 
 Reading takes up to half a second and 30 MiB of memory for each MiB of text.
 """
@@ -55,8 +55,8 @@ class Range:
     high: float
 
     def __str__(self) -> str:
-        most = "" if self.high >= 1e15 else f" and {self.high:g} at most"
-        return f"{self.low:g} at least{most}"
+        upper_text = "" if self.high >= 1e15 else f" and {self.high:g} at most"
+        return f"{self.low:g} at least{upper_text}"
 
 
 @frozen
@@ -109,20 +109,22 @@ Size = Annotated[float, Range(0, FINITE.high)]
 
 
 UNWRITTEN = {"written": False}
-"""`field(metadata=UNWRITTEN)` is not written to the JSON, and absent in a result read from it.
+"""Metadata of a field that is not written to the JSON, and is absent in a result read from it.
+
+Such a field is declared by `field(metadata=UNWRITTEN)`.
 
 `field(metadata={"key": ...})` gives the field another name in the JSON.
 """
 
 UNLESS_EMPTY = {"written": "unless empty"}
-"""`field(metadata=UNLESS_EMPTY)` is omitted from the JSON if it is empty, as it usually is."""
+"""Metadata of a field that is omitted from the JSON if it is empty, as it usually is."""
 
 
-class Shown(Brief):
-    """A result with a notebook representation: its blocks or printed text, and its figure."""
+class Shown(BriefRepr):
+    """Base class of results that a notebook shows as tables or printed text, with a figure."""
 
     def blocks(self) -> Sequence[tables.Block]:
-        """Return the tables that a notebook and a page show for it.
+        """Return the tables that a notebook and an HTML page show for the result.
 
         Returns
         -------
@@ -132,7 +134,7 @@ class Shown(Brief):
         return ()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes.
+        """Draw the figure of the result (needs matplotlib) and return the axes.
 
         Parameters
         ----------
@@ -144,16 +146,16 @@ class Shown(Brief):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("picture")(self, ax=ax)
+        return load_from_package("picture")(self, ax=ax)
 
     def _repr_html_(self) -> str:
-        shown = "".join(block.html for block in self.blocks())
-        picture: str = load_from_above("notebook-picture")(self)
-        return xml_text(shown or f"<pre>{html.escape(str(self))}</pre>") + picture
+        blocks_html = "".join(block.html for block in self.blocks())
+        picture: str = load_from_package("notebook-picture")(self)
+        return xml_text(blocks_html or f"<pre>{html.escape(str(self))}</pre>") + picture
 
 
 class Written(Shown):
-    """A dataclass that can be written to files; `to_dict` returns the content.
+    """Base class of results that can be written to files; `to_dict` returns the content.
 
     See Also
     --------
@@ -171,18 +173,18 @@ class Written(Shown):
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under a versioned schema name.
+        """Return the content as plain Python values, with a versioned schema name.
 
         Returns
         -------
         dict
             The content, as plain Python values.
         """
-        content: dict[str, Any] = plain_values.plain(self)
+        content: dict[str, Any] = plain_values.to_plain(self)
         return content
 
     def to_json(self, path: Any = None) -> str:
-        """Return one JSON document, and write it to `path` if given.
+        """Return the result as a JSON document, and write it to `path` if given.
 
         Parameters
         ----------
@@ -194,10 +196,10 @@ class Written(Shown):
         str
             The document.
         """
-        return _also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
+        return _text_of_result(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
-        """Return one self-contained HTML page, and write it to `path` if given.
+        """Return the result as a self-contained HTML page, and write it to `path` if given.
 
         Parameters
         ----------
@@ -209,14 +211,14 @@ class Written(Shown):
         str
             The page.
         """
-        return _also_written(path, lambda: str(load_from_above("page")(self)))
+        return _text_of_result(path, lambda: str(load_from_package("page")(self)))
 
     def save_figures(
         self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
     ) -> tuple[Path, ...]:
-        """Write the figures of its page and return the paths (PNG and PDF need matplotlib).
+        """Write the figures of the result's page to files, and return the paths of the files.
 
-        PNG files have 300 dpi.
+        PNG and PDF files need matplotlib. PNG files have 300 dpi.
 
         Parameters
         ----------
@@ -230,14 +232,15 @@ class Written(Shown):
         tuple of Path
             The paths of the files.
         """
-        return tuple(load_from_above("files")(self, folder, formats))
+        return tuple(load_from_package("files")(self, folder, formats))
 
     def to_metrics(self) -> dict[str, float]:
-        """Return its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.
+        """Return the numbers of the result by name, for an experiment tracker such as MLflow.
 
-        A risk or score has its common name (`auc`), the ends of its interval have derived names
-        (`auc.low`, `auc.high`), and numbers of one learner follow its name (`knn/auc`). Unknown
-        numbers are omitted, and characters that MLflow does not accept become "_".
+        An example is `mlflow.log_metrics(result.to_metrics())`. A risk or score has its common name
+        (`auc`), the ends of its interval have derived names (`auc.low`, `auc.high`), and numbers of
+        one learner follow its name (`knn/auc`). Unknown numbers are omitted, and characters that
+        MLflow does not accept become "_".
 
         Returns
         -------
@@ -247,13 +250,13 @@ class Written(Shown):
         return plain_values.metrics_of(self._metrics())
 
     def _metrics(self) -> Mapping[str, Any]:
-        """Return the numbers of `to_metrics`, None if one is unknown."""
+        """Return the numbers for `to_metrics` by name; an unknown number is None."""
         return self.to_dict()
 
 
-def _also_written(path: Any, make: Callable[[], str]) -> str:
-    """Return a text, and write it to `path` if given."""
-    text: str = make() if path is None else load_part("also-written")(path, make)
+def _text_of_result(path: Any, make: Callable[[], str]) -> str:
+    """Return the text that `make` returns, and write it to `path` if given."""
+    text: str = make() if path is None else load_from_results("also-written")(path, make)
     return text
 
 
@@ -289,7 +292,7 @@ class Record(Written):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Read the result that `to_dict` wrote.
+        """Build a result from the content that `to_dict` returned.
 
         Parameters
         ----------
@@ -301,12 +304,12 @@ class Record(Written):
         Record
             The result, of the class on which the method was called.
         """
-        record: Self = load_part("read-dict")(cls, content)
+        record: Self = load_from_results("read-dict")(cls, content)
         return record
 
     @classmethod
     def from_json(cls, source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Self:
-        """Read the result that `to_json` wrote.
+        """Build a result from the JSON that `to_json` wrote.
 
         Parameters
         ----------
@@ -326,14 +329,14 @@ class Record(Written):
             If the document is damaged, of another class, or too large. One sentence names the
             place.
         """
-        record: Self = load_part("read-json")(cls, source, max_bytes)
+        record: Self = load_from_results("read-json")(cls, source, max_bytes)
         return record
 
     def __str__(self) -> str:
         return "\n\n".join(block.text for block in self.blocks())
 
     def to_frame(self) -> Any:
-        """Return its content as a frame of pandas, or of polars if only that is installed.
+        """Return the result as a frame of pandas, or of polars if only that is installed.
 
         There is a row for each of its `measures`, or for each entry of its first array and of
         arrays with the same length. Otherwise there is one row, in which a number of a part is
@@ -349,16 +352,22 @@ class Record(Written):
             return tables.frame_of_rows(
                 [dict(plain_values.leaves(measure.to_dict())) for measure in measures.values()]
             )
-        known = fields(self)  # type: ignore[arg-type]  # every record is a dataclass
-        written = {f.name: getattr(self, f.name) for f in known if f.metadata != UNWRITTEN}
-        arrays = {n: a for n, a in written.items() if isinstance(a, np.ndarray) and a.ndim == 1}
+        dataclass_fields = fields(self)  # type: ignore[arg-type]  # every record is a dataclass
+        written_values = {
+            dataclass_field.name: getattr(self, dataclass_field.name)
+            for dataclass_field in dataclass_fields
+            if dataclass_field.metadata != UNWRITTEN
+        }
+        arrays = {
+            n: a for n, a in written_values.items() if isinstance(a, np.ndarray) and a.ndim == 1
+        }
         lengths = [len(array) for array in arrays.values()]
         if lengths:
             return tables.frame_of({n: a for n, a in arrays.items() if len(a) == lengths[0]})
         return tables.frame_of_rows([dict(plain_values.leaves(self.to_dict()))])
 
     def frame(self, *args: Any, **options: Any) -> Any:
-        """Return `to_frame`, of which this is the older name.
+        """Return the frame of `to_frame`; `frame` is the older name of that method.
 
         Parameters
         ----------

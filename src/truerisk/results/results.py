@@ -1,4 +1,4 @@
-"""Results are frozen values: a number, its uncertainty, what it estimates, and its provenance."""
+"""Frozen results: a risk or score, its uncertainty, what it estimates, and its provenance."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import mention, shown
+from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.core.tables import frame_of, frame_of_rows
 from truerisk.results import sentences
-from truerisk.results.door import load_from_above, load_part
+from truerisk.results.door import load_from_package, load_from_results
 from truerisk.results.evaluation import (
     AnsweredRows,
     Comparable,
@@ -203,10 +203,10 @@ class RiskEstimate(OnScale, Bounded, Record):
     @property
     def named_scoring(self) -> str:
         """The name of the loss, with the class to which it refers: "f1 of 'bad'"."""
-        return formats.of_class(self.scoring, self.positive)
+        return formats.score_of_class(self.scoring, self.positive)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
-        """Return the same estimate on another scale, with other fields replaced.
+        """Convert the estimate to another scale, and replace further fields.
 
         Parameters
         ----------
@@ -246,15 +246,22 @@ class RiskEstimate(OnScale, Bounded, Record):
         >>> loss.scoring, loss.greater_is_better, round(auc.value + loss.value, 9)
         ('1 - roc_auc', False, 1.0)
         """
-        scores = {_as_loss(name, each): each.as_loss() for name, each in self.scores.items()}
-        is_same = all(scores.get(name) is each for name, each in self.scores.items())
-        estimate = self if is_same else replace(self, scores=scores)
+        scores = {
+            _as_loss(name, estimate_of_score): estimate_of_score.as_loss()
+            for name, estimate_of_score in self.scores.items()
+        }
+        are_all_losses = all(
+            scores.get(name) is estimate_of_score for name, estimate_of_score in self.scores.items()
+        )
+        estimate = self if are_all_losses else replace(self, scores=scores)
         if self.perfect is None:
             return estimate
         return estimate.on_scale(ERROR, scoring=name_of_loss(self.scoring, self.perfect))
 
     def __sub__(self, other: RiskEstimate) -> Comparison:
-        """Return the difference on the same splits, with its interval and probabilities.
+        """Return this risk minus the risk of `other` on the same splits, as a comparison.
+
+        The comparison has an interval and probabilities.
 
         It is on the scale of the two estimates: a negative difference of losses favours this
         estimate, and so does a positive difference of scores. Estimates of different data, splits
@@ -262,11 +269,11 @@ class RiskEstimate(OnScale, Bounded, Record):
         """
         if not isinstance(other, RiskEstimate):
             return NotImplemented
-        comparison: Comparison = load_from_above("difference")(self, other)
+        comparison: Comparison = load_from_package("difference")(self, other)
         return comparison
 
     def answers_by_row(self) -> Any:
-        """Return a frame of the predictions of rows by models that had not seen them.
+        """Return a frame of the predictions for rows by models that were not trained on them.
 
         There is a row for each test: `row`, `fold`, `truth`, and, if the losses requested them,
         `label`, a `probability_` of each class, `score` or `value`. `scoring=["zero-one", "log"]`
@@ -288,7 +295,7 @@ class RiskEstimate(OnScale, Bounded, Record):
                 "this estimate holds no answers of single rows: it was read from a file, a scorer "
                 "rated whole test sets, or its numbers are of several models or learners."
             )
-        return frame_of(load_part("answered-rows")(self.answered))
+        return frame_of(load_from_results("answered-rows")(self.answered))
 
     def to_frame(self) -> Any:
         """Return a frame with one row: setting, value, error, interval, method, and the `table`.
@@ -298,9 +305,9 @@ class RiskEstimate(OnScale, Bounded, Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        return frame_of_rows([{**self.params, **self._in_row(), **(self.table or {})}])
+        return frame_of_rows([{**self.params, **self._row_values(), **(self.table or {})}])
 
-    def _in_row(self) -> dict[str, Any]:
+    def _row_values(self) -> dict[str, Any]:
         return {
             "value": self.value,
             "std_error": self.std_error,
@@ -328,23 +335,23 @@ class RiskEstimate(OnScale, Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("estimate")(self, ax=ax, **options)
+        return load_from_package("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        lines = map(RiskEstimate._line, (self, *sentences.further(self)))
-        return "\n".join([*lines, *sentences.finding_lines(self.findings)])
+        printed_lines = map(RiskEstimate._printed_line, (self, *sentences.further_scores(self)))
+        return "\n".join([*printed_lines, *sentences.finding_lines(self.findings)])
 
-    def _line(self) -> str:
-        """Return the printed line: a score under its name, any other loss as a risk."""
+    def _printed_line(self) -> str:
+        """Return the line that is printed: a score under its own name, a loss as "risk"."""
         name = f"{self.named_scoring}{', pooled' if self.pooled else ''}"
-        value = "no value" if self.value is None else formats.risk(self.value)
-        sureness = formats.sureness(self.std_error, self.interval)
-        how = self.method
+        value_text = "no value" if self.value is None else formats.risk(self.value)
+        uncertainty = formats.sureness(self.std_error, self.interval)
+        method_text = self.method
         if self.best_of is not None:
-            how += f", best of {self.best_of}: choosing is not counted"
+            method_text += f", best of {self.best_of}: choosing is not counted"
         if self.perfect is None:
-            return f"risk {value} ({name}, {how}){sureness}"
-        return f"{name} {value} (larger is better, {how}){sureness}"
+            return f"risk {value_text} ({name}, {method_text}){uncertainty}"
+        return f"{name} {value_text} (larger is better, {method_text}){uncertainty}"
 
     @override
     def blocks(self) -> list[tables.Block]:
@@ -354,7 +361,7 @@ class RiskEstimate(OnScale, Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.best_of is not None:
             raise Refusal(CHOICE_LEFT_OUT.format(self.best_of))
-        numbers: Mapping[str, HonestNumber] = load_part("honest-numbers")(self)
+        numbers: Mapping[str, HonestNumber] = load_from_results("honest-numbers")(self)
         return numbers
 
     def _metrics(self) -> Mapping[str, Any]:
@@ -365,16 +372,16 @@ class RiskEstimate(OnScale, Bounded, Record):
 
 
 @frozen(eq=False)
-class DressedRisks(Sequence[RiskEstimate]):
-    """The estimates of all candidates, each assembled when it is read.
+class LazyEstimates(Sequence[RiskEstimate]):
+    """Sequence of the estimates of all candidates, each assembled when it is read.
 
-    `common` is the provenance that they share; `scores` are further losses of the same fits, by
-    name.
+    `shared_fields` is the provenance that they share; `scores` are further losses of the same fits,
+    by name.
     """
 
     candidates: Sequence[Mapping[str, Any]]
     tested: Sequence[Tested]
-    common: RiskEstimate
+    shared_fields: RiskEstimate
     scores: Mapping[str, RiskCurve]
 
     def __len__(self) -> int:
@@ -383,15 +390,16 @@ class DressedRisks(Sequence[RiskEstimate]):
     def __getitem__(self, candidate: Any) -> Any:
         if isinstance(candidate, slice):
             return tuple(self[c] for c in range(len(self))[candidate])
-        common, answered = self.common, self.common.answered
-        if answered is not None:  # Answers of several winners do not belong to a single candidate.
-            own = answered.answers[0].n_candidates == len(self.candidates)
-            answered = replace(answered, candidate=candidate) if own else None
-            common = replace(common, answered=answered)
+        common_fields, answered = self.shared_fields, self.shared_fields.answered
+        # Predictions of several winning candidates do not belong to a single candidate.
+        if answered is not None:
+            has_all_candidates = answered.answers[0].n_candidates == len(self.candidates)
+            answered = replace(answered, candidate=candidate) if has_all_candidates else None
+            common_fields = replace(common_fields, answered=answered)
         if self.scores:
             scores = {name: curve[candidate] for name, curve in self.scores.items()}
-            common = replace(common, scores=scores)
-        return to_estimate(self.tested[candidate], common, self.candidates[candidate])
+            common_fields = replace(common_fields, scores=scores)
+        return to_estimate(self.tested[candidate], common_fields, self.candidates[candidate])
 
 
 @frozen(eq=False)
@@ -451,20 +459,20 @@ class RiskCurve(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
+        """Name of an invalid field in a record read from a file and its requirement, or None."""
         return None if self.best < len(self) else ("best", "the number of a setting")
 
     @cached_property
     def candidates(self) -> tuple[Mapping[str, Any], ...]:
-        """The settings of the candidates."""
-        if isinstance(self.estimates, DressedRisks):
+        """The hyperparameter settings of the candidates."""
+        if isinstance(self.estimates, LazyEstimates):
             return tuple(self.estimates.candidates)
         return tuple(risk.params for risk in self.estimates)
 
     @cached_property
     def values(self) -> np.ndarray:
         """The value of every candidate, on the requested scale."""
-        if isinstance(self.estimates, DressedRisks):
+        if isinstance(self.estimates, LazyEstimates):
             return self.common.scale.values(values_of(self.estimates.tested).copy())
         return np.array([risk.value for risk in self.estimates], dtype=float)
 
@@ -495,17 +503,17 @@ class RiskCurve(Bounded, Record):
 
     @property
     def common(self) -> RiskEstimate:
-        """The provenance that all estimates share: method, loss, origin."""
+        """The provenance that the estimates of all candidates share: method, loss, data."""
         estimates = self.estimates
-        return estimates.common if isinstance(estimates, DressedRisks) else estimates[0]
+        return estimates.shared_fields if isinstance(estimates, LazyEstimates) else estimates[0]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of the checks on the rows, and on the answers of the chosen setting."""
+        """Findings of the checks on the rows, and on the predictions of the chosen candidate."""
         estimates = self.estimates
-        # The errors are not read, because they may be computed on demand.
-        if isinstance(estimates, DressedRisks):
-            return estimates.common.findings + estimates.tested[self.best].findings
+        # The estimates are not assembled here, because their standard errors may take long.
+        if isinstance(estimates, LazyEstimates):
+            return estimates.shared_fields.findings + estimates.tested[self.best].findings
         return self[self.best].findings
 
     @property
@@ -514,7 +522,7 @@ class RiskCurve(Bounded, Record):
         return dict(self.candidates[self.best])
 
     def best_set(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """Return a set of settings that contains the best one with probability `level`.
+        """Return a confidence set of settings: it contains the best one with probability `level`.
 
         It is computed from the losses of the held-out rows, without further fits
         (`results/best_set.py`).
@@ -537,7 +545,7 @@ class RiskCurve(Bounded, Record):
                 f"'{self.common.method}' does not keep the losses of every setting on the same "
                 "rows: take the curve of a method that splits once, such as '10-fold'."
             )
-        is_possible: np.ndarray = load_part("best-set")(self.comparable.losses(), level)
+        is_possible: np.ndarray = load_from_results("best-set")(self.comparable.losses(), level)
         return is_possible
 
     def __len__(self) -> int:
@@ -550,7 +558,7 @@ class RiskCurve(Bounded, Record):
         n = len(self.estimates)
         if not isinstance(candidate, Integral):
             raise BadArgument(
-                f"curve[{shown(candidate)}]: give the number of one setting, from 0 to "
+                f"curve[{repr_on_one_line(candidate)}]: give the number of one setting, from 0 to "
                 f"{n - 1}; the settings are curve.candidates."
             )
         if not -n <= candidate < n:
@@ -561,8 +569,8 @@ class RiskCurve(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.procedure is None and len(self) > 1:
             raise Refusal(CHOICE_LEFT_OUT.format(len(self)))
-        honest = self[self.best] if self.procedure is None else self.procedure
-        return honest._honest_numbers
+        honest_estimate = self[self.best] if self.procedure is None else self.procedure
+        return honest_estimate._honest_numbers
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """Return a frame with a row per candidate: parameters, value, error, interval, choice.
@@ -581,12 +589,21 @@ class RiskCurve(Bounded, Record):
             A frame of pandas, or of polars if only that is installed.
         """
         curves = [self, *others]
-        unset = {name: None for curve in curves for params in curve.candidates for name in params}
+        missing_params = {
+            name: None for curve in curves for params in curve.candidates for name in params
+        }
         return frame_of_rows(
             [
-                {**unset, **params, **estimate._in_row(), "chosen": c == curve.best}
+                {
+                    **missing_params,
+                    **params,
+                    **estimate._row_values(),
+                    "chosen": candidate == curve.best,
+                }
                 for curve in curves
-                for c, (params, estimate) in enumerate(zip(curve.candidates, curve, strict=True))
+                for candidate, (params, estimate) in enumerate(
+                    zip(curve.candidates, curve, strict=True)
+                )
             ]
         )
 
@@ -607,33 +624,41 @@ class RiskCurve(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("risk-curve")(self, ax=ax, **options)
+        return load_from_package("risk-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        head = [*self._head, f"{self.common.method}, rule {self.rule}"]
-        table = tables.text_table(head, self._rows("<- chosen"))
+        header = [*self._head, f"{self.common.method}, rule {self.rule}"]
+        table = tables.text_table(header, self._rows("<- chosen"))
         return "\n".join([table, *sentences.finding_lines(self.findings)])
 
     @override
     def blocks(self) -> list[tables.Block]:
-        head = [*self._head, ""]
+        header = [*self._head, ""]
         title = f"Risk curve ({self.common.method})"
-        return [tables.Block(title, head, self._rows("chosen"))]
+        return [tables.Block(title, header, self._rows("chosen"))]
 
     @property
     def _head(self) -> list[str]:
-        return ["candidate", self.common.scale.head(self.common.named_scoring), "std. error"]
+        return [
+            "candidate",
+            self.common.scale.column_heading(self.common.named_scoring),
+            "std. error",
+        ]
 
-    def _rows(self, mark: str) -> list[list[str]]:
-        rivals, others = self.rivals or (), "may be best (95 %)"
+    def _rows(self, chosen_mark: str) -> list[list[str]]:
+        rivals, rival_mark = self.rivals or (), "may be best (95 %)"
         return [
             [
-                formats.params_text(e.params),
-                formats.risk(e.value),
-                formats.risk(e.std_error),
-                mark if c == self.best else others if c in rivals else "",
+                formats.params_text(estimate.params),
+                formats.risk(estimate.value),
+                formats.risk(estimate.std_error),
+                chosen_mark
+                if candidate == self.best
+                else rival_mark
+                if candidate in rivals
+                else "",
             ]
-            for c, e in enumerate(self)
+            for candidate, estimate in enumerate(self)
         ]
 
     @cached_property
@@ -646,7 +671,7 @@ class RiskCurve(Bounded, Record):
 
 
 def name_of_loss(scoring: str, perfect: float) -> str:
-    """Return the name of the loss of a score: "log_loss" for "neg_log_loss".
+    """Return the name of the loss that belongs to a score: "log_loss" for "neg_log_loss".
 
     >>> name_of_loss("neg_log_loss", 0.0), name_of_loss("roc_auc", 1.0)
     ('log_loss', '1 - roc_auc')
@@ -657,15 +682,16 @@ def name_of_loss(scoring: str, perfect: float) -> str:
 
 
 def _as_loss(name: str, estimate: RiskEstimate) -> str:
-    """Return the name of a further score after its estimate is converted to a loss."""
+    """Return the name that a further score gets if its estimate is converted to a loss."""
     return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
 
 
 def to_estimate(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
-    """Combine a tested risk with the provenance of its computation.
+    """Build a RiskEstimate from a tested risk and the provenance of its computation.
 
-    A rule may need the standard error of a clipped value, but the result has none if the loss of a
-    row is infinite. The risk is a loss; the estimate is on the scale of `common`.
+    A rule that chooses a candidate may need the standard error of a clipped value, but the result
+    has none if the loss of a row is infinite. The risk is a loss; the estimate is on the scale of
+    `common`.
     """
     notes, is_infinite = list(tested.notes), False
     for finding in tested.findings:
@@ -690,7 +716,7 @@ def to_estimate(tested: Tested, common: RiskEstimate, params: Mapping[str, Any])
 
 
 def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
-    """Return the estimate itself, or the estimate of one of its further scores."""
+    """Return the estimate itself if `score` is None or its own score, else the further score."""
     if score is None or (isinstance(score, str) and score == estimate.scoring):
         return estimate
     check_requested(score, [estimate.scoring, *estimate.scores])
@@ -698,24 +724,25 @@ def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
 
 
 def check_requested(score: Any, names: Sequence[str]) -> None:
-    """Refuse a score that these fits were not evaluated for, and suggest the nearest one."""
+    """Raise UnknownName if a score was not computed, and suggest the nearest computed name."""
     if not isinstance(score, str) or score not in names:
         raise UnknownName(
-            f"{mention('score', score)} was not asked of these fits{closest(score, names) or '.'} "
+            f"{mention('score', score)} was not asked of these "
+            f"fits{suggestion_for(score, names) or '.'} "
             f"Known: {', '.join(names)}. Ask for it by {mention('scoring')}."
         )
 
 
 def with_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEstimate:
     """Return the estimate with additional findings and their notes."""
-    new = tuple(finding for finding in findings if finding not in estimate.findings)
-    notes = (*(finding.note for finding in new), *estimate.notes)
-    return replace(estimate, findings=new + estimate.findings, notes=notes)
+    new_findings = tuple(finding for finding in findings if finding not in estimate.findings)
+    notes = (*(finding.note for finding in new_findings), *estimate.notes)
+    return replace(estimate, findings=new_findings + estimate.findings, notes=notes)
 
 
 def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
-    """Return the findings on an estimate and on the further scores of the same fits."""
-    found: dict[Finding, None] = {}
-    for each in (estimate, *estimate.scores.values()):
-        found |= dict.fromkeys(each.findings)
-    return list(found)
+    """Return the findings of an estimate and of its further scores, without duplicates."""
+    findings: dict[Finding, None] = {}
+    for estimate_of_score in (estimate, *estimate.scores.values()):
+        findings |= dict.fromkeys(estimate_of_score.findings)
+    return list(findings)

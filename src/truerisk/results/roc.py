@@ -1,4 +1,4 @@
-"""ROC curves over all thresholds of a scoring rule, and the area with DeLong's interval."""
+"""ROC curves over all thresholds of a classifier's scores, and the area with DeLong's interval."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.rows import is_missing
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval
 from truerisk.results.operating_points import (
     OperatingPoint,
-    Sweep,
-    area,
-    covariance,
+    ThresholdCounts,
+    area_under_roc_curve,
+    covariance_of_areas,
     placements,
 )
 from truerisk.results.records import UNWRITTEN, Column, Positive, Range, Record, Share, Size
 
-WEIGHTED = "DeLong's variance is not defined for weighted rows: the area has no interval."
-FEW = "DeLong's variance needs two rows (or groups) of each class: the area has no interval."
-SEPARATED = "every pair is ordered alike: the area has no spread, which says nothing of its error."
-READ = (
+WEIGHTED_ROWS_NOTE = "DeLong's variance is not defined for weighted rows: the area has no interval."
+FEW_ROWS_NOTE = (
+    "DeLong's variance needs two rows (or groups) of each class: the area has no interval."
+)
+SEPARATED_CLASSES_NOTE = (
+    "every pair is ordered alike: the area has no spread, which says nothing of its error."
+)
+READ_FROM_FILE_MESSAGE = (
     "this curve was read from a file, which keeps its rates and no rows: make it anew to choose a "
     "threshold or to compare it."
 )
@@ -111,7 +115,7 @@ class RocCurve(Record):
     n_negative: Positive
     notes: tuple[str, ...] = ()
     fold_aucs: np.ndarray | None = None
-    sweep: Sweep | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    sweep: ThresholdCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     is_positive: np.ndarray = field(
         default_factory=lambda: np.zeros(0, bool), repr=False, metadata=UNWRITTEN
     )
@@ -172,54 +176,64 @@ class RocCurve(Record):
         RocCurve
             The curve.
         """
-        scores, classes, is_positive = _checked(y, scores, positive)
-        w = None if weights is None else _numbers(weights, len(scores), "weights")
-        clusters = None if groups is None else _labels(_as_long(groups, len(scores), "groups"))
-        if w is not None and (not np.isfinite(w).all() or (w < 0).any()):
+        scores, classes, is_positive = _check_scores(y, scores, positive)
+        row_weights = None if weights is None else _to_real_numbers(weights, len(scores), "weights")
+        group_labels = (
+            None if groups is None else _check_labels(_check_length(groups, len(scores), "groups"))
+        )
+        if row_weights is not None and (
+            not np.isfinite(row_weights).all() or (row_weights < 0).any()
+        ):
             raise BadData("weights are finite and not negative.")
-        if w is not None and not (w[is_positive].any() and w[~is_positive].any()):
+        if row_weights is not None and not (
+            row_weights[is_positive].any() and row_weights[~is_positive].any()
+        ):
             raise BadData("a class has no weight at all: there is no curve.")
-        auc = area(scores, is_positive, w)
-        sureness = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
-        sweep = Sweep.from_scores(scores, is_positive, w)
+        auc = area_under_roc_curve(scores, is_positive, row_weights)
+        error_and_interval = _delong_interval(
+            auc, scores, is_positive, row_weights, group_labels, confidence_level
+        )
+        sweep = ThresholdCounts.from_scores(scores, is_positive, row_weights)
         return cls(
             thresholds=sweep.thresholds,
             fpr=sweep.false_positives / sweep.n_negative,
             tpr=sweep.true_positives / sweep.n_positive,
             sweep=sweep,
             auc=auc,
-            std_error=sureness[0],
-            interval=sureness[1],
-            positive=plain_values.plain(classes[1] if positive is None else positive),
+            std_error=error_and_interval[0],
+            interval=error_and_interval[1],
+            positive=plain_values.to_plain(classes[1] if positive is None else positive),
             method=method,
             n_positive=int(is_positive.sum()),
             n_negative=int((~is_positive).sum()),
-            notes=(*notes, *sureness[2]),
+            notes=(*notes, *error_and_interval[2]),
             fold_aucs=fold_aucs,
             is_positive=is_positive,
             scores=scores,
             rows=np.arange(len(scores)) if rows is None else np.asarray(rows),
-            weights=w,
-            groups=clusters,
+            weights=row_weights,
+            groups=group_labels,
         )
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Place and requirement of an invalid field in a record read from a file, or None."""
+        """Name of an invalid field in a record read from a file and its requirement, or None."""
         if not np.isfinite(self.thresholds[1:]).all():
             return "thresholds", "finite but for the first"
-        rise = all((np.diff(rates) >= 0).all() and rates[-1] == 1 for rates in (self.fpr, self.tpr))
-        return None if rise else ("fpr", "rising to 1, like 'tpr'")
+        are_rising = all(
+            (np.diff(rates) >= 0).all() and rates[-1] == 1 for rates in (self.fpr, self.tpr)
+        )
+        return None if are_rising else ("fpr", "rising to 1, like 'tpr'")
 
     @property
-    def _counts(self) -> Sweep:
-        """The counts at each threshold."""
+    def _counts(self) -> ThresholdCounts:
+        """Counts of true and false positives at each threshold."""
         if self.sweep is None:
-            raise MissingResult(READ)
+            raise MissingResult(READ_FROM_FILE_MESSAGE)
         return self.sweep
 
     def precision_recall(self) -> PrecisionRecall:
-        """Return precision against recall, from the highest score down.
+        """Return the curve of precision against recall, from the highest threshold down.
 
         Returns
         -------
@@ -250,7 +264,7 @@ class RocCurve(Record):
         *,
         prevalence: float | None = None,
     ) -> OperatingPoint:
-        """Return the point of least mean cost per row, at the rows' share of positives by default.
+        """Return the operating point with the least mean cost per row.
 
         Parameters
         ----------
@@ -283,7 +297,7 @@ class RocCurve(Record):
         specificity: float | None = None,
         precision: float | None = None,
     ) -> OperatingPoint:
-        """Return the point that reaches the required rate and is best in the other.
+        """Return the operating point that reaches one required rate and is best in the other.
 
         Parameters
         ----------
@@ -304,11 +318,15 @@ class RocCurve(Record):
         >>> print(RocCurve.from_scores([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
         threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
         """
-        demanded = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision}
-        return self._counts.at_rate({n: r for n, r in demanded.items() if r is not None})
+        required_rates = {
+            "sensitivity": sensitivity,
+            "specificity": specificity,
+            "precision": precision,
+        }
+        return self._counts.at_rate({n: r for n, r in required_rates.items() if r is not None})
 
     def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
-        """Return the paired difference of two areas on the same rows, by DeLong's covariance.
+        """Return this area minus that of another curve on the same rows, with DeLong's interval.
 
         Parameters
         ----------
@@ -325,7 +343,9 @@ class RocCurve(Record):
         return AreaDifference.from_curves(self, other, confidence_level)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve (needs matplotlib), together with `others`, curves by name.
+        """Draw the ROC curve, and further curves (needs matplotlib).
+
+        The option `others` maps names to the further curves.
 
         Parameters
         ----------
@@ -339,21 +359,23 @@ class RocCurve(Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_from_above("roc")(self, ax=ax, **options)
+        return load_from_package("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        sureness = formats.sureness(self.std_error, self.interval)
-        positive = formats.clean(str(self.positive), 40)
+        uncertainty = formats.sureness(self.std_error, self.interval)
+        positive = formats.escape_and_truncate(str(self.positive), 40)
         counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
-        return f"AUC {self.auc:.4f}{sureness}, {counts} ({self.method})"
+        return f"AUC {self.auc:.4f}{uncertainty}, {counts} ({self.method})"
 
     @override
     def blocks(self) -> list[tables.Block]:
-        kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
+        interval_text = (
+            "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
+        )
         rows = [
             ["AUC", formats.number(self.auc)],
             ["standard error", formats.number(self.std_error)],
-            ["interval", kind],
+            ["interval", interval_text],
             ["positive class", f"{self.positive} ({self.n_positive} rows)"],
             ["negative rows", str(self.n_negative)],
             ["scores", self.method],
@@ -364,7 +386,7 @@ class RocCurve(Record):
 
 @frozen(eq=False)
 class PrecisionRecall:
-    """Precision and recall at every threshold with positive calls, in falling order.
+    """Precision and recall at thresholds in falling order, except those without positive calls.
 
     `average_precision` is Σ (recall_k − recall_{k−1}) · precision_k, as in scikit-learn.
     """
@@ -377,14 +399,14 @@ class PrecisionRecall:
     method: str
 
     @classmethod
-    def from_sweep(cls, sweep: Sweep, method: str) -> PrecisionRecall:
-        """Compute the curve from counts at each threshold; the infinite one has no precision."""
-        called = sweep.true_positives + sweep.false_positives
-        some = called > 0
-        precision = sweep.true_positives[some] / called[some]
-        recall = sweep.true_positives[some] / sweep.n_positive
+    def from_sweep(cls, sweep: ThresholdCounts, method: str) -> PrecisionRecall:
+        """Compute precision and recall from counts; leave out thresholds without positive calls."""
+        n_called = sweep.true_positives + sweep.false_positives
+        has_calls = n_called > 0
+        precision = sweep.true_positives[has_calls] / n_called[has_calls]
+        recall = sweep.true_positives[has_calls] / sweep.n_positive
         return cls(
-            thresholds=sweep.thresholds[some],
+            thresholds=sweep.thresholds[has_calls],
             precision=precision,
             recall=recall,
             average_precision=float(np.diff(recall, prepend=0.0) @ precision),
@@ -394,7 +416,7 @@ class PrecisionRecall:
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw precision against recall (needs matplotlib)."""
-        return load_from_above("precision-recall")(self, ax=ax, **options)
+        return load_from_package("precision-recall")(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return (
@@ -416,83 +438,93 @@ class AreaDifference:
 
     @classmethod
     def from_curves(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
-        """Compute the difference; refuse two curves that are not of the same rows."""
+        """Compute the difference of two areas; raise Refusal if the curves have different rows."""
         if a.sweep is None or b.sweep is None:
-            raise MissingResult(READ)
-        same = np.array_equal(a.rows, b.rows) and np.array_equal(a.is_positive, b.is_positive)
-        if not same:
+            raise MissingResult(READ_FROM_FILE_MESSAGE)
+        is_same_rows = np.array_equal(a.rows, b.rows) and np.array_equal(
+            a.is_positive, b.is_positive
+        )
+        if not is_same_rows:
             raise Refusal("the two curves are of different rows: their areas are not paired.")
         if a.weights is not None or b.weights is not None:
-            raise Refusal(WEIGHTED)
-        parts = np.array([placements(c.scores, c.is_positive) for c in (a, b)])
-        spread = covariance(parts, a.is_positive, a.groups)
+            raise Refusal(WEIGHTED_ROWS_NOTE)
+        components = np.array([placements(c.scores, c.is_positive) for c in (a, b)])
+        area_covariance = covariance_of_areas(components, a.is_positive, a.groups)
         difference = a.auc - b.auc
-        if spread is None:
-            return cls(difference, None, None, None, None, (FEW,))
-        error = float(np.sqrt(max(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1], 0.0)))
-        if error <= 1e-12:
-            return cls(difference, None, None, None, None, (SEPARATED,))
+        if area_covariance is None:
+            return cls(difference, None, None, None, None, (FEW_ROWS_NOTE,))
+        std_error = float(
+            np.sqrt(
+                max(area_covariance[0, 0] + area_covariance[1, 1] - 2 * area_covariance[0, 1], 0.0)
+            )
+        )
+        if std_error <= 1e-12:
+            return cls(difference, None, None, None, None, (SEPARATED_CLASSES_NOTE,))
         from scipy.special import ndtr
 
-        z, ends = difference / error, (-1.0, 1.0)
-        interval = Interval.normal(difference, error, "delong", confidence_level, ends)
-        return cls(difference, error, z, float(2 * ndtr(-abs(z))), interval)
+        z, possible_range = difference / std_error, (-1.0, 1.0)
+        interval = Interval.normal(
+            difference, std_error, "delong", confidence_level, possible_range
+        )
+        return cls(difference, std_error, z, float(2 * ndtr(-abs(z))), interval)
 
     def __str__(self) -> str:
-        sureness = formats.sureness(self.std_error, self.interval)
-        p = "" if self.p_value is None else f", p {self.p_value:.4g}"
-        return f"AUC difference {self.difference:+.4f}{sureness}{p}"
+        uncertainty = formats.sureness(self.std_error, self.interval)
+        p_text = "" if self.p_value is None else f", p {self.p_value:.4g}"
+        return f"AUC difference {self.difference:+.4f}{uncertainty}{p_text}"
 
 
-def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return finite scores, the classes in order, and a mask of the positive rows."""
+def _check_scores(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return finite scores, the two sorted classes, and a mask of the positive rows."""
     labels = np.asarray(y)
     try:
-        values = as_array(scores, np.float64)
+        score_values = as_array(scores, np.float64)
     except ValueError as error:
         raise BadData(f"scores are no numbers: {error}.") from None
-    if labels.ndim != 1 or values.shape != labels.shape:
+    if labels.ndim != 1 or score_values.shape != labels.shape:
         raise BadData(
-            f"y has shape {labels.shape} and scores {values.shape}: give one label and one score "
-            "per row (of the positive class alone)."
+            f"y has shape {labels.shape} and scores {score_values.shape}: give one label and one "
+            "score per row (of the positive class alone)."
         )
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise BadData(f"the score of row {row} is {values[row]}: non-finite scores have no order.")
-    classes = np.unique(_labels(labels, "y"))
+    if not np.isfinite(score_values).all():
+        row = int(np.flatnonzero(~np.isfinite(score_values))[0])
+        raise BadData(
+            f"the score of row {row} is {score_values[row]}: non-finite scores have no order."
+        )
+    classes = np.unique(_check_labels(labels, "y"))
     if len(classes) != 2:
         raise BadData(f"y holds {len(classes)} classes: a ROC curve needs two.")
     if positive is not None and positive not in classes.tolist():
         raise BadData(
             f"{mention('positive', positive)} is no class of y ({classes[0]}, {classes[1]})."
         )
-    return values, classes, labels == (classes[1] if positive is None else positive)
+    return score_values, classes, labels == (classes[1] if positive is None else positive)
 
 
-def _labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
-    """Return the labels; refuse missing ones."""
+def _check_labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
+    """Return the labels unchanged; raise BadData if one is missing."""
     missing = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
     if missing:
         raise BadData(f"{name} has no label in row {missing[0]}: give one for each row.")
     return values
 
 
-def _as_long(values: Any, n: int, name: str) -> np.ndarray:
+def _check_length(values: Any, n: int, name: str) -> np.ndarray:
     array = np.asarray(values)
     if array.shape != (n,):
         raise BadData(f"{name} has shape {array.shape} and there are {n} scores.")
     return array
 
 
-def _numbers(values: Any, n: int, name: str) -> np.ndarray:
+def _to_real_numbers(values: Any, n: int, name: str) -> np.ndarray:
     """Return one real number for each score, or raise BadData."""
     try:
-        return real_array(_as_long(values, n, name))
+        return real_array(_check_length(values, n, name))
     except (TypeError, ValueError) as error:
         raise BadData(f"{name} are no numbers: {first_line(error)}.") from None
 
 
-def _sureness(
+def _delong_interval(
     auc: float,
     scores: np.ndarray,
     is_positive: np.ndarray,
@@ -500,15 +532,17 @@ def _sureness(
     groups: np.ndarray | None,
     level: float,
 ) -> tuple[float | None, Interval | None, tuple[str, ...]]:
-    """Return DeLong's standard error and interval, or the reason why there is none."""
+    """Return DeLong's standard error and interval of the area, and notes if there are none."""
     check_level("confidence_level", level)
     if weights is not None:
-        return None, None, (WEIGHTED,)
-    spread = covariance(placements(scores, is_positive)[None, :], is_positive, groups)
-    if spread is None:
-        return None, None, (FEW,)
-    error = float(np.sqrt(max(spread[0, 0], 0.0)))
-    if error <= 1e-12:
-        return None, None, (SEPARATED,)
+        return None, None, (WEIGHTED_ROWS_NOTE,)
+    area_covariance = covariance_of_areas(
+        placements(scores, is_positive)[None, :], is_positive, groups
+    )
+    if area_covariance is None:
+        return None, None, (FEW_ROWS_NOTE,)
+    std_error = float(np.sqrt(max(area_covariance[0, 0], 0.0)))
+    if std_error <= 1e-12:
+        return None, None, (SEPARATED_CLASSES_NOTE,)
     name = "delong" if groups is None else "delong-grouped"
-    return error, Interval.normal(auc, error, name, level, (0.0, 1.0)), ()
+    return std_error, Interval.normal(auc, std_error, name, level, (0.0, 1.0)), ()

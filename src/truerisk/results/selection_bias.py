@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_count, generator_of, mention, shown
+from truerisk.core.arguments import as_array, check_count, generator_of, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
-from truerisk.results.interval import tied
+from truerisk.results.interval import are_tied
 from truerisk.results.records import Shown
 from truerisk.results.results import RiskCurve
 
@@ -22,7 +22,8 @@ from truerisk.results.results import RiskCurve
 class RiskMixture:
     """A distribution of risks: `values` with `weights` that sum to 1.
 
-    `std_error` is that of the mean over independent data sets, or None if rows were resampled.
+    `std_error` is the standard error of the mean over independent data sets, or None if rows were
+    resampled.
     """
 
     values: np.ndarray = field(repr=False)
@@ -41,7 +42,7 @@ class RiskMixture:
 
 @frozen(eq=False)
 class SelectionBias(Shown):
-    r"""The same choice repeated many times: how often each candidate wins, and by which risks.
+    r"""Repeated choice of the smallest risk: how often each candidate is chosen, at which risks.
 
     A procedure P estimates the risks of several candidates and takes the smallest. Let α_n be the
     share of repetitions in which it takes candidate n. Then
@@ -97,7 +98,7 @@ class SelectionBias(Shown):
     resampled: bool = False
 
     def __post_init__(self) -> None:
-        estimates = _matrix("estimates", self.estimates)
+        estimates = _to_risk_matrix("estimates", self.estimates)
         object.__setattr__(self, "estimates", estimates)
         try:
             chosen = as_array(self.chosen)
@@ -113,7 +114,7 @@ class SelectionBias(Shown):
         object.__setattr__(self, "chosen", chosen)
         if self.true_risks is None:
             return
-        true_risks = _matrix("true_risks", self.true_risks)
+        true_risks = _to_risk_matrix("true_risks", self.true_risks)
         if true_risks.shape != estimates.shape:
             raise BadArgument(
                 f"true_risks has the shape {true_risks.shape} and estimates {estimates.shape}: "
@@ -140,17 +141,17 @@ class SelectionBias(Shown):
             The repeated choices.
         """
         try:
-            every = list(curves)
+            listed_curves = list(curves)
         except TypeError:
-            every = []
-        if not every or not all(isinstance(curve, RiskCurve) for curve in every):
+            listed_curves = []
+        if not listed_curves or not all(isinstance(curve, RiskCurve) for curve in listed_curves):
             raise BadArgument("of_curves takes the risk curves of several data sets: give a list.")
-        if any(curve.candidates != every[0].candidates for curve in every):
+        if any(curve.candidates != listed_curves[0].candidates for curve in listed_curves):
             raise BadArgument("the curves have different settings: the same ones must compete.")
-        if any(curve.common.scoring != every[0].common.scoring for curve in every):
+        if any(curve.common.scoring != listed_curves[0].common.scoring for curve in listed_curves):
             raise BadArgument("the curves are of different losses, which do not compare.")
-        estimates = np.array([curve.common.scale.values(curve.values) for curve in every])
-        return cls(estimates, np.array([curve.best for curve in every]), true_risks)
+        estimates = np.array([curve.common.scale.values(curve.values) for curve in listed_curves])
+        return cls(estimates, np.array([curve.best for curve in listed_curves]), true_risks)
 
     @classmethod
     def of_curve(
@@ -178,78 +179,85 @@ class SelectionBias(Shown):
             The repeated choices.
         """
         check_count("n_samples", n_samples, 2)
-        parts, shares = _units_of(curve)
+        contributions, shares = _contributions_of(curve)
         rng, n = generator_of(random_state), len(shares)
         counts = np.array(
             [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_samples)]
         )
-        outside = counts == 0
-        usable = outside.any(axis=1)
-        counts, outside = counts[usable], outside[usable]
-        estimates = counts @ parts.T / (counts @ shares)[:, None]
-        missed = outside @ parts.T / (outside @ shares)[:, None]
-        least = estimates.min(axis=1, keepdims=True)
-        return cls(estimates, tied(estimates, least).argmax(axis=1), missed, resampled=True)
+        is_out_of_bag = counts == 0
+        has_out_of_bag = is_out_of_bag.any(axis=1)
+        counts, is_out_of_bag = counts[has_out_of_bag], is_out_of_bag[has_out_of_bag]
+        estimates = counts @ contributions.T / (counts @ shares)[:, None]
+        out_of_bag_risks = is_out_of_bag @ contributions.T / (is_out_of_bag @ shares)[:, None]
+        least_risks = estimates.min(axis=1, keepdims=True)
+        return cls(
+            estimates,
+            are_tied(estimates, least_risks).argmax(axis=1),
+            out_of_bag_risks,
+            resampled=True,
+        )
 
     @property
     def n_repetitions(self) -> int:
-        """Number of times that the choice was made."""
+        """Number of repetitions of the choice."""
         return len(self.estimates)
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """The shares α with which each candidate was taken."""
+        """The share α of the repetitions in which each candidate was taken."""
         n_candidates = self.estimates.shape[1]
         return np.bincount(self.chosen, minlength=n_candidates) / self.n_repetitions
 
     @property
     def reported(self) -> RiskMixture:
-        """The estimates by which candidates were taken: p_a, equation 6."""
-        return self._of_taken(self.estimates)
+        """The estimated risks with which candidates were taken: p_a, equation 6."""
+        return self._mixture_of_taken(self.estimates)
 
     @property
     def unselected(self) -> RiskMixture:
         """All estimates of each candidate, weighted by how often it was taken: p_b, equation 7."""
-        return self._of_all(self.estimates)
+        return self._mixture_of_all(self.estimates)
 
     @property
     def true(self) -> RiskMixture | None:
         """All true risks of each candidate, weighted by how often it was taken: p, equation 5."""
-        return None if self.true_risks is None else self._of_all(self.true_risks)
+        return None if self.true_risks is None else self._mixture_of_all(self.true_risks)
 
     @property
     def true_of_chosen(self) -> RiskMixture | None:
         """The true risks of the candidates in the repetitions in which they were taken."""
-        return None if self.true_risks is None else self._of_taken(self.true_risks)
+        return None if self.true_risks is None else self._mixture_of_taken(self.true_risks)
 
     @property
     def parts(self) -> dict[str, RiskMixture]:
-        """All of these distributions that are known, by name."""
-        every = {
+        """The distributions of reported, unselected and true risks that are known, by name."""
+        mixtures = {
             "reported (p_a)": self.reported,
             "unselected (p_b)": self.unselected,
             "true (p)": self.true,
             "true of chosen": self.true_of_chosen,
         }
-        return {name: part for name, part in every.items() if part is not None}
+        return {name: mixture for name, mixture in mixtures.items() if mixture is not None}
 
     @property
     def bias(self) -> float:
         """The effect of taking the smallest risk: the mean of p_b minus the mean of p_a."""
         return self.unselected.mean - self.reported.mean
 
-    def _of_taken(self, risks: np.ndarray) -> RiskMixture:
+    def _mixture_of_taken(self, risks: np.ndarray) -> RiskMixture:
         values = risks[np.arange(self.n_repetitions), self.chosen]
         weights = np.full(self.n_repetitions, 1 / self.n_repetitions)
         return RiskMixture(values, weights, self._std_error(values))
 
-    def _of_all(self, risks: np.ndarray) -> RiskMixture:
-        """Return all risks, each candidate weighted by how often it was chosen."""
-        taken = np.flatnonzero(self.shares)
-        means, shares = risks.mean(axis=0), self.shares[taken]
-        influence = means[self.chosen] + risks[:, taken] @ shares
+    def _mixture_of_all(self, risks: np.ndarray) -> RiskMixture:
+        """Return the distribution of all risks, with candidates weighted by how often chosen."""
+        taken_candidates = np.flatnonzero(self.shares)
+        means, shares = risks.mean(axis=0), self.shares[taken_candidates]
+        influence = means[self.chosen] + risks[:, taken_candidates] @ shares
         weights = np.repeat(shares / self.n_repetitions, self.n_repetitions)
-        return RiskMixture(risks[:, taken].T.ravel(), weights, self._std_error(influence))
+        return RiskMixture(
+            risks[:, taken_candidates].T.ravel(), weights, self._std_error(influence)
+        )
 
     def _std_error(self, values: np.ndarray) -> float | None:
         if self.resampled or len(values) < 2:
@@ -257,37 +265,42 @@ class SelectionBias(Shown):
         return float(values.std(ddof=1) / np.sqrt(len(values)))
 
     def __str__(self) -> str:
-        of = "samples of the rows" if self.resampled else "data sets"
+        repetition_noun = "samples of the rows" if self.resampled else "data sets"
         n_taken = np.count_nonzero(self.shares)
-        lines = [
-            f"{len(self.shares)} candidates, {n_taken} taken; {self.n_repetitions} {of}",
-            *(f"{name:16}  {part}" for name, part in self.parts.items()),
+        text_lines = [
+            (
+                f"{len(self.shares)} candidates, {n_taken} taken; "
+                f"{self.n_repetitions} {repetition_noun}"
+            ),
+            *(f"{name:16}  {mixture}" for name, mixture in self.parts.items()),
         ]
-        return "\n".join([*lines, f"bias of choosing  {number(self.bias)}"])
+        return "\n".join([*text_lines, f"bias of choosing  {number(self.bias)}"])
 
 
-def _matrix(name: str, given: Any) -> np.ndarray:
+def _to_risk_matrix(name: str, raw_risks: Any) -> np.ndarray:
     try:
-        risks = as_array(given, np.float64)
+        risks = as_array(raw_risks, np.float64)
     except ValueError:
         risks = np.empty(0)
     if risks.ndim != 2 or not risks.size:
         raise BadArgument(
-            f"{mention(name, given)}: give a table, a line per repetition of the choice."
+            f"{mention(name, raw_risks)}: give a table, a line per repetition of the choice."
         )
     if not np.isfinite(risks).all():
-        r, n = np.argwhere(~np.isfinite(risks))[0]
+        repetition, candidate = np.argwhere(~np.isfinite(risks))[0]
         raise BadData(
-            f"{name}: candidate {n} has no risk in repetition {r}; leave it out of all repetitions."
+            f"{name}: candidate {candidate} has no risk in repetition {repetition}; leave it out "
+            "of all repetitions."
         )
     return risks
 
 
-def _units_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
-    """Return each held-out row's, or group's, part in the risk of each setting, and its share."""
+def _contributions_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
+    """Return contributions of held-out rows or groups to each setting's risk, and their shares."""
     if not isinstance(curve, RiskCurve):
         raise BadArgument(
-            f"{shown(curve)} is no risk curve: give that of `tr.risk_curve` or `search.curve_`."
+            f"{repr_on_one_line(curve)} is no risk curve: give that of `tr.risk_curve` or "
+            "`search.curve_`."
         )
     if curve.rule != "min":
         raise Refusal(

@@ -1,4 +1,4 @@
-"""Write text files of results: check the place before the work, and explain a failure."""
+"""Write results to files: check the path before the computation, and explain a failure."""
 
 from __future__ import annotations
 
@@ -8,45 +8,48 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
-from truerisk.core.arguments import path_of, shown
+from truerisk.core.arguments import file_path, repr_on_one_line
 from truerisk.core.errors import NotWritten, message_of
 
 T = TypeVar("T")
 
 
-def place_of(path: Any, like: str = "report.html") -> Path:
+def writable_path(path: Any, example_name: str = "report.html") -> Path:
     """Return the path of a file that can be written, as far as this can be checked in advance."""
-    place = path_of("path", path, like)
+    file = file_path("path", path, example_name)
     try:
-        is_folder = place.is_dir()
-        place.resolve()
-    except (OSError, RuntimeError) as error:  # a name that is too long, or circular links
-        raise NotWritten(f"{shown(str(place))} cannot be written: {message_of(error)}.") from None
+        is_folder = file.is_dir()
+        file.resolve()
+    # The name is too long, or the links are circular.
+    except (OSError, RuntimeError) as error:
+        raise NotWritten(
+            f"{repr_on_one_line(str(file))} cannot be written: {message_of(error)}."
+        ) from None
     if is_folder:
-        raise NotWritten(f"{place} is a folder; name a file in it, such as {like}.")
-    folder = place.absolute().parent
+        raise NotWritten(f"{file} is a folder; name a file in it, such as {example_name}.")
+    folder = file.absolute().parent
     if not folder.is_dir():
         raise NotWritten(
-            f"{place} cannot be written: there is no folder '{place.parent}'; make it, or name "
+            f"{file} cannot be written: there is no folder '{file.parent}'; make it, or name "
             "another place."
         )
-    if not os.access(place if place.exists() else folder, os.W_OK):
-        raise NotWritten(f"{place} cannot be written: permission denied; name another place.")
-    return place
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise NotWritten(f"{file} cannot be written: permission denied; name another place.")
+    return file
 
 
-def also_written(path: Any, make: Callable[[], str]) -> str:
-    """Return the text from `make`, and write it to `path` if given, which is checked first."""
-    place = None if path is None else place_of(path)
-    text = make()
-    if place is not None:
-        write_text(text if text.endswith("\n") else f"{text}\n", place)
-    return text
+def written_text(path: Any, make: Callable[[], str]) -> str:
+    """Return the text that `make` returns; write it to `path`, which is checked before."""
+    file = None if path is None else writable_path(path)
+    content = make()
+    if file is not None:
+        write_text(content if content.endswith("\n") else f"{content}\n", file)
+    return content
 
 
 def write_text(text: str, path: Any) -> None:
-    """Write a whole file; if that fails, keep the old content and raise with the reason."""
-    write_file(path, lambda place: place.write_text(text, encoding="utf-8"))
+    """Write a whole text file; if that fails, keep the old file and raise NotWritten."""
+    write_file(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def write_file(path: Any, write: Callable[[Path], T]) -> T:
@@ -55,30 +58,30 @@ def write_file(path: Any, write: Callable[[Path], T]) -> T:
     The new content is written to a temporary file, which then replaces the target (of a link, the
     file it leads to). A pipe, a device or an open stream is written to directly.
     """
-    place = place_of(path)
+    file = writable_path(path)
     try:
-        return _swap(place.resolve(), write) if _can_be_swapped(place) else write(place)
+        return _replace_file(file.resolve(), write) if _can_be_replaced(file) else write(file)
     except OSError as error:
-        raise NotWritten(f"{place} cannot be written: {error.strerror or error}.") from error
+        raise NotWritten(f"{file} cannot be written: {error.strerror or error}.") from error
 
 
-def _can_be_swapped(place: Path) -> bool:
-    """Return False for a pipe, a device, an open stream, or a folder without write access."""
-    if place.absolute().parts[1:2] in (("dev",), ("proc",)):
-        return False  # /dev/stdout may lead to a file that is being written
-    folder = place.resolve().parent
-    return (place.is_file() or not place.exists()) and os.access(folder, os.W_OK)
+def _can_be_replaced(file: Path) -> bool:
+    """Return False for a pipe, a device, an open stream, or a file in an unwritable folder."""
+    if file.absolute().parts[1:2] in (("dev",), ("proc",)):
+        return False  # /dev/stdout may link to a file to which another program writes.
+    folder = file.resolve().parent
+    return (file.is_file() or not file.exists()) and os.access(folder, os.W_OK)
 
 
-def _swap(place: Path, write: Callable[[Path], T]) -> T:
-    """Write to a temporary file and replace the old file, whose permissions are preserved."""
-    beside = place.with_name(f".truerisk-{os.getpid()}-{token_hex(4)}.part")
+def _replace_file(file: Path, write: Callable[[Path], T]) -> T:
+    """Write a temporary file and replace the old file by it; its permissions are preserved."""
+    temporary_file = file.with_name(f".truerisk-{os.getpid()}-{token_hex(4)}.part")
     try:
-        written = write(beside)
-        if place.exists():
-            beside.chmod(place.stat().st_mode & 0o7777)
-        beside.replace(place)
+        result = write(temporary_file)
+        if file.exists():
+            temporary_file.chmod(file.stat().st_mode & 0o7777)
+        temporary_file.replace(file)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary_file.unlink(missing_ok=True)
         raise
-    return written
+    return result

@@ -1,1 +1,1 @@
-"""`HonestSearchCV`, its parts, and the claims of any fitted search."""
+"""`HonestSearchCV`, and the reading of scores that any fitted search reports."""

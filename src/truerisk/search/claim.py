@@ -1,4 +1,4 @@
-"""The claim of a fitted search, on its own scale and as a risk, and the scores it stored."""
+"""`Claim`: the score that a fitted search reports, and its conversion to a risk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import mention, shown
+from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -20,11 +20,11 @@ from truerisk.core.errors import (
     message_of,
 )
 from truerisk.core.family import Family
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import is_a, is_exactly, usual_score
+from truerisk.core.identity import is_a, is_exactly, standard_score_name
 from truerisk.data.data import Data
-from truerisk.losses.loss import AUC, Loss, class_named
+from truerisk.losses.loss import AUC, Loss, class_code
 from truerisk.losses.loss_words import as_loss, scorer_losses
 from truerisk.plan.builder import leave_out, row_numbers, split_plan
 from truerisk.plan.leaks import order_of
@@ -35,7 +35,7 @@ from truerisk.results.results import RiskCurve
 
 SCORER_LOSS = "truerisk.losses.scorer_losses:ScorerLoss"
 LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
-USED_UP = (
+USED_UP_MESSAGE = (
     "cv was an iterator and the search has used it up: its splits are gone. "
     "Give cv a list of splits or a splitter, and fit again."
 )
@@ -43,15 +43,16 @@ USED_UP = (
 
 @frozen(eq=False)
 class Claim:
-    """A fitted search in the form that the audit needs, whatever its class.
+    """Score that a fitted search reports, with everything that the audit needs.
 
-    `score` is the claim on the search's own scale, on which higher is better. `scores[c, k]` is the
-    score of candidate c in split k (NaN if a fit failed); `scores` is None if the search stored
-    none. `estimator` with `candidates[c]` is candidate c, and `cv` draws its splits. `exact` is
-    False if the search solved along a path, so that a replay differs in the last digits. `pooled`
-    is True if the score is computed from all held-out rows together, not as a mean over splits.
-    `errors` is True if the search reports errors instead of scores. `curve` is the risk curve of a
-    search of this package. `goes_on` is True if the search leaves out settings whose fits fail.
+    `score` is the reported score on the search's own scale, on which higher is better. `scores[c,
+    k]` is the score of candidate c in split k (NaN if a fit failed); `scores` is None if the search
+    stored none. `estimator` with the parameters `candidates[c]` is candidate c, and `cv` draws the
+    splits. `exact` is False if the search solved along a path, so that a replay differs in the last
+    digits. `pooled` is True if the score is computed from all held-out rows together, not as a mean
+    over splits. `errors` is True if the search reports errors instead of scores. `curve` is the
+    risk curve of a search of this package. `skips_failures` is True if the search leaves out
+    settings whose fits fail.
     """
 
     search: str
@@ -67,7 +68,7 @@ class Claim:
     pooled: bool = False
     errors: bool = False
     curve: RiskCurve | None = None
-    goes_on: bool = False
+    skips_failures: bool = False
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
@@ -78,46 +79,46 @@ class Claim:
 
     @property
     def is_one_by_one(self) -> bool:
-        """True if each row is tested alone; the smallest score of a split is then meaningless."""
+        """True if each test set is one row; the smallest score of a split is then meaningless."""
         return self.pooled or is_exactly(self.cv, LEAVE_ONE_OUT)
 
     @property
     def goes_forward(self) -> bool:
-        """True if its models were tested on rows later than those they were trained on."""
+        """True if the search tested its models on rows later than their training rows."""
         if self.curve is not None and self.curve.evaluation is not None:
             return order_of(self.curve.evaluation.plan) is not None
         return is_exactly(self.cv, "sklearn.model_selection:TimeSeriesSplit")
 
     @property
     def means(self) -> np.ndarray | None:
-        """Mean score of every candidate; NaN if a fit failed."""
+        """Mean score of every candidate over the splits, NaN if a fit failed."""
         return None if self.scores is None else np.asarray(self.scores.mean(axis=1))
 
-    def usable(self) -> Claim:
-        """Return the claim without the failed settings, which cannot be fitted again either."""
+    def without_failures(self) -> Claim:
+        """Return the claim without failed candidates, which cannot be fitted again either."""
         if self.scores is None or np.isfinite(self.scores).all():
             return self
-        chosen = np.arange(len(self.candidates)) == self.best
-        rated = np.flatnonzero(np.isfinite(self.scores).all(axis=1) | chosen)
+        is_best = np.arange(len(self.candidates)) == self.best
+        kept_candidates = np.flatnonzero(np.isfinite(self.scores).all(axis=1) | is_best)
         return replace(
             self,
-            candidates=tuple(self.candidates[c] for c in rated),
-            scores=self.scores[rated],
-            best=int(np.flatnonzero(rated == self.best)[0]),
+            candidates=tuple(self.candidates[candidate] for candidate in kept_candidates),
+            scores=self.scores[kept_candidates],
+            best=int(np.flatnonzero(kept_candidates == self.best)[0]),
         )
 
     def refuse_other_rows(self, data: Data) -> None:
-        """Refuse rows other than those that a search of this package was fitted on.
+        """Raise BadData if the rows are not those on which a search of this package was fitted.
 
         The audit may know groups, times or places that `fit` was not given.
         """
         if self.curve is None:
             return
-        apart = replace(data, time=None, block=None)
+        without_order = replace(data, time=None, block=None)
         if self.curve.common.data_fingerprint not in (
             data.fingerprint,
-            apart.fingerprint,
-            replace(apart, groups=None).fingerprint,
+            without_order.fingerprint,
+            replace(without_order, groups=None).fingerprint,
         ):
             raise BadData(
                 "X and y are not the rows that this search was fitted on (other fingerprint): "
@@ -125,52 +126,53 @@ class Claim:
             )
 
     def splitter(self, y: Any) -> Any:
-        """Return the object that draws the splits, as scikit-learn interprets `cv`."""
+        """Return the splitter that scikit-learn makes of the search's `cv`."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
 
         return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def plan(self, data: Data) -> Plan:
-        """Draw the search's splits again; refuse if they cannot be the same."""
+        """Draw the splits of the search again; raise Refusal if they would be other splits."""
         if self.curve is not None:
             assert self.curve.evaluation is not None
             return self.curve.evaluation.plan
         if is_exactly(self.cv, LEAVE_ONE_OUT):
             return leave_out(data.n_rows, [np.arange(data.n_rows)])
-        first, second = self.draw_splits(data), self.draw_splits(data)
-        if not first:
-            raise Refusal(USED_UP)
-        if not _alike(first, second):
+        first_splits, second_splits = self.draw_splits(data), self.draw_splits(data)
+        if not first_splits:
+            raise Refusal(USED_UP_MESSAGE)
+        if not _are_equal_splits(first_splits, second_splits):
             raise Refusal(
-                f"the splits of {clean(str(self.cv), 80)} are drawn anew each time, so those of "
+                f"the splits of {escape_and_truncate(str(self.cv), 80)} are drawn anew each time, "
+                "so those of "
                 "this search cannot be replayed: give it a random_state (an integer) and fit "
                 f"again, or use {mention('level', 'pairs')} or {mention('level', 'nested')}, which "
                 "draw splits of their own."
             )
-        return split_plan(data.n_rows, first)
+        return split_plan(data.n_rows, first_splits)
 
     def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Draw the splits once; refuse a splitter that fails on these rows."""
+        """Draw the splits of the search once; raise Refusal if the splitter fails on these rows."""
         try:
-            # Groups that are split are reported as a finding of their own.
+            # Groups that are split are reported by a finding.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
         except BaseException as error:  # A user's splitter may raise anything.
             if not is_failure(error):
                 raise
-            why = message_of(error)
-            hint = f". Give {mention('groups')} as you did to fit." if "group" in why else ""
-            raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error
+            reason = message_of(error)
+            hint = f". Give {mention('groups')} as you did to fit." if "group" in reason else ""
+            raise Refusal(f"the splits of the search cannot be replayed: {reason}{hint}") from error
         return [(row_numbers(train), row_numbers(test)) for train, test in pairs]
 
 
-def _alike(first: list[Any], second: list[Any]) -> bool:
-    return len(first) == len(second) and all(
-        np.array_equal(a, b)
-        for pair, other in zip(first, second, strict=True)
-        for a, b in zip(pair, other, strict=True)
+def _are_equal_splits(first_splits: list[Any], second_splits: list[Any]) -> bool:
+    return len(first_splits) == len(second_splits) and all(
+        np.array_equal(first_rows, second_rows)
+        for pair, other_pair in zip(first_splits, second_splits, strict=True)
+        for first_rows, second_rows in zip(pair, other_pair, strict=True)
     )
 
 
@@ -190,29 +192,35 @@ PERFECT_IS_1 = {
     "balanced_accuracy",
     "r2",
 }
-FAMILIES_OF_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
+PREFIXES_WITH_PERFECT_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
 
 
-def _none(data: Data, rows: np.ndarray) -> np.ndarray:
+def _unit_factors(data: Data, rows: np.ndarray) -> np.ndarray:
     return np.ones(len(rows))
 
 
-def _by_variance(data: Data, rows: np.ndarray) -> np.ndarray:
-    """Return factors whose use makes 1 − R² of a set a mean over rows: 1/var of y in that set."""
+def _variance_factors(data: Data, rows: np.ndarray) -> np.ndarray:
+    """Return row factors 1/var(y), whose use makes 1 − R² of a test set a mean over rows.
+
+    The variance is that of y in the test set.
+    """
     variance = data.y[rows].var()
     return np.full(len(rows), 1 / variance if variance > 0 else np.nan)
 
 
-def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
-    """Return factors whose use makes 1 − balanced accuracy of a set a mean: n / (K n_class)."""
+def _class_factors(data: Data, rows: np.ndarray) -> np.ndarray:
+    """Return row factors n / (K n_class), whose use makes 1 − balanced accuracy a mean over rows.
+
+    K is the number of classes in the test set of n rows, and n_class is the size of a row's class.
+    """
     codes = data.codes_of(rows)
-    sizes = np.bincount(codes, minlength=data.n_classes)
-    return len(rows) / (np.count_nonzero(sizes) * sizes[codes])
+    class_sizes = np.bincount(codes, minlength=data.n_classes)
+    return len(rows) / (np.count_nonzero(class_sizes) * class_sizes[codes])
 
 
 @frozen
 class NamedScore:
-    """scikit-learn's scorer of a name as a search uses it: the positive class is the label 1."""
+    """scikit-learn's scorer with this name, for which the positive class is the label 1."""
 
     name: str
 
@@ -226,34 +234,36 @@ class NamedScore:
         return self.name
 
 
-_BY_ROWS: dict[str, tuple[str, Factor]] = {
-    "accuracy": ("zero-one", _none),
-    "neg_mean_squared_error": ("squared", _none),
-    "neg_mean_absolute_error": ("absolute", _none),
-    "neg_log_loss": ("log", _none),
-    "neg_brier_score": ("brier", _none),
-    "r2": ("squared", _by_variance),
-    "balanced_accuracy": ("zero-one", _by_class),
+_ROW_SCORES: dict[str, tuple[str, Factor]] = {
+    "accuracy": ("zero-one", _unit_factors),
+    "neg_mean_squared_error": ("squared", _unit_factors),
+    "neg_mean_absolute_error": ("absolute", _unit_factors),
+    "neg_log_loss": ("log", _unit_factors),
+    "neg_brier_score": ("brier", _unit_factors),
+    "r2": ("squared", _variance_factors),
+    "balanced_accuracy": ("zero-one", _class_factors),
 }
 
 
 @frozen(eq=False)
 class ScoreScale:
-    """The conversion of a search's score to a risk, for computations: risk = perfect − score.
+    """Conversion of a search's score to a risk: risk = perfect − score.
 
-    `loss` is computed by truerisk for single rows. `factor` returns multipliers with which the mean
-    over a test set is the risk there. `whole` is the loss of a whole test set. `by_rows` is False
-    for scores that are not means over rows, such as AUC. An unknown score keeps its own scale with
-    the sign reversed (`perfect` is then 0). `word` is the name of the risk, `name` the name of the
-    score. `errors` is True if the search scores by an error, which results then report.
+    `loss` is computed by truerisk for single rows. `factor` returns multipliers of the rows'
+    losses, with which the mean over a test set is the risk there. `loss_of_set` is the loss of a
+    whole test set. `by_rows` is False for scores that are not means over rows, such as AUC. An
+    unknown
+    score keeps its own scale with the sign reversed (`perfect` is then 0). `word` is the name of
+    the risk, `name` the name of the score. `errors` is True if the search scores by an error, which
+    results then report.
     """
 
     word: str
     perfect: float
     loss: Any
     by_rows: bool
-    factor: Factor = _none
-    whole: Any = None
+    factor: Factor = _unit_factors
+    loss_of_set: Any = None
     is_known: bool = True
     name: str = ""
     errors: bool = False
@@ -271,76 +281,86 @@ class ScoreScale:
         return float(self.risk(score) if self.errors else score)
 
     @property
-    def shown(self) -> Scale:
-        """The scale of results, which is that of the audited search."""
+    def result_scale(self) -> Scale:
+        """Scale on which results are printed, the one of the audited search."""
         if self.errors:
             return Scale()
         return Scale(self.perfect if self.is_known else inf)
 
     @property
-    def called(self) -> str:
-        """The name printed with the reported value."""
+    def printed_name(self) -> str:
+        """Name that is printed with the reported value."""
         return self.word if self.errors else self.name
 
 
 def scale_of(claim: Claim) -> ScoreScale:
-    """Return the scale of a claim; an unknown scorer keeps its scale, with the sign reversed."""
+    """Return the score scale of a claim.
+
+    An unknown scorer keeps its own scale, with the sign reversed.
+    """
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
         name = loss.name if loss.is_score else f"−{loss.name}"
-        scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, whole=loss)
-    elif (label := known_name(claim)) is None:
-        name, own = _name_of(claim), claim.scoring
-        scale = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
+        scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, loss_of_set=loss)
+    elif (scorer_name := sklearn_name_of(claim)) is None:
+        name, own_scorer = _name_of(claim), claim.scoring
+        scale = ScoreScale(
+            f"−{name}", 0.0, own_scorer, False, loss_of_set=own_scorer, is_known=False
+        )
     else:
-        name, scale = label, _from_name(label, claim)
+        name, scale = scorer_name, _from_name(scorer_name, claim)
     return replace(scale, name=name, errors=claim.errors or name.startswith("−"))
 
 
 def _from_name(name: str, claim: Claim) -> ScoreScale:
-    """Return the scale of a score of scikit-learn."""
-    if name in _BY_ROWS:
-        loss_name, factor = _BY_ROWS[name]
-        named = loss_name if factor is _none else f"1 − {name}"
+    """Return the score scale of a scorer that scikit-learn knows by this name."""
+    if name in _ROW_SCORES:
+        loss_name, factor = _ROW_SCORES[name]
+        risk_name = loss_name if factor is _unit_factors else f"1 − {name}"
         perfect = 0.0 if name.startswith("neg_") else 1.0
-        whole = loss_name if factor is _none else name
-        return ScoreScale(named, perfect, loss_name, True, factor, whole)
+        set_loss = loss_name if factor is _unit_factors else name
+        return ScoreScale(risk_name, perfect, loss_name, True, factor, set_loss)
     if name == "roc_auc":
-        return ScoreScale("auc", 1.0, "auc", False, whole="auc")
+        return ScoreScale("auc", 1.0, "auc", False, loss_of_set="auc")
     scorer = NamedScore(name)
     if name.startswith("neg_"):
-        return ScoreScale(name.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
-    if perfect_of(name) == 1:
-        return ScoreScale(f"1 − {name}", 1.0, scorer, False, whole=scorer)
-    return ScoreScale(f"−{name}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
+        return ScoreScale(name.removeprefix("neg_"), 0.0, scorer, False, loss_of_set=scorer)
+    if perfect_score_of(name) == 1:
+        return ScoreScale(f"1 − {name}", 1.0, scorer, False, loss_of_set=scorer)
+    return ScoreScale(
+        f"−{name}", 0.0, claim.scoring, False, loss_of_set=claim.scoring, is_known=False
+    )
 
 
-def perfect_of(name: str) -> float:
-    """Return the largest score, infinite if it is unknown; 0 for errors with the sign reversed."""
+def perfect_score_of(name: str) -> float:
+    """Return the largest possible value of a scorer, infinity if it is unknown.
+
+    It is 0 for errors with the sign reversed, such as "neg_log_loss".
+    """
     if name.startswith("neg_"):
         return 0.0
-    return 1.0 if name in PERFECT_IS_1 or name.startswith(FAMILIES_OF_1) else np.inf
+    return 1.0 if name in PERFECT_IS_1 or name.startswith(PREFIXES_WITH_PERFECT_1) else np.inf
 
 
 def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
     """Return the scale with the loss that HonestSearchCV uses for the same score.
 
-    If the score exists in this package under another name (F1, balanced accuracy, AUC), that loss
-    rates the whole test sets; the influence of each row on it is known, so that an interval exists.
-    Any other score is evaluated for a perfect rule on these y.
+    If the score exists in this package (F1, balanced accuracy, AUC), perhaps under another name,
+    that loss rates the whole test sets. The influence of each row on it is known, so that an
+    interval exists. Any other score is evaluated for a perfect rule on these y.
     """
-    same = None if isinstance(claim.scoring, Loss) else _same_loss(claim, data)
-    if same is None or (scale.is_known and same.perfect != scale.perfect):
-        return known_by(scale, data)
+    equal_loss = None if isinstance(claim.scoring, Loss) else _same_loss(claim, data)
+    if equal_loss is None or (scale.is_known and equal_loss.perfect != scale.perfect):
+        return scale_of_scorer(scale, data)
     if scale.is_known:
-        return replace(scale, whole=same)
+        return replace(scale, loss_of_set=equal_loss)
     return replace(
         scale,
-        word=f"1 − {same.name}",
-        name=same.name,
-        perfect=same.perfect,
-        loss=same,
-        whole=same,
+        word=f"1 − {equal_loss.name}",
+        name=equal_loss.name,
+        perfect=equal_loss.perfect,
+        loss=equal_loss,
+        loss_of_set=equal_loss,
         is_known=True,
         errors=False,
     )
@@ -350,7 +370,7 @@ def _same_loss(claim: Claim, data: Data) -> Loss | None:
     """Return the loss of this package that equals the score of the search, or None."""
     from sklearn.metrics import get_scorer
 
-    name = known_name(claim)
+    name = sklearn_name_of(claim)
     scorer = claim.scoring if name is None else get_scorer(name)
     if data.task not in ("classification", "regression") or not callable(scorer):
         return None
@@ -363,84 +383,104 @@ def _same_loss(claim: Claim, data: Data) -> Loss | None:
 
 
 def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
-    """Refuse `positive` unless the score of the search refers to that class."""
+    """Raise BadArgument unless the search's score refers to the class `positive`."""
     if positive is None:
         return
-    named, rated = data.label(class_named(positive, data)), _rated_class(scale, claim, data)
-    if rated is None:
+    requested_class, rated_class = (
+        data.label(class_code(positive, data)),
+        _rated_class(scale, claim, data),
+    )
+    if rated_class is None:
         raise BadArgument(
             f"{mention('positive', positive)} names a class, and the score of this search "
             f"({scale.name}) is not of one class: leave positive out."
         )
-    if rated != named and not is_a(scale.whole, AUC):  # the AUC is the same for both classes
+    # The AUC is the same for both classes.
+    if rated_class != requested_class and not is_a(scale.loss_of_set, AUC):
         raise BadArgument(
             f"{mention('positive', positive)}: the search scores by {scale.name} of class "
-            f"{shown(rated)}. Give the search the scorer of the class that you mean, such as "
+            f"{repr_on_one_line(rated_class)}. Give the search the scorer of the class that you "
+            "mean, such as "
             "make_scorer(f1_score, pos_label=...), and fit it again."
         )
 
 
 def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
-    """Return the class to which the score of the search refers, or None for all classes."""
-    if isinstance(scale.whole, Loss) and not is_a(scale.whole, SCORER_LOSS):
-        return scale.whole.label(data)
-    if known_name(claim) in OF_ONE_CLASS:
+    """Return the class to which the search's score refers, or None if it refers to all classes."""
+    if isinstance(scale.loss_of_set, Loss) and not is_a(scale.loss_of_set, SCORER_LOSS):
+        return scale.loss_of_set.label(data)
+    if sklearn_name_of(claim) in ONE_CLASS_SCORES:
         return 1
     return getattr(claim.scoring, "__dict__", {}).get("_kwargs", {}).get("pos_label")
 
 
-OF_ONE_CLASS = ("average_precision", "f1", "jaccard", "precision", "recall")
+ONE_CLASS_SCORES = ("average_precision", "f1", "jaccard", "precision", "recall")
 
 
 def scorer_of_class(name: str, positive: Any) -> Any:
-    """Return scikit-learn's scorer of a name, for the class `positive` in place of the label 1."""
+    """Return scikit-learn's scorer with this name for the class `positive`, not for the label 1."""
     from sklearn.metrics import get_scorer, make_scorer
 
-    made = vars(get_scorer(name))
-    options = {**made["_kwargs"], "pos_label": positive}
-    return make_scorer(made["_score_func"], response_method=made["_response_method"], **options)
+    scorer_attributes = vars(get_scorer(name))
+    options = {**scorer_attributes["_kwargs"], "pos_label": positive}
+    return make_scorer(
+        scorer_attributes["_score_func"],
+        response_method=scorer_attributes["_response_method"],
+        **options,
+    )
 
 
-def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
-    """Return the scale of an unknown scorer after scoring a perfect rule on these y."""
+def scale_of_scorer(scale: ScoreScale, data: Data) -> ScoreScale:
+    """Determine the scale of an unknown scorer by scoring a perfect rule on these y.
+
+    A scale that is known already, or cannot be determined, is returned unchanged.
+    """
     if scale.is_known or not callable(scale.loss):
         return scale
     try:
         loss = as_loss(scale.loss, data)
     except (Refusal, UnknownName):
         return scale
-    named = f"{loss.perfect:g} {scale.word}"
-    return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, is_known=True)
+    risk_name = f"{loss.perfect:g} {scale.word}"
+    return replace(
+        scale, word=risk_name, perfect=loss.perfect, loss=loss, loss_of_set=loss, is_known=True
+    )
 
 
-def known_name(claim: Claim) -> str | None:
+def sklearn_name_of(claim: Claim) -> str | None:
     """Return scikit-learn's name for the score that the search maximised, or None."""
     scoring = claim.scoring
     if isinstance(scoring, str):
         return scoring
     if scoring is None:
-        return usual_score(claim.estimator)
+        return standard_score_name(claim.estimator)
     from sklearn.metrics import get_scorer, get_scorer_names
 
     names = ("accuracy", "r2", *get_scorer_names())
     return next((str(name) for name in names if _is_same(scoring, get_scorer(name))), None)
 
 
-def _is_same(this: Any, other: Any) -> bool:
-    """Return True if two scorers, or their parts, are equal down to identical functions."""
-    if this is other:
+def _is_same(first: Any, second_scorer: Any) -> bool:
+    """Return True if two scorers, or their attributes, are equal down to identical functions."""
+    if first is second_scorer:
         return True
-    if type(this) is not type(other):
+    if type(first) is not type(second_scorer):
         return False
-    if isinstance(this, str | int | float | tuple | list):
-        return repr(this) == repr(other)
-    if not isinstance(this, dict):
-        return hasattr(this, "__dict__") and bool(vars(this)) and _is_same(vars(this), vars(other))
-    return this.keys() == other.keys() and all(_is_same(this[name], other[name]) for name in this)
+    if isinstance(first, str | int | float | tuple | list):
+        return repr(first) == repr(second_scorer)
+    if not isinstance(first, dict):
+        return (
+            hasattr(first, "__dict__")
+            and bool(vars(first))
+            and _is_same(vars(first), vars(second_scorer))
+        )
+    return first.keys() == second_scorer.keys() and all(
+        _is_same(first[name], second_scorer[name]) for name in first
+    )
 
 
 def _name_of(claim: Claim) -> str:
-    """Return the name of a user-defined scorer."""
+    """Return the name of a user-defined scorer, for messages."""
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"
     return str(getattr(claim.scoring, "__name__", claim.scoring))

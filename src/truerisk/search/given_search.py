@@ -1,8 +1,8 @@
 """`HonestSearchCV(search)`: an adaptive search, repeated as a whole in every outer training set.
 
-The settings that such a search tries depend on the data, so that there is no grid whose fits the
-outer splits could share. A fresh clone searches in each outer training set, and its tuned model is
-tested outside.
+The settings that such a search tries depend on the data, so there is no grid whose fits the outer
+splits could share. A fresh clone of the search is fitted in each outer training set, and its tuned
+model is tested on the held-out rows.
 """
 
 from __future__ import annotations
@@ -20,123 +20,139 @@ from typing import Any
 from sklearn.utils.validation import has_fit_parameter
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import mention, shown
+from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family, refuse_no_tags
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.progress import stage
 from truerisk.data.data import Data, TaskWord
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.estimation.problem import (
     Problem,
     as_seed,
-    params_branch,
+    fit_params_module,
     refuse_unrated_class,
     with_checks,
 )
 from truerisk.estimation.run import blank_estimate, compute, curve_of
 from truerisk.losses.loss import Loss
-from truerisk.losses.loss_words import as_loss, by_scoring
+from truerisk.losses.loss_words import as_loss, split_scoring
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import USUAL_FOLDS, as_method, default_name
 from truerisk.results.results import RiskEstimate, all_findings, with_findings
-from truerisk.search.claim import Claim, known_name
+from truerisk.search.claim import Claim, sklearn_name_of
 from truerisk.search.own_claim import as_risk, claim_of
-from truerisk.search.repeat import of_clones, study_given, with_groups
-from truerisk.search.search_problem import Routed, own_score, problem_of, scoring_of
+from truerisk.search.repeat import as_clone_risk, has_study, with_groups
+from truerisk.search.search_problem import FitArguments, own_score, problem_of, scoring_of
 from truerisk.search.tuned_model import TunedModel
 
-# parameters of searches like GridSearchCV
-KIN = {"estimator", "cv", "scoring", "refit", "error_score"}
+# parameters by which searches like GridSearchCV are recognised
+SEARCH_PARAMETERS = {"estimator", "cv", "scoring", "refit", "error_score"}
 REPORTED = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 
 
-def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
-    """Return the fitted attributes of a HonestSearchCV around a search; None if it is no search.
+def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any] | None:
+    """Return the fitted attributes of a HonestSearchCV whose estimator is a search.
 
-    An estimator is a search if it has `best_params_` once it is fitted; its class may show it
-    earlier.
+    Return None if the estimator is no search. An estimator is a search if it has `best_params_`
+    once it is fitted; its class may show it earlier.
     """
     estimator = search.estimator
-    kind = type(estimator).__name__
-    if estimator.get_params(deep=False).keys() >= KIN:  # This is recognised before a long fit.
-        refuse_words_of_grids(search, kind)
+    class_name = type(estimator).__name__
+    # Such a search is recognised before its fit, which may be long.
+    if estimator.get_params(deep=False).keys() >= SEARCH_PARAMETERS:
+        refuse_grid_parameters(search, class_name)
         refuse_state(estimator)
     rows = SearchRows.from_search(search, y, routed)
-    if search.outer is not None:  # A refusal that would follow a long fit is raised now.
-        _testing(search.outer, kind, default_name(rows.data))
+    # An invalid `outer` raises its error now, not after a long fit.
+    if search.outer is not None:
+        _outer_method(search.outer, class_name, default_name(rows.data))
     if rows.data.task != "other":
         rows.problem(search, search.scoring)
-    before = marks_of(estimator)
+    hashes_before = parameter_hashes(estimator)
     with stage("tuning"):
-        fitted = rows.fitted()
-    if not hasattr(fitted, "best_params_"):
+        fitted_search = rows.fitted()
+    if not hasattr(fitted_search, "best_params_"):
         return None
-    refuse_words_of_grids(search, kind)
+    refuse_grid_parameters(search, class_name)
     refuse_state(estimator)
-    refuse_changed(estimator, before)
-    if getattr(fitted, "refit", True) is False:
+    refuse_changed(estimator, hashes_before)
+    if getattr(fitted_search, "refit", True) is False:
         raise Refusal(
-            f"{kind} was made with refit=False, so it fits no model with what it chose, and there "
+            f"{class_name} was made with refit=False, so it fits no model with what it chose, "
+            "and there "
             "is nothing to test: make it with refit=True."
         )
-    claim = claim_of(fitted)
-    problem, own = problem_and_loss(search, rows, claim, fitted)
-    forward = claim is not None and claim.goes_forward
+    claim = claim_of(fitted_search)
+    problem, own_loss = problem_and_loss(search, rows, claim, fitted_search)
+    goes_forward = claim is not None and claim.goes_forward
     if search.outer is not None:
-        forward = forward and _testing(search.outer, kind, default_name(rows.data))[0].goes_forward
-    problem = with_checks(problem, search.checks, forward=forward)
-    selected = selected_risk(problem, own, claim, fitted, rows.seconds)
+        goes_forward = (
+            goes_forward
+            and _outer_method(search.outer, class_name, default_name(rows.data))[0].goes_forward
+        )
+    problem = with_checks(problem, search.checks, goes_forward=goes_forward)
+    selected = selected_risk(problem, own_loss, claim, fitted_search, rows.seconds)
     selected = with_findings(selected, problem.findings)
-    attributes = {name: getattr(fitted, name) for name in REPORTED if hasattr(fitted, name)}
-    attributes |= {"search_": fitted, "loss_": problem.loss, "selected_risk_": selected}
-    attributes |= {"best_params_": dict(fitted.best_params_)}
-    attributes |= {"multimetric_": getattr(fitted, "multimetric_", False)}
+    attributes = {
+        name: getattr(fitted_search, name) for name in REPORTED if hasattr(fitted_search, name)
+    }
+    attributes |= {"search_": fitted_search, "loss_": problem.loss, "selected_risk_": selected}
+    attributes |= {"best_params_": dict(fitted_search.best_params_)}
+    attributes |= {"multimetric_": getattr(fitted_search, "multimetric_", False)}
     if search.refit:
-        attributes |= {"best_estimator_": getattr(fitted, "best_estimator_", fitted)}
-        names = getattr(attributes["best_estimator_"], "feature_names_in_", None)
-        attributes |= {} if names is None else {"feature_names_in_": names}
+        attributes |= {"best_estimator_": getattr(fitted_search, "best_estimator_", fitted_search)}
+        feature_names = getattr(attributes["best_estimator_"], "feature_names_in_", None)
+        attributes |= {} if feature_names is None else {"feature_names_in_": feature_names}
     if search.outer is not None:
         with stage("honest risk"):
-            attributes |= _honest(problem, search.outer, kind, selected)
-    found = all_findings(attributes.get("risk_", selected))
-    return attributes | {"findings_": tuple(dict.fromkeys([*problem.findings, *found]))}
+            attributes |= _honest_risk(problem, search.outer, class_name, selected)
+    risk_findings = all_findings(attributes.get("risk_", selected))
+    return attributes | {"findings_": tuple(dict.fromkeys([*problem.findings, *risk_findings]))}
 
 
-def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
+def _honest_risk(
+    problem: Problem, outer: Any, class_name: str, selected: RiskEstimate
+) -> dict[str, Any]:
     """Return the risk of searching and fitting, from a fresh clone in every outer training set."""
-    testing, notes = _testing(outer, kind, default_name(problem.data))
-    tested = compute(replace(problem, calibrated=True), testing, new_rows=True)
-    estimate = curve_of(tested)[0]
+    testing, notes = _outer_method(outer, class_name, default_name(problem.data))
+    testing_run = compute(replace(problem, calibrated=True), testing, new_rows=True)
+    estimate = curve_of(testing_run)[0]
     if estimate.value is None:
-        raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
-    what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"
-    risk = replace(of_clones(estimate, kind), notes=(what, *notes, *estimate.notes))
-    comparable = selected.named_scoring == estimate.named_scoring
-    comparable = comparable and selected.weighted >= estimate.weighted
-    gap = estimate.scale.optimism_of(estimate.value, selected.value) if comparable else None
-    scores = {name: of_clones(score, kind) for name, score in risk.scores.items()}
-    return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}
+        raise Refusal(f"{class_name} failed in an outer split, so there is no risk.")
+    note = f"risk of the procedure: all that {class_name} does, then the fit; not of one setting"
+    risk = replace(as_clone_risk(estimate, class_name), notes=(note, *notes, *estimate.notes))
+    is_comparable = selected.named_scoring == estimate.named_scoring
+    is_comparable = is_comparable and selected.weighted >= estimate.weighted
+    optimism = estimate.scale.optimism_of(estimate.value, selected.value) if is_comparable else None
+    scores = {name: as_clone_risk(score, class_name) for name, score in risk.scores.items()}
+    return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": optimism}
 
 
-def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]]:
-    """Return the outer method and notes; default pairs are replaced, as they need a grid."""
+def _outer_method(
+    outer: Any, class_name: str, default_folds: str
+) -> tuple[Method, tuple[str, ...]]:
+    """Return the outer method, with notes on replacements.
+
+    The default, pairs of folds, is replaced by plain folds, since pairs need a grid.
+    """
     method = as_method(outer)
     if isinstance(method, Pairs) and method.folds is not None:
         return method, ()
     if not isinstance(method, Pairs):
         return nested(method, USUAL_FOLDS).outer_method, ()
     note = (
-        f"outer splits '{usual}' in the place of pairs of folds: {kind} splits its rows itself, so "
+        f"outer splits '{default_folds}' in the place of pairs of folds: {class_name} splits "
+        "its rows itself, so "
         "there are no fits to share"
     )
-    return as_method(usual), (note,)
+    return as_method(default_folds), (note,)
 
 
 @dataclass
 class SearchRows:
-    """The checked rows, and the further arguments of every fit of the search."""
+    """Checked rows of a search, with the further arguments of every fit."""
 
     family: Family
     data: Data
@@ -145,7 +161,7 @@ class SearchRows:
     seconds: float = 0.0
 
     @classmethod
-    def from_search(cls, search: Any, y: Any, routed: Routed) -> SearchRows:
+    def from_search(cls, search: Any, y: Any, routed: FitArguments) -> SearchRows:
         """Check X, y and the routed arguments for the search's estimator."""
         from sklearn import get_config
 
@@ -153,12 +169,12 @@ class SearchRows:
         refuse_no_tags(search.estimator)
         try:
             task: TaskWord = family.task
-        # Other estimators, such as density estimators, are searched by their own score.
+        # Other estimators, such as density estimators, are tuned by their own score.
         except BadData:
             task = "other"
         data = Data.check(routed.X, y, task=task, **routed.rows)
         params = dict(routed.fit)
-        # With metadata routing, scikit-learn passes the groups itself.
+        # With metadata routing, scikit-learn passes the groups to the splitter itself.
         if not get_config()["enable_metadata_routing"]:
             _refuse_groups(search.estimator, routed.rows["groups"])
             params = with_groups(params, data.groups)
@@ -166,42 +182,46 @@ class SearchRows:
         return cls(family, data, as_seed(search.random_state), fit_options)
 
     def problem(self, search: Any, scoring: Any) -> Problem:
-        """Return the problem that treats the whole search as one learner."""
+        """Return the estimation problem that treats the whole search as one learner."""
         options = self.fit_options
         return problem_of(search, self.data, self.family, scoring, seed=self.seed, **options)
 
     def fitted(self) -> Any:
-        """Return a clone that was fitted on all rows."""
-        model, started = self.family.estimator, time.perf_counter()
+        """Fit a clone of the search on all rows, and measure the seconds."""
+        model, start_time = self.family.estimator, time.perf_counter()
         params = self.fit_options["fit_params"]
         if self.fit_options["sample_weight"] is not None:
-            params = params_branch().fit_params_with_weight(model, **self.fit_options)
+            params = fit_params_module().fit_params_with_weight(model, **self.fit_options)
         seed = (self.seed, 0) if self.family.is_random else None
-        fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
-        self.seconds = time.perf_counter() - started
-        return fitted
+        fitted_search = fitted_on_all(
+            self.family, 0, self.data.for_fits(params, self.data.as_given), seed
+        )
+        self.seconds = time.perf_counter() - start_time
+        return fitted_search
 
 
 def problem_and_loss(
-    search: Any, rows: SearchRows, claim: Claim | None, fitted: Any
+    search: Any, rows: SearchRows, claim: Claim | None, fitted_search: Any
 ) -> tuple[Problem, Loss | None]:
-    """Return the problem of the whole search as one learner, and the loss of its own score.
+    """Return the problem that treats the search as one learner, and the loss of its own score.
 
-    The honest risk is reported in that loss unless another one is requested.
+    The honest risk is reported in the search's own loss unless another one is requested.
     """
     data = rows.data
-    scoring = scoring_of_given(search, claim, fitted)
-    own = None
+    scoring = scoring_of_given(search, claim, fitted_search)
+    own_loss = None
     if claim is not None:
-        plain = copy(search)
-        plain.scoring = None
-        chosen, _ = by_scoring(scoring_of_given(plain, claim, fitted), search.refit)
-        own = as_loss(chosen, data)
-    return refuse_unrated_class(rows.problem(search, scoring)), own
+        search_without_scoring = copy(search)
+        search_without_scoring.scoring = None
+        choosing_score, _ = split_scoring(
+            scoring_of_given(search_without_scoring, claim, fitted_search), search.refit
+        )
+        own_loss = as_loss(choosing_score, data)
+    return refuse_unrated_class(rows.problem(search, scoring)), own_loss
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:
-    """Refuse groups for a search that does not accept them, since its own splits would cut them."""
+    """Raise Refusal if the search's fit accepts no groups, since its own splits would cut them."""
     if groups is None or has_fit_parameter(search, "groups"):
         return
     parameters = signature(search.fit).parameters.values()
@@ -214,75 +234,85 @@ def _refuse_groups(search: Any, groups: Any) -> None:
 
 
 def selected_risk(
-    problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
+    problem: Problem, own_loss: Loss | None, claim: Claim | None, fitted_search: Any, seconds: float
 ) -> RiskEstimate:
-    """Return its best score, named like the honest risk if both are of the same score."""
-    like = _search_provenance(problem, fitted, seconds)
+    """Return the search's best score as a risk estimate.
+
+    It is named like the honest risk if both are the same score.
+    """
+    provenance = _search_provenance(problem, fitted_search, seconds)
     if claim is None:
-        kind = type(fitted).__name__
-        note = f"best_score_: in which score that is, {kind} does not say"
-        value = float(fitted.best_score_)
+        class_name = type(fitted_search).__name__
+        note = f"best_score_: in which score that is, {class_name} does not say"
+        value = float(fitted_search.best_score_)
         return replace(
-            like, value=value, scoring="best_score_", notes=(note,), perfect=inf, positive=None
+            provenance,
+            value=value,
+            scoring="best_score_",
+            notes=(note,),
+            perfect=inf,
+            positive=None,
         )
-    claimed = as_risk(claim, problem.data, like)
+    claimed_risk = as_risk(claim, problem.data, provenance)
     loss = problem.loss
-    label = loss.label(problem.data)
-    if own is None or (own.name, own.perfect) != (loss.name, loss.perfect):
-        return claimed
-    if own.label(problem.data) != label:
-        return replace(claimed, positive=own.label(problem.data))
-    return claimed.on_scale(like.scale, scoring=loss.name, positive=label)
+    positive_label = loss.label(problem.data)
+    if own_loss is None or (own_loss.name, own_loss.perfect) != (loss.name, loss.perfect):
+        return claimed_risk
+    if own_loss.label(problem.data) != positive_label:
+        return replace(claimed_risk, positive=own_loss.label(problem.data))
+    return claimed_risk.on_scale(provenance.scale, scoring=loss.name, positive=positive_label)
 
 
-def _search_provenance(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
-    """Return the provenance of a score that the search itself computed on all rows."""
+def _search_provenance(problem: Problem, fitted_search: Any, seconds: float) -> RiskEstimate:
+    """Return an estimate without a value, with the provenance of the search's own best score."""
     data, loss = problem.data, problem.loss
     return blank_estimate(
         data,
         loss,
-        method=f"{type(fitted).__name__}: best_score_",
+        method=f"{type(fitted_search).__name__}: best_score_",
         target="Err",
         bias="optimistic: the best of several scores",
-        params=dict(fitted.best_params_),
+        params=dict(fitted_search.best_params_),
         n_fits=1,
         seconds=seconds,
         engine="generic",
         seed=problem.seed,
-        plan_fingerprint="",  # the search has splits of its own
-        weighted=data.sample_weight is not None and _weighs(fitted),
+        plan_fingerprint="",  # The splits of the search itself have no plan.
+        weighted=data.sample_weight is not None and _weighs(fitted_search),
     )
 
 
-def _weighs(fitted: Any) -> bool:
-    """Return True if its scores weight the rows, as its fits do; older searches count rows."""
-    if isinstance(fitted, TunedModel):
+def _weighs(fitted_search: Any) -> bool:
+    """Return True if the search weights the rows in its scores, as older searches do not."""
+    if isinstance(fitted_search, TunedModel):
         return True
     from sklearn import get_config
 
-    # With metadata routing, each scorer decides for itself.
-    routed = get_config()["enable_metadata_routing"]
-    return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
+    # With metadata routing, each scorer decides itself whether it takes sample weights.
+    has_routing = get_config()["enable_metadata_routing"]
+    return hasattr(fitted_search, "_check_scorers_accept_sample_weight") and not has_routing
 
 
-def scoring_of_given(search: Any, claim: Claim | None, fitted: Any) -> Any:
+def scoring_of_given(search: Any, claim: Claim | None, fitted_search: Any) -> Any:
     """Return the scoring for the tuned model; by default the search's own score."""
-    asker = copy(search)
-    asker.estimator = (
-        getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
+    search_of_learner = copy(search)
+    search_of_learner.estimator = (
+        getattr(fitted_search, "best_estimator_", fitted_search)
+        if claim is None
+        else claim.estimator
     )
     if claim is not None and search.scoring is None:
-        name = known_name(claim) if not isinstance(claim.scoring, Loss) else None
+        name = sklearn_name_of(claim) if not isinstance(claim.scoring, Loss) else None
         if isinstance(claim.scoring, Loss):
-            asker.scoring = claim.scoring
+            search_of_learner.scoring = claim.scoring
         elif name is None and claim.scoring is None:
-            asker.scoring = own_score(claim.estimator)
-        elif name != "accuracy":  # the default loss of classifiers is accuracy
-            asker.scoring = name or claim.scoring
-    return scoring_of(asker)
+            search_of_learner.scoring = own_score(claim.estimator)
+        elif name != "accuracy":  # Accuracy is the default score of classifiers anyway.
+            search_of_learner.scoring = name or claim.scoring
+    return scoring_of(search_of_learner)
 
 
-OWN = {  # parameters about the settings of a grid, with the values that have no effect
+GRID_PARAMETERS = {  # parameters that concern a grid, with the values that have no effect
     "rule": "min",
     "cv": None,
     "time_limit": None,
@@ -293,67 +323,78 @@ OWN = {  # parameters about the settings of a grid, with the values that have no
 }
 
 
-def refuse_words_of_grids(search: Any, kind: str) -> None:
-    """Refuse parameters about the settings of a grid, since the given search tries its own."""
-    heard = search.estimator.get_params(deep=False)
-    for name, unsaid in OWN.items():
-        value = getattr(search, name, unsaid)
-        if isinstance(value, type(unsaid)) and value == unsaid:
+def refuse_grid_parameters(search: Any, class_name: str) -> None:
+    """Raise BadArgument for parameters about a grid's settings, which the search does not have."""
+    search_params = search.estimator.get_params(deep=False)
+    for name, neutral_value in GRID_PARAMETERS.items():
+        parameter_value = getattr(search, name, neutral_value)
+        if isinstance(parameter_value, type(neutral_value)) and parameter_value == neutral_value:
             continue
-        remedy = f"set it in {kind}, or give a model and a grid"
+        remedy = f"set it in {class_name}, or give a model and a grid"
         raise BadArgument(
-            f"{mention(name, value)} is about the settings of a grid, and {kind} tries its own: "
-            f"{remedy if name in heard else 'give a model and a grid'}."
+            f"{mention(name, parameter_value)} is about the settings of a grid, and "
+            f"{class_name} tries "
+            "its own: "
+            f"{remedy if name in search_params else 'give a model and a grid'}."
         )
     if callable(search.refit):
         raise BadArgument(
-            f"{mention('refit', search.refit)} chooses a setting, and {kind} chooses its own: use "
+            f"{mention('refit', search.refit)} chooses a setting, and {class_name} chooses its "
+            "own: use "
             "refit=True."
         )
 
 
 def refuse_state(search: Any) -> None:
-    """Refuse state that clones would share, such as a study or an iterator.
+    """Raise Refusal if the search has state that clones would share, such as a study.
 
-    Also refuse splits given as row numbers, which are valid for all rows only.
+    Splits given as row numbers are refused as well, since they are valid for all rows only.
     """
-    kind = type(search).__name__
-    if study_given(search):
+    class_name = type(search).__name__
+    if has_study(search):
         raise Refusal(
-            f"{kind} was given a study, which goes on learning over fits and clones: inside the "
+            f"{class_name} was given a study, which goes on learning over fits and clones: "
+            "inside the "
             "outer splits it would know the rows that test. Give study=None."
         )
-    for name, value in search.get_params(deep=True).items():
-        if isinstance(value, Iterator):
+    for name, parameter_value in search.get_params(deep=True).items():
+        if isinstance(parameter_value, Iterator):
             raise Refusal(
-                f"{name} of {kind} is {clean(shown(value), 60)}, which the first fit uses up: give "
+                f"{name} of {class_name} is "
+                f"{escape_and_truncate(repr_on_one_line(parameter_value), 60)}, which the "
+                "first fit uses "
+                "up: give "
                 "a list or a splitter."
             )
-        if name.rpartition("__")[2] == "cv" and isinstance(value, list | tuple):
+        if name.rpartition("__")[2] == "cv" and isinstance(parameter_value, list | tuple):
             raise Refusal(
-                f"{name} of {kind} lists splits by the numbers of all rows, and in an outer "
+                f"{name} of {class_name} lists splits by the numbers of all rows, and in an outer "
                 "training set these numbers mean other rows: give a splitter, such as KFold(5)."
             )
 
 
-def marks_of(search: Any) -> dict[str, str]:
-    """Return hashes of the search's parameters, as far as they can be pickled."""
-    marks = {}
-    for name, value in search.get_params(deep=True).items():
+def parameter_hashes(search: Any) -> dict[str, str]:
+    """Return a hash of each parameter of the search that can be pickled."""
+    hashes = {}
+    for name, parameter_value in search.get_params(deep=True).items():
         try:
-            marks[name] = sha256(pickle.dumps(value)).hexdigest()
+            hashes[name] = sha256(pickle.dumps(parameter_value)).hexdigest()
         except Exception:  # noqa: BLE001  functions in notebooks and locks cannot be pickled
             continue
-    return marks
+    return hashes
 
 
-def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
-    """Refuse a search whose parameters were changed by the fit of a clone, as clones share them."""
-    now = marks_of(search)
-    changed = [name for name, mark in before.items() if now.get(name) != mark]
-    if changed:
+def refuse_changed(search: Any, hashes_before: Mapping[str, str]) -> None:
+    """Raise Refusal if fitting a clone changed the search's parameters, as clones share them."""
+    hashes_now = parameter_hashes(search)
+    changed_names = [
+        name for name, hash_before in hashes_before.items() if hashes_now.get(name) != hash_before
+    ]
+    if changed_names:
         raise Refusal(
-            f"{clean(', '.join(changed), 120)} of {type(search).__name__} changed while a clone of "
+            f"{escape_and_truncate(', '.join(changed_names), 120)} of {type(search).__name__} "
+            "changed while a "
+            "clone of "
             "it was fitted: what is learned in one fit survives into the next, and inside the "
             "outer splits it would know the rows that test. Give an object that clone() copies."
         )

@@ -1,4 +1,4 @@
-"""Read the claim of a fitted search of any class: grids, linear models, studies of trials."""
+"""Reading of the best score that a fitted search reports: grids, linear models, Optuna studies."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import Refusal
 from truerisk.core.family import refuse_no_tags
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_honest_search
 from truerisk.results.finding import Finding
 from truerisk.search.claim import Claim
-from truerisk.search.several_scores import one_of_function
+from truerisk.search.several_scores import scorer_of_function
 
 
 def read_claim(search: Any) -> Claim:
     """Return the claim of a fitted search, recognised by its attributes, not by its class."""
-    search = given_to(search)
+    search = unwrapped_search(search)
     _refuse_what_is_no_search(search)
     if hasattr(search, "study_"):
         return read_study(search)
@@ -40,10 +40,10 @@ def read_claim(search: Any) -> Claim:
     )
 
 
-def given_to(search: Any) -> Any:
-    """Return the search wrapped by a HonestSearchCV, which makes the claim, or the search."""
-    ours = is_honest_search(search) and "search_" in vars(search)
-    return given_to(search.search_) if ours else search
+def unwrapped_search(search: Any) -> Any:
+    """Return the search inside a HonestSearchCV; any other search is returned itself."""
+    wraps_search = is_honest_search(search) and "search_" in vars(search)
+    return unwrapped_search(search.search_) if wraps_search else search
 
 
 def _refuse_what_is_no_search(search: Any) -> None:
@@ -51,15 +51,18 @@ def _refuse_what_is_no_search(search: Any) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     if isinstance(search, type) or not hasattr(search, "fit"):
-        raise Refusal(f"{shown(search)} is no search; give a fitted one, such as a GridSearchCV.")
+        raise Refusal(
+            f"{repr_on_one_line(search)} is no search; give a fitted one, such as a GridSearchCV."
+        )
     if hasattr(search, "study_"):
-        return  # OptunaSearchCV is fitted if it has a study
+        return  # An OptunaSearchCV is fitted if it has a study.
     refuse_no_tags(search)
     try:
         check_is_fitted(search)
     except NotFittedError:
         if not hasattr(search, "cv"):
-            return  # It makes no claim, whether or not it is fitted.
+            # A model without `cv` makes no claim, whether or not it is fitted.
+            return
         raise Refusal(
             f"this {type(search).__name__} is not fitted: there is no claim yet. "
             "Call fit(X, y) first."
@@ -67,9 +70,9 @@ def _refuse_what_is_no_search(search: Any) -> None:
 
 
 def read_grid(search: Any) -> Claim:
-    """Return what a fitted GridSearchCV or similar search reports: settings, scores and splits."""
+    """Read a fitted GridSearchCV or a similar search: candidates, scores and splits."""
     if hasattr(search, "curve_"):
-        return _ours(search)
+        return _read_honest_search(search)
     results = search.cv_results_
     metric = _metric(search)
     if not hasattr(search, "best_index_"):
@@ -83,28 +86,28 @@ def read_grid(search: Any) -> Claim:
     if "n_resources" in results:
         rows, cv, notes = _last_round(search)
     scores = _scores(results, metric)[rows]
-    best = int(np.flatnonzero(rows == search.best_index_)[0])
+    best_number = int(np.flatnonzero(rows == search.best_index_)[0])
     scoring = search.scoring
     if getattr(search, "multimetric_", False):
         scorer = search.scorer_
-        scoring = one_of_function(scorer, metric) if callable(scorer) else scorer[metric]
+        scoring = scorer_of_function(scorer, metric) if callable(scorer) else scorer[metric]
     return Claim(
         search=type(search).__name__,
         name="best_score_" if hasattr(search, "best_score_") else "the mean score of best_index_",
-        score=float(getattr(search, "best_score_", scores[best].mean())),
-        best=best,
+        score=float(getattr(search, "best_score_", scores[best_number].mean())),
+        best=best_number,
         candidates=tuple(dict(results["params"][row]) for row in rows),
         estimator=search.estimator,
         scoring=scoring,
         cv=cv,
         scores=scores,
-        goes_on=getattr(search, "error_score", "raise") != "raise",
-        findings=_of_metrics(search, metric),
+        skips_failures=getattr(search, "error_score", "raise") != "raise",
+        findings=_metric_findings(search, metric),
         notes=notes,
     )
 
 
-def _ours(search: Any) -> Claim:
+def _read_honest_search(search: Any) -> Claim:
     curve = search.curve_
     return Claim(
         search=type(search).__name__,
@@ -131,15 +134,15 @@ def _metric(search: Any) -> str:
     )
 
 
-def _of_metrics(search: Any, metric: str) -> tuple[Finding, ...]:
+def _metric_findings(search: Any, metric: str) -> tuple[Finding, ...]:
     if not getattr(search, "multimetric_", False):
         return ()
     keys = [key for key in search.cv_results_ if key.startswith("mean_test_")]
-    others = sorted({key.removeprefix("mean_test_") for key in keys} - {metric})
+    other_metrics = sorted({key.removeprefix("mean_test_") for key in keys} - {metric})
     return (
         Finding(
             "several-metrics",
-            f"The setting was chosen by '{metric}'; {', '.join(others)} of the same setting "
+            f"The setting was chosen by '{metric}'; {', '.join(other_metrics)} of the same setting "
             "are not audited here.",
             "Report the metric that chose, or audit a search that chooses by the other one.",
         ),
@@ -147,7 +150,7 @@ def _of_metrics(search: Any, metric: str) -> tuple[Finding, ...]:
 
 
 def _scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
-    """Return the scores of candidates (rows) in splits (columns)."""
+    """Return the test scores in `cv_results_`: candidates in rows, splits in columns."""
     ending = f"_test_{metric}"
     splits = [name for name in results if name.startswith("split") and name.endswith(ending)]
     splits.sort(key=lambda name: int(name.removeprefix("split").removesuffix(ending)))
@@ -157,24 +160,24 @@ def _scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
 
 
 def _last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
-    """Return the candidates of a halving search's last round, its splits, and notes."""
+    """Return the candidates of a halving search's last round, the round's splitter, and notes."""
     results = search.cv_results_
     rounds = np.asarray(results["iter"])
-    last = rounds == rounds.max()
-    dropped = len(rounds[rounds == 0]) - int(last.sum())
-    left = int(last.sum())
-    note = f"halving: of {dropped + left} settings the {left} of the last round are audited; "
+    is_last_round = rounds == rounds.max()
+    n_dropped = len(rounds[rounds == 0]) - int(is_last_round.sum())
+    n_left = int(is_last_round.sum())
+    note = f"halving: of {n_dropped + n_left} settings the {n_left} of the last round are audited; "
     notes = (f"{note}what the earlier rounds add to the optimism, level='nested' counts",)
     cv = search.cv
     if search.resource == "n_samples":
-        used = int(np.asarray(results["n_resources"])[last][0])
-        cv = Subsampled(search.cv, used, search.random_state, search.estimator)
-    return np.flatnonzero(last), cv, notes
+        n_rows_used = int(np.asarray(results["n_resources"])[is_last_round][0])
+        cv = Subsampled(search.cv, n_rows_used, search.random_state, search.estimator)
+    return np.flatnonzero(is_last_round), cv, notes
 
 
 @frozen
 class Subsampled:
-    """The splits of a halving round: each side is reduced to that round's share of the rows."""
+    """Splitter of a halving round: both sides of each split are subsampled to the round's size."""
 
     cv: Any
     n_used: int
@@ -186,7 +189,7 @@ class Subsampled:
         return sum(1 for _ in self.split(X, y, groups))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Draw the splits as HalvingGridSearchCV does."""
+        """Yield the splits as HalvingGridSearchCV draws them."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
         from sklearn.utils import resample
@@ -206,40 +209,57 @@ class Subsampled:
             yield train, test
 
 
-def _plain(search: Any, kind: type, without: tuple[str, ...]) -> Any:
-    """Return the learner without its search, with every parameter that the two share."""
-    parameters = kind().get_params()
-    shared = {n: v for n, v in search.get_params(deep=False).items() if n in parameters}
-    if isinstance(shared.get("precompute"), str):
-        shared["precompute"] = False
-    return kind(**{n: v for n, v in shared.items() if n not in without})
+def _learner_without_search(search: Any, learner_class: type, without: tuple[str, ...]) -> Any:
+    """Return an estimator of class `kind`, with the parameters that it shares with the search."""
+    parameters = learner_class().get_params()
+    shared_params = {
+        name: parameter_value
+        for name, parameter_value in search.get_params(deep=False).items()
+        if name in parameters
+    }
+    if isinstance(shared_params.get("precompute"), str):
+        shared_params["precompute"] = False
+    return learner_class(
+        **{
+            name: parameter_value
+            for name, parameter_value in shared_params.items()
+            if name not in without
+        }
+    )
 
 
 def read_logistic(search: Any) -> Claim:
-    """Read `scores_[class][fold, C, l1_ratio]`, or without classes from scikit-learn 1.10 on."""
+    """Read LogisticRegressionCV from `scores_[class][fold, C, l1_ratio]`.
+
+    scikit-learn 1.10 and later store no classes.
+    """
     from sklearn.linear_model import LogisticRegression
 
-    scores = _logistic_scores(search)  # folds, Cs, ratios
-    ratios = [r for r in np.atleast_1d(search.l1_ratios_).tolist() if r is not None]
-    settings = [
-        {"C": float(C)} | ({"l1_ratio": ratios[r]} if ratios else {})
-        for C in search.Cs_
-        for r in range(scores.shape[2])
+    scores = _logistic_scores(search)  # axes: folds, Cs, l1 ratios
+    ratios = [
+        ratio_number
+        for ratio_number in np.atleast_1d(search.l1_ratios_).tolist()
+        if ratio_number is not None
     ]
-    by_candidate = scores.reshape(len(scores), -1).T
-    best = int(by_candidate.sum(axis=1).argmax())
+    settings = [
+        {"C": float(C)} | ({"l1_ratio": ratios[ratio_number]} if ratios else {})
+        for C in search.Cs_
+        for ratio_number in range(scores.shape[2])
+    ]
+    candidate_scores = scores.reshape(len(scores), -1).T
+    best_number = int(candidate_scores.sum(axis=1).argmax())
     scoring = search.scoring if search.scoring not in (None, "warn") else "accuracy"
     notes = () if search.refit else ("refit=False: the coefficients are means over the folds",)
     return Claim(
         search=type(search).__name__,
         name="the best mean of scores_",
-        score=float(by_candidate[best].mean()),
-        best=best,
+        score=float(candidate_scores[best_number].mean()),
+        best=best_number,
         candidates=tuple(settings),
-        estimator=_plain(search, LogisticRegression, ("C", "l1_ratio", "n_jobs")),
+        estimator=_learner_without_search(search, LogisticRegression, ("C", "l1_ratio", "n_jobs")),
         scoring=scoring,
         cv=5 if search.cv is None else search.cv,
-        scores=by_candidate,
+        scores=candidate_scores,
         exact=False,
         notes=notes,
     )
@@ -249,17 +269,17 @@ def _logistic_scores(search: Any) -> np.ndarray:
     stored_scores = search.scores_
     if not isinstance(stored_scores, dict):
         return np.moveaxis(np.asarray(stored_scores), 1, 2)
-    first, *others = (np.asarray(scores) for scores in stored_scores.values())
-    if any(not np.array_equal(first, other) for other in others):
+    class_scores, *other_class_scores = (np.asarray(scores) for scores in stored_scores.values())
+    if any(not np.array_equal(class_scores, other_scores) for other_scores in other_class_scores):
         raise Refusal(
             "LogisticRegressionCV chose one C per class (one-vs-rest): there is no single claim. "
             "Use tr.estimate_risk(search, X, y), which repeats it in every split."
         )
-    return first if first.ndim == 3 else first[:, :, None]
+    return class_scores if class_scores.ndim == 3 else class_scores[:, :, None]
 
 
 def read_ridge(search: Any) -> Claim:
-    """Read RidgeCV: leave-one-out scores (cv=None), or a grid search that it did not store."""
+    """Read RidgeCV: leave-one-out scores (cv=None), or a grid search without stored scores."""
     from sklearn.base import is_classifier
     from sklearn.linear_model import Ridge, RidgeClassifier
     from sklearn.model_selection import LeaveOneOut
@@ -267,98 +287,106 @@ def read_ridge(search: Any) -> Claim:
     if np.ndim(search.alpha_) or getattr(search, "alpha_per_target", False):
         raise Refusal("RidgeCV with one alpha per target makes several claims; audit one target.")
     alphas = np.atleast_1d(search.alphas).astype(float)
-    alone = search.cv is None
+    is_leave_one_out = search.cv is None
     scoring, scores = search.scoring, None
-    if alone and scoring is None:
+    if is_leave_one_out and scoring is None:
         scoring = "neg_mean_squared_error"
         losses = getattr(search, "cv_results_", None)
         scores = None if losses is None or losses.ndim != 2 else -np.asarray(losses).T
-    kind = RidgeClassifier if is_classifier(search) else Ridge
+    learner_class = RidgeClassifier if is_classifier(search) else Ridge
     return Claim(
         search=type(search).__name__,
         name="best_score_",
         score=float(search.best_score_),
         best=int(np.flatnonzero(alphas == search.alpha_)[0]),
         candidates=tuple({"alpha": float(alpha)} for alpha in alphas),
-        estimator=_plain(search, kind, ("alpha",)),
+        estimator=_learner_without_search(search, learner_class, ("alpha",)),
         scoring=scoring,
-        cv=LeaveOneOut() if alone else search.cv,
+        cv=LeaveOneOut() if is_leave_one_out else search.cv,
         scores=scores,
-        pooled=alone,
+        pooled=is_leave_one_out,
     )
 
 
 def read_lasso(search: Any) -> Claim:
-    """Read `mse_path_[l1_ratio, alpha, fold]`."""
+    """Read LassoCV or ElasticNetCV from `mse_path_[l1_ratio, alpha, fold]`."""
     from sklearn.linear_model import ElasticNet, Lasso
 
-    mixed = hasattr(search, "l1_ratio")
-    ratios = np.atleast_1d(search.l1_ratio).astype(float) if mixed else np.ones(1)
+    is_elastic_net = hasattr(search, "l1_ratio")
+    ratios = np.atleast_1d(search.l1_ratio).astype(float) if is_elastic_net else np.ones(1)
     alphas = np.atleast_2d(search.alphas_)
     alphas = np.broadcast_to(alphas, (len(ratios), alphas.shape[1]))
     errors = np.asarray(search.mse_path_).reshape(len(ratios), alphas.shape[1], -1)
     settings = tuple(
-        {"alpha": float(alpha)} | ({"l1_ratio": float(ratio)} if mixed else {})
-        for ratio, path in zip(ratios, alphas, strict=True)
-        for alpha in path
+        {"alpha": float(alpha)} | ({"l1_ratio": float(ratio)} if is_elastic_net else {})
+        for ratio, alphas_of_ratio in zip(ratios, alphas, strict=True)
+        for alpha in alphas_of_ratio
     )
-    by_candidate = -errors.reshape(len(settings), -1)
-    best = int(by_candidate.mean(axis=1).argmax())
+    candidate_scores = -errors.reshape(len(settings), -1)
+    best_number = int(candidate_scores.mean(axis=1).argmax())
     return Claim(
         search=type(search).__name__,
         name="the smallest mean of mse_path_",
-        score=float(by_candidate[best].mean()),
-        best=best,
+        score=float(candidate_scores[best_number].mean()),
+        best=best_number,
         candidates=settings,
-        estimator=_plain(search, ElasticNet if mixed else Lasso, ("alpha", "l1_ratio")),
+        estimator=_learner_without_search(
+            search, ElasticNet if is_elastic_net else Lasso, ("alpha", "l1_ratio")
+        ),
         scoring="neg_mean_squared_error",
         cv=5 if search.cv is None else search.cv,
-        scores=by_candidate,
+        scores=candidate_scores,
         exact=False,
         errors=True,
     )
 
 
 def read_study(search: Any) -> Claim:
-    """Read the finished trials, each with the scores of its splits among its `user_attrs`."""
-    trials = [t for t in search.study_.trials if getattr(t.state, "name", "") == "COMPLETE"]
+    """Read the finished trials of OptunaSearchCV, whose `user_attrs` hold the split scores."""
+    trials = [
+        trial for trial in search.study_.trials if getattr(trial.state, "name", "") == "COMPLETE"
+    ]
     if not trials:
         raise Refusal("the study of this search has no finished trial: nothing is claimed.")
-    unfinished = len(search.study_.trials) - len(trials)
-    numbers = [t.number for t in trials]
+    n_unfinished = len(search.study_.trials) - len(trials)
+    trial_numbers = [trial.number for trial in trials]
     return Claim(
         search=type(search).__name__,
         name="best_score_",
         score=float(search.best_score_),
-        best=numbers.index(search.best_index_),
-        candidates=tuple(dict(t.params) for t in trials),
+        best=trial_numbers.index(search.best_index_),
+        candidates=tuple(dict(trial.params) for trial in trials),
         estimator=search.estimator,
         scoring=search.scoring,
         cv=_splitter(search),
         scores=_scores_of_trials(trials),
-        notes=(f"{unfinished} trials were pruned or failed",) if unfinished else (),
+        notes=(f"{n_unfinished} trials were pruned or failed",) if n_unfinished else (),
     )
 
 
 def _scores_of_trials(trials: list[Any]) -> np.ndarray | None:
-    of_splits = [name for name in trials[0].user_attrs if re.fullmatch("split.*_test_score", name)]
-    names = [f"split{k}_test_score" for k in range(len(of_splits))]
-    if not names or any(name not in t.user_attrs for t in trials for name in names):
+    stored_names = [
+        name for name in trials[0].user_attrs if re.fullmatch("split.*_test_score", name)
+    ]
+    names = [f"split{k}_test_score" for k in range(len(stored_names))]
+    if not names or any(name not in trial.user_attrs for trial in trials for name in names):
         return None
-    return np.array([[t.user_attrs[name] for name in names] for t in trials], dtype=np.float64)
+    return np.array(
+        [[trial.user_attrs[name] for name in names] for trial in trials], dtype=np.float64
+    )
 
 
 def _splitter(search: Any) -> Any:
     rows = np.asarray(search.sample_indices_)
-    whole = np.array_equal(rows, np.arange(len(rows)))
-    if whole and getattr(search, "subsample", 1.0) in (1, 1.0):
+    has_all_rows = np.array_equal(rows, np.arange(len(rows)))
+    if has_all_rows and getattr(search, "subsample", 1.0) in (1, 1.0):
         return 5 if search.cv is None else search.cv
-    return OnRows(5 if search.cv is None else search.cv, rows, search.estimator)
+    return SubsetSplitter(5 if search.cv is None else search.cv, rows, search.estimator)
 
 
 @frozen(eq=False)
-class OnRows:
-    """The splits of some of the rows, as numbers of all rows."""
+class SubsetSplitter:
+    """Splitter of a subset of the rows, whose splits are numbered among all rows."""
 
     cv: Any
     rows: np.ndarray
@@ -369,7 +397,7 @@ class OnRows:
         return sum(1 for _ in self.split(X, y, groups))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Yield each pair of row numbers."""
+        """Yield each pair of training and test rows, as numbers among all rows."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
 
@@ -377,6 +405,6 @@ class OnRows:
 
         y = np.asarray(y)[self.rows]
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        within = None if groups is None else np.asarray(groups)[self.rows]
-        for train, test in splitter.split(take_rows(X, self.rows), y, within):
+        groups_of_rows = None if groups is None else np.asarray(groups)[self.rows]
+        for train, test in splitter.split(take_rows(X, self.rows), y, groups_of_rows):
             yield self.rows[train], self.rows[test]

@@ -1,4 +1,4 @@
-"""Repeat a whole search inside outer folds (nested validation), and find state that clones keep."""
+"""Nested validation of a whole search, and checks for state that clones of it would keep."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute, curve_of, procedure_of
 from truerisk.methods.pairs import Pairs, testing_method
 from truerisk.methods.parts.procedure import nested
@@ -23,10 +23,10 @@ from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter, default_
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding, without_checks
 from truerisk.results.results import RiskCurve, RiskEstimate
-from truerisk.search.claim import USED_UP, Claim, ScoreScale
+from truerisk.search.claim import USED_UP_MESSAGE, Claim, ScoreScale
 
 
-def repeated(
+def repeat_search(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
@@ -35,22 +35,22 @@ def repeated(
     outer: Any,
     terms: Mapping[str, Any],
 ) -> RiskEstimate:
-    """Search again in every outer training set, and test outside it.
+    """Repeat a search in every outer training set, and test its models on the held-out rows.
 
-    A grid is fixed before any row is seen, so that its fits can be shared. A search whose settings
+    A grid is fixed before any row is seen, so its fits can be shared. A search whose settings
     depend on the data is cloned and fitted as a whole.
     """
     _refuse_study(search)
     with stage("repeating the search"):
         if claim.curve is not None:
-            return _ours(search, claim.curve, X, y, outer, terms)
+            return _honest_search_risk(search, claim.curve, X, y, outer, terms)
         folds = USUAL_FOLDS if outer is None else outer
         if _is_fixed_grid(search):
-            return _by_grid(claim, scale, X, y, folds, terms)
-        return _by_clones(search, claim, scale, X, y, folds, terms)
+            return _repeat_grid(claim, scale, X, y, folds, terms)
+        return _repeat_clones(search, claim, scale, X, y, folds, terms)
 
 
-def tested_in_pairs(
+def test_in_pairs(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
@@ -58,39 +58,41 @@ def tested_in_pairs(
     terms: Mapping[str, Any],
     known: Answers | None = None,
 ) -> RiskEstimate:
-    """Test the choice in the folds of the search, as HonestSearchCV does by default.
+    """Test the tuned model in the search's own folds, as HonestSearchCV does by default.
 
-    Every fold is tested by the setting that the other folds choose, with fits that lack a further
-    fold. `known` are the answers of a replay of the search, whose fits are not repeated. If the
-    splits cannot be left out in pairs, or if the settings depend on the data, the whole search is
-    repeated in outer folds.
+    Every fold is tested by the setting that the other folds choose, with fits that leave out a
+    further fold. `known` holds the predictions of a replay of the search, whose fits are not
+    repeated. If the splits cannot be left out in pairs, or if the settings depend on the data, the
+    whole search is repeated in outer folds.
     """
     _refuse_study(search)
     claim.refuse_other_rows(data)
     (y,) = data.targets(data.y)
     X, terms = data.X, {**terms, "time": data.time}
-    usual = default_name(data)
+    default_folds = default_name(data)
     with stage("testing the choice"):
         if claim.curve is not None:
-            return _ours(search, claim.curve, X, y, None, terms, usual="pairs")
+            return _honest_search_risk(
+                search, claim.curve, X, y, None, terms, default_outer="pairs"
+            )
         if not _is_fixed_grid(search):
-            return _by_clones(search, claim, scale, X, y, usual, terms)
-        inner = _inner(claim, y)
-        claim.draw_splits(data)  # refuses a splitter that fails, with the reason
-        method = testing_method("pairs", inner, usual)
+            return _repeat_clones(search, claim, scale, X, y, default_folds, terms)
+        inner_method = _inner_method(claim, y)
+        claim.draw_splits(data)  # This raises an error with the reason if the splitter fails.
+        method = testing_method("pairs", inner_method, default_folds)
         try:
             method.plan(data, Streams(0))
         except BadData as error:
             if not isinstance(method, Pairs):
                 raise
-            estimate = _by_grid(claim, scale, X, y, usual, terms)
-            note = f"the whole search was repeated in outer folds ('{usual}'): {error}"
+            estimate = _repeat_grid(claim, scale, X, y, default_folds, terms)
+            note = f"the whole search was repeated in outer folds ('{default_folds}'): {error}"
             return replace(estimate, notes=(note, *estimate.notes))
-        return _of_grid(claim, scale, X, y, method, terms, known)
+        return _grid_risk(claim, scale, X, y, method, terms, known)
 
 
 def _refuse_study(search: Any) -> None:
-    if study_given(search):
+    if has_study(search):
         raise Refusal(
             "the search goes on with a study that already knows all rows, so it cannot be repeated "
             f"honestly: fit it with study=None. {mention('level', 'bbc')} corrects its score for "
@@ -98,32 +100,33 @@ def _refuse_study(search: Any) -> None:
         )
 
 
-def _ours(
+def _honest_search_risk(
     search: Any,
     curve: RiskCurve,
     X: Any,
     y: Any,
     outer: Any,
     terms: Mapping[str, Any],
-    usual: str = USUAL_FOLDS,
+    default_outer: str = USUAL_FOLDS,
 ) -> RiskEstimate:
     """Return the risk that a HonestSearchCV computed, or compute it with other outer folds."""
     from sklearn.base import clone
 
     risk = getattr(search, "risk_", None)
     if risk is None or outer is not None:
-        again = clone(search).set_params(refit=False, checks=False)
-        again.set_params(outer=usual if outer is None else outer)
-        if again.cv is None:  # Use the same folds, even if groups or times are known only now.
-            again.set_params(cv=curve.common.method)
-        of_rows = {name: terms[name] for name in ("groups", "time", "block")}
+        new_search = clone(search).set_params(refit=False, checks=False)
+        new_search.set_params(outer=default_outer if outer is None else outer)
+        # The new search uses the same folds, even if groups or times are known only now.
+        if new_search.cv is None:
+            new_search.set_params(cv=curve.common.method)
+        row_arguments = {name: terms[name] for name in ("groups", "time", "block")}
         with without_checks():
-            risk = again.fit(X, y, **of_rows, **(terms["fit_params"] or {})).risk_
+            risk = new_search.fit(X, y, **row_arguments, **(terms["fit_params"] or {})).risk_
     return risk
 
 
 def _is_fixed_grid(search: Any) -> bool:
-    """Return True if all clones compare the same settings and take the one with the best mean."""
+    """Return True if all clones of a search compare the same settings by their mean scores."""
     from numbers import Integral
 
     from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -132,40 +135,43 @@ def _is_fixed_grid(search: Any) -> bool:
         return False
     if callable(search.refit):
         return False
-    seeded = isinstance(getattr(search, "random_state", None), Integral)
-    return type(search) is GridSearchCV or seeded
+    has_seed = isinstance(getattr(search, "random_state", None), Integral)
+    return type(search) is GridSearchCV or has_seed
 
 
-def _by_grid(
+def _repeat_grid(
     claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
 ) -> RiskEstimate:
-    return _of_grid(claim, scale, X, y, nested(outer, _inner(claim, y)), terms)
+    return _grid_risk(claim, scale, X, y, nested(outer, _inner_method(claim, y)), terms)
 
 
-def _of_grid(
+def _grid_risk(
     claim: Claim,
     scale: ScoreScale,
     X: Any,
     y: Any,
     method: Method,
     terms: Mapping[str, Any],
-    known: Answers | None = None,
+    known_answers: Answers | None = None,
 ) -> RiskEstimate:
-    """Test the choice among fixed settings, with the calibrated interval of the loss."""
+    """Return the risk of choosing among fixed settings, with the loss's calibrated interval."""
     family = Family(claim.estimator, claim.candidates)
-    problem = replace(pose(family, X, y, scoring=_loss(scale, claim), **terms), calibrated=True)
+    problem = replace(
+        problem_of_call(family, X, y, scoring=_loss(scale, claim), **terms), calibrated=True
+    )
     notes = claim.notes
     try:
-        computed = compute(problem, method, known=[known])
+        computed = compute(problem, method, known=[known_answers])
     except FitFailed as error:
-        if not claim.goes_on or problem.engine not in ("auto", Generic.name):
+        if not claim.skips_failures or problem.engine not in ("auto", Generic.name):
             raise
-        lenient = replace(problem, engine=Generic(error="warn"))
+        lenient_problem = replace(problem, engine=Generic(error="warn"))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FitFailedWarning)  # the note reports it
-                computed = compute(lenient, method, known=[known])
-        except Refusal:  # No setting is left; the first failure gives the reason.
+                # A note in the result reports the failed fits.
+                warnings.simplefilter("ignore", FitFailedWarning)
+                computed = compute(lenient_problem, method, known=[known_answers])
+        except Refusal:  # All settings failed; the first failure is raised.
             raise error from None
         notes = (SOME_FAILED, *notes)
     estimate = procedure_of(computed)
@@ -179,16 +185,16 @@ SOME_FAILED = (
 )
 
 
-def _inner(claim: Claim, y: Any) -> Method:
+def _inner_method(claim: Claim, y: Any) -> Method:
     if hasattr(claim.cv, "split") or claim.cv is None or isinstance(claim.cv, int):
         return by_splitter(claim.splitter(y), average="fold")
     pairs = list(claim.cv)
     if not pairs:
-        raise Refusal(USED_UP)
+        raise Refusal(USED_UP_MESSAGE)
     return replace(as_method(pairs), average="fold")  # type: ignore[type-var]
 
 
-def _by_clones(
+def _repeat_clones(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
@@ -202,12 +208,12 @@ def _by_clones(
     groups = terms.get("groups") if _takes_groups(search) else None
     params = with_groups(terms.get("fit_params") or {}, groups)
     own_terms = {**terms, "fit_params": params, "scoring": _loss(scale, claim)}
-    problem = replace(pose(Family(clone(search)), X, y, **own_terms), calibrated=True)
-    return of_clones(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
+    problem = replace(problem_of_call(Family(clone(search)), X, y, **own_terms), calibrated=True)
+    return as_clone_risk(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
 
 
 def _takes_groups(search: Any) -> bool:
-    """Return False for learners that tune themselves, such as LassoCV, unless metadata are routed.
+    """Return False for models that tune themselves, such as LassoCV, unless metadata are routed.
 
     Their `fit` has keyword arguments for metadata routing only, and refuses groups without it.
     """
@@ -217,12 +223,12 @@ def _takes_groups(search: Any) -> bool:
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
-    """Return the fit parameters of a search, with the groups for its own splits."""
+    """Return the fit parameters of a search, with the groups for its own splits added."""
     return dict(fit_params) if groups is None else {**fit_params, "groups": groups}
 
 
-def of_clones(estimate: RiskEstimate, search: str) -> RiskEstimate:
-    """Return the risk of a search that was cloned, labelled as nested validation of all it does."""
+def as_clone_risk(estimate: RiskEstimate, search: str) -> RiskEstimate:
+    """Label a risk estimate as nested validation of a search that was cloned."""
     return replace(
         estimate,
         method=f"nested ({estimate.method}, {search} cloned)",
@@ -231,56 +237,65 @@ def of_clones(estimate: RiskEstimate, search: str) -> RiskEstimate:
 
 
 def _loss(scale: ScoreScale, claim: Claim) -> Any:
-    if scale.whole is None:
+    if scale.loss_of_set is None:
         raise Refusal(
             f"the score of this search ({scale.word}) is the model's own and has no scorer: give "
             f"the search {mention('scoring')}, and fit again."
         )
-    return scale.whole
+    return scale.loss_of_set
 
 
-def study_given(search: Any) -> bool:
+def has_study(search: Any) -> bool:
     """Return True if the search continues a study that was passed to it."""
     return getattr(search, "study", None) is not None
 
 
 def state_findings(search: Any) -> Iterator[Finding]:
-    """Yield findings on a given study, on fitted parts that clone keeps, and on warm starts."""
+    """Yield findings about state that clones keep: studies, fitted components, warm starts."""
     from sklearn.base import clone
 
-    if study_given(search):
-        total, own = len(search.study_.trials), getattr(search, "n_trials", None)
-        more = own is not None and total > own
-        excess = f"it holds {total} trials and this search ran {own}: " if more else ""
+    if has_study(search):
+        n_trials, n_own_trials = len(search.study_.trials), getattr(search, "n_trials", None)
+        has_more_trials = n_own_trials is not None and n_trials > n_own_trials
+        excess_text = (
+            f"it holds {n_trials} trials and this search ran {n_own_trials}: "
+            if has_more_trials
+            else ""
+        )
         yield Finding(
             "state-survives-clone",
-            f"The search was given a study that keeps learning over fits and clones; {excess}"
+            f"The search was given a study that keeps learning over fits and clones; {excess_text}"
             "the score is the best of all of them, and a repetition inside outer folds would "
             "already know the test rows.",
             "Fit with study=None.",
         )
-    model, names = getattr(search, "estimator", search), []
-    for name, part in clone(model).get_params(deep=True).items():
+    model, fitted_parts = getattr(search, "estimator", search), []
+    for name, component in clone(model).get_params(deep=True).items():
         if (
-            hasattr(part, "fit")
-            and not isinstance(part, type)
-            and any(n.endswith("_") and not n.startswith("_") for n in vars(part))
+            hasattr(component, "fit")
+            and not isinstance(component, type)
+            and any(n.endswith("_") and not n.startswith("_") for n in vars(component))
         ):
-            names.append(clean(f"{name} ({type(part).__name__})", 60))
-    if names:
+            fitted_parts.append(escape_and_truncate(f"{name} ({type(component).__name__})", 60))
+    if fitted_parts:
         yield Finding(
             "state-survives-clone",
-            f"Parts of the model are fitted already and stay so in every fold: {', '.join(names)}. "
+            "Parts of the model are fitted already and stay so in every fold: "
+            f"{', '.join(fitted_parts)}. "
             "What they learned from, the search may test on.",
             "Give unfitted parts, so that they are fitted inside the folds (no FrozenEstimator, "
             "no prefit).",
         )
     params = model.get_params(deep=True)
-    warm = [n for n, v in params.items() if n.rpartition("__")[2] == "warm_start" and v is True]
-    if warm:
+    warm_params = [
+        n for n, value in params.items() if n.rpartition("__")[2] == "warm_start" and value is True
+    ]
+    if warm_params:
         yield Finding(
             "warm-start",
-            f"{', '.join(clean(n, 60) for n in warm)}=True: a second fit of the same object goes "
+            f"{', '.join(escape_and_truncate(n, 60) for n in warm_params)}=True: a second fit of "
+            "the same "
+            "object goes "
             "on from the first, whatever rows that saw. clone() forgets it, a refit does not.",
             "Use warm_start=False unless you add to the same rows on purpose.",
         )

@@ -1,4 +1,4 @@
-"""`HonestSearchCV`: the model and attributes of GridSearchCV, plus the risk of the choice."""
+"""`HonestSearchCV`: a grid search like GridSearchCV that also reports the risk of its choice."""
 
 from __future__ import annotations
 
@@ -21,18 +21,23 @@ from truerisk.estimation.problem import Problem, with_checks
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
-from truerisk.search.as_given import as_given
-from truerisk.search.cv_results import chosen_by, own_warning, rate_settings, say_fits
-from truerisk.search.door import load_part, open_store
-from truerisk.search.search_problem import (
-    Routed,
-    check_race,
-    check_words,
-    problem_of_search,
-    route,
-    router,
+from truerisk.search.as_given import compare_with_untuned
+from truerisk.search.cv_results import (
+    choose_by_function,
+    print_fits,
+    rate_settings,
+    without_fit_warnings,
 )
-from truerisk.search.tuned_model import LossScorer, Missing, TunedModel
+from truerisk.search.door import load_module, open_store
+from truerisk.search.search_problem import (
+    FitArguments,
+    check_parameters,
+    check_race,
+    problem_of_search,
+    router,
+    sort_fit_arguments,
+)
+from truerisk.search.tuned_model import LossScorer, MissingAttribute, TunedModel
 
 _NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
 _NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
@@ -171,18 +176,18 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     ({'max_depth': 4}, True)
     """
 
-    risk_ = Missing[RiskEstimate](*_NO_OUTER)
-    optimism_ = Missing[float | None](*_NO_OUTER)
-    outer_ = Missing[tuple[OuterFold, ...]](*_NO_OUTER, of_grid=True)
-    scores_ = Missing[dict[str, RiskEstimate]](*_NO_OUTER)
-    stability_ = Missing[Stability](*_NO_OUTER, of_grid=True)
-    curve_ = Missing[RiskCurve](*_NO_OUTER, of_grid=True)
-    best_estimator_ = Missing[Any](*_NO_REFIT)
-    kept_ = Missing[Fits]("store=None", "keeps no fits", "store='search.db'")
+    risk_ = MissingAttribute[RiskEstimate](*_NO_OUTER)
+    optimism_ = MissingAttribute[float | None](*_NO_OUTER)
+    outer_ = MissingAttribute[tuple[OuterFold, ...]](*_NO_OUTER, of_grid=True)
+    scores_ = MissingAttribute[dict[str, RiskEstimate]](*_NO_OUTER)
+    stability_ = MissingAttribute[Stability](*_NO_OUTER, of_grid=True)
+    curve_ = MissingAttribute[RiskCurve](*_NO_OUTER, of_grid=True)
+    best_estimator_ = MissingAttribute[Any](*_NO_REFIT)
+    kept_ = MissingAttribute[Fits]("store=None", "keeps no fits", "store='search.db'")
 
-    # within a bootstrap sample, `fit` gets the numbers of the rows as groups
+    # Within a bootstrap sample, `fit` gets the row numbers as groups, so copies stay together.
     copies_as_groups = True
-    _is_honest_search = True  # lower packages recognise the class by this mark
+    _is_honest_search = True  # Lower packages recognise the class by this attribute.
 
     @refuses_old_names
     def __init__(
@@ -285,22 +290,23 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         self._forget()
-        check_words(self)
-        routed = route(self, X, groups, params, time, block)
+        check_parameters(self)
+        routed = sort_fit_arguments(self, X, groups, params, time, block)
         try:
-            fitted = self._fitted(y, routed)
+            fitted_search = self._fitted(y, routed)
         except BaseException:
-            self._forget()  # A failed fit leaves no results of an earlier fit.
+            # A failed fit leaves no results of an earlier fit.
+            self._forget()
             raise
         if self.checks:
             warn_of_findings(self.findings_)
-        return fitted
+        return fitted_search
 
-    def _fitted(self, y: Any, routed: Routed) -> Self:
+    def _fitted(self, y: Any, routed: FitArguments) -> Self:
         self.row_columns_ = routed.names
         is_alone = self.param_grid is None and self.n_iter is None
         if is_alone and has_best_params(self.estimator):
-            attributes = load_part("fit-given")(self, y, routed)
+            attributes = load_module("fit-given")(self, y, routed)
             if attributes is not None:
                 for name, value in attributes.items():
                     setattr(self, name, value)
@@ -308,106 +314,134 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         problem, self.multimetric_ = problem_of_search(self, y, routed)
         select_by, testing = problem.select_by, problem.testing
         assert select_by is not None
-        forward = select_by.goes_forward and (testing is None or testing.goes_forward)
-        problem = with_checks(problem, self.checks, forward=forward)
-        # This is checked before the fits of the search, which may not need such a matrix.
+        goes_forward = select_by.goes_forward and (testing is None or testing.goes_forward)
+        problem = with_checks(problem, self.checks, goes_forward=goes_forward)
+        # This check comes before the fits of the search, which may not need such a large matrix.
         if self.refit:
             refuse_too_large(problem.family, problem.data)
         check_race(select_by, self.error_score, return_train_score=self.return_train_score)
-        trained = {"trained": self.return_train_score}
-        named = {problem.family.name: problem}
-        with reuse_connections(), open_store(self.store, named, kind="search") as stored:
-            fit_store, tried = None if stored is None else stored.fit_store, None
+        training_score_option = {"trained": self.return_train_score}
+        problems_by_name = {problem.family.name: problem}
+        with (
+            reuse_connections(),
+            open_store(self.store, problems_by_name, kind="search") as stored_search,
+        ):
+            fit_store, timed_search = (
+                None if stored_search is None else stored_search.fit_store,
+                None,
+            )
             if self.time_limit is not None:
-                try_in_time, limits = load_part("try-in-time"), {"refit": bool(self.refit)}
-                with own_warning(self.error_score):
-                    tried = try_in_time(problem, self.time_limit, stored, **limits, **trained)
-                problem = tried.problem
+                try_in_time, time_options = load_module("try-in-time"), {"refit": bool(self.refit)}
+                with without_fit_warnings(self.error_score):
+                    timed_search = try_in_time(
+                        problem,
+                        self.time_limit,
+                        stored_search,
+                        **time_options,
+                        **training_score_option,
+                    )
+                problem = timed_search.problem
             with stage("tuning"):
                 selected, results = rate_settings(
                     problem,
                     error_score=self.error_score,
                     several=self.multimetric_,
-                    known=() if tried is None else tried.tuning,
+                    known=() if timed_search is None else timed_search.tuning,
                     fit_store=fit_store,
-                    **trained,
+                    **training_score_option,
                 )
-                selected = selected if tried is None else tried.tuned(selected)
-                say_fits(selected, results, self.verbose)
+                selected = selected if timed_search is None else timed_search.tuned(selected)
+                print_fits(selected, results, self.verbose)
                 self._keep_selection(selected, results)
-            if stored is not None:
-                stored.warn_of_another()
+            if stored_search is not None:
+                stored_search.warn_of_another()
             if testing is not None:
                 with stage("honest risk"):
-                    known = [selected.answers] if tried is None else tried.known_answers(selected)
-                    requested = replace(problem, calibrated=True)
-                    tested = compute(requested, testing, known=known, fit_store=fit_store)
-                    tested = tested if tried is None else tried.tested(tested)
-                    self._keep_risk(problem, selected, tested)
-            found = [*problem.findings]
+                    known_answers = (
+                        [selected.answers]
+                        if timed_search is None
+                        else timed_search.known_answers(selected)
+                    )
+                    calibrated_problem = replace(problem, calibrated=True)
+                    testing_run = compute(
+                        calibrated_problem, testing, known=known_answers, fit_store=fit_store
+                    )
+                    testing_run = (
+                        testing_run if timed_search is None else timed_search.tested(testing_run)
+                    )
+                    self._keep_risk(problem, selected, testing_run)
+            findings = [*problem.findings]
             if testing is not None:
-                found += all_findings(self.risk_)
-            found += all_findings(self.selected_risk_)
-            self.findings_ = tuple(dict.fromkeys(found))
-            if stored is not None:
-                self.kept_ = stored.fits
+                findings += all_findings(self.risk_)
+            findings += all_findings(self.selected_risk_)
+            self.findings_ = tuple(dict.fromkeys(findings))
+            if stored_search is not None:
+                self.kept_ = stored_search.fits
         if self.refit:
-            started = perf_counter()
+            start_time = perf_counter()
             self.best_estimator_ = problem.fitted(self.best_index_)
-            self.refit_time_ = perf_counter() - started
+            self.refit_time_ = perf_counter() - start_time
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
         self.n_splits_ = selected.plan.n_questions
         return self
 
     def _forget(self) -> None:
-        """Delete the results of an earlier fit, since a later one may not compute all of them."""
+        """Delete the results of an earlier fit, since a later fit may not compute all of them."""
         for name in list(vars(self)):
             if name.endswith("_") and not name.startswith("__"):
                 delattr(self, name)
 
-    def _keep_selection(self, selected: Computed, results: dict[str, Any]) -> None:
-        curve, problem = curve_of(selected), selected.problem
+    def _keep_selection(self, tuning_run: Computed, results: dict[str, Any]) -> None:
+        curve, problem = curve_of(tuning_run), tuning_run.problem
         if callable(self.refit):
-            curve = chosen_by(self.refit, curve, results)
+            curve = choose_by_function(self.refit, curve, results)
         self.curve_ = curve
         self.loss_ = problem.loss
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
-        chosen = curve[curve.best]
-        # the only interval at this place accounts for the choice
+        chosen_risk = curve[curve.best]
+        # The only interval that can be requested for this risk accounts for the choice.
         if len(curve) > 1 and problem.interval is None:
-            chosen = replace(chosen, best_of=len(curve))
-        self.selected_risk_ = chosen
-        if not callable(self.refit):  # a callable may choose another than the best score
-            value = _value_of(chosen, "the only candidate has a failed fit")
-            is_score = chosen.greater_is_better
+            chosen_risk = replace(chosen_risk, best_of=len(curve))
+        self.selected_risk_ = chosen_risk
+        # A callable `refit` may choose another candidate than the one with the best score.
+        if not callable(self.refit):
+            value = _value_of(chosen_risk, "the only candidate has a failed fit")
+            is_score = chosen_risk.greater_is_better
             self.best_score_ = value if is_score else float(problem.loss.score(value))
         self.cv_results_ = results
         classes = problem.data.classes
         self.scorer_ = LossScorer(problem.loss, classes)
         if self.multimetric_:
-            self.scorer_ = {n: LossScorer(loss, classes) for n, loss in problem.by_name.items()}
+            self.scorer_ = {
+                score_name: LossScorer(loss, classes)
+                for score_name, loss in problem.by_name.items()
+            }
 
-    def _keep_risk(self, problem: Problem, selected: Computed, tested: Computed) -> None:
-        procedure = procedure_of(tested)
-        assert procedure is not None  # the method tests a procedure, so that there is a risk
+    def _keep_risk(self, problem: Problem, tuning_run: Computed, testing_run: Computed) -> None:
+        procedure = procedure_of(testing_run)
+        assert procedure is not None  # The method tests a procedure, so there is a risk.
         _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
-        usual_setting = as_given(problem, selected, self.curve_, tested, procedure)
+        untuned = compare_with_untuned(problem, tuning_run, self.curve_, testing_run, procedure)
         notes = procedure.notes
         if len(self.curve_) > 1:
-            what = f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
-            first = (f"{what}; not of one setting", *notes[:1])
-            if usual_setting is not None and usual_setting.suffices(self.confidence_level):
-                first = (*first, f"tuning is not shown to help: {usual_setting}")
-            notes = (*first, *notes[1:])
+            note_of_procedure = (
+                f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
+            )
+            first_notes = (f"{note_of_procedure}; not of one setting", *notes[:1])
+            if untuned is not None and untuned.suffices(self.confidence_level):
+                first_notes = (*first_notes, f"tuning is not shown to help: {untuned}")
+            notes = (*first_notes, *notes[1:])
         self.risk_ = replace(procedure, notes=notes)
         self.scores_ = dict(procedure.scores)
-        chosen = self.selected_risk_
-        comparable = chosen.scoring == procedure.scoring and chosen.pooled == procedure.pooled
-        gap = procedure.scale.optimism_of(procedure.value, chosen.value)
-        self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
-        self.outer_ = outer_folds(problem, tested)
+        chosen_risk = self.selected_risk_
+        is_comparable = (
+            chosen_risk.scoring == procedure.scoring and chosen_risk.pooled == procedure.pooled
+        )
+        optimism = procedure.scale.optimism_of(procedure.value, chosen_risk.value)
+        self.optimism_ = optimism if is_comparable and len(self.curve_) > 1 else None
+        self.outer_ = outer_folds(problem, testing_run)
         self.stability_ = stability_of(self.outer_, self.best_index_, problem.family)
 
     def to_metrics(self) -> dict[str, float]:
@@ -452,20 +486,23 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     # -- scikit-learn -------------------------------------------------------------------------
 
     def _repr_html_inner(self) -> str:
-        """Return the notebook view: the honest risk, if known, above scikit-learn's diagram."""
+        """Return the notebook view: findings, honest risk if known, and scikit-learn's diagram."""
         diagram: str = super()._repr_html_inner()
-        fitted = vars(self)
-        found = [[f.severity, f.sentence, f.remedy] for f in fitted.get("findings_", ())]
-        if found:
+        attributes = vars(self)
+        finding_rows = [
+            [finding.severity, finding.sentence, finding.remedy]
+            for finding in attributes.get("findings_", ())
+        ]
+        if finding_rows:
             head = ["severity", "what", "what to do"]
-            diagram = tables.Block("Findings", head, found).html + diagram
-        if "risk_" not in fitted:
+            diagram = tables.Block("Findings", head, finding_rows).html + diagram
+        if "risk_" not in attributes:
             return diagram
-        shown = [("honest", risk) for risk in (self.risk_, *self.scores_.values())]
-        if "selected_risk_" in fitted:
-            shown.append(("selected, which flatters:", self.selected_risk_))
+        labelled_risks = [("honest", risk) for risk in (self.risk_, *self.scores_.values())]
+        if "selected_risk_" in attributes:
+            labelled_risks.append(("selected, which flatters:", self.selected_risk_))
         rows = []
-        for label, risk in shown:
+        for label, risk in labelled_risks:
             name = f"{label} {risk.scale.name_for(risk.named_scoring)}"
             rows.append([name, formats.risk(risk.value), str(risk.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
@@ -486,9 +523,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         return router(self)
 
 
-def _value_of(estimate: RiskEstimate, otherwise: str) -> float:
-    """Return the value of an estimate; refuse one that has no value because a fit failed."""
+def _value_of(estimate: RiskEstimate, message: str) -> float:
+    """Return the value of an estimate; raise Refusal if it has none because a fit failed."""
     if estimate.value is None:
         failure = next((note for note in estimate.notes if "failed" in note), "")
-        raise Refusal(f"{otherwise}, so there is no risk. {failure}".strip())
+        raise Refusal(f"{message}, so there is no risk. {failure}".strip())
     return estimate.value

@@ -1,4 +1,4 @@
-"""Check the parameters of a search, and combine them with its rows into a problem."""
+"""Checks of a search's parameters, and their combination with the rows into a problem."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import check_flag, is_number, mention, shown
+from truerisk.core.arguments import check_flag, is_number, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.family import Family, of_survival, refuse_no_estimator
+from truerisk.core.family import Family, is_survival_model, refuse_no_estimator
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import usual_score
+from truerisk.core.identity import standard_score_name
 from truerisk.data.data import Data, TaskWord, take_named_columns
 from truerisk.engines.generic import Generic
 from truerisk.estimation.problem import (
@@ -25,49 +25,51 @@ from truerisk.estimation.problem import (
     settings_seed,
 )
 from truerisk.losses.loss import Loss
-from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
+from truerisk.losses.loss_words import are_several, scorer_losses, scores_by_name, split_scoring
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method, default_name, fold_means, is_of_scikit_learn
-from truerisk.search.door import check_store, load_part
+from truerisk.search.door import check_store, load_module
 
 
-def problem_of_search(search: Any, y: Any, routed: Routed) -> tuple[Problem, bool]:
-    """Return the problem of a search, and whether its `scoring` contains several scores.
+def problem_of_search(search: Any, y: Any, routed: FitArguments) -> tuple[Problem, bool]:
+    """Return the estimation problem of a search, and True if its `scoring` has several scores.
 
     `n_iter` settings are drawn once, before any row is seen. If `cv` is given as in GridSearchCV,
     they are those of RandomizedSearchCV with this seed.
     """
     scoring = scoring_of(search)
-    # read once, because a Generator returns a different seed each time
+    # The seed is read once, because a Generator returns another seed each time.
     seed = as_seed(search.random_state)
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
         family = Family.from_grid(model, grid)
     else:
-        drawn_as = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
-        family = Family.drawn(model, grid, search.n_iter, drawn_as)
-    scored = by_scoring(scoring, search.refit)[0] is not None and not makes_predictions(model)
-    task: TaskWord = "other" if scored else family.task
+        drawing_seed = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
+        family = Family.drawn(model, grid, search.n_iter, drawing_seed)
+    uses_own_score = split_scoring(scoring, search.refit)[0] is not None and not makes_predictions(
+        model
+    )
+    task: TaskWord = "other" if uses_own_score else family.task
     data = Data.check(routed.X, y, task=task, as_given=family.takes_y_as_given, **routed.rows)
     function = search.scoring
-    if callable(function) and (each := load_part("scores-of-function")(function, data)):
-        check_chooser(search.refit, each)
-        scoring = each
+    if callable(function) and (single_scores := load_module("scores-of-function")(function, data)):
+        check_refit_name(search.refit, single_scores)
+        scoring = single_scores
     options = {"sample_weight": routed.rows["sample_weight"], "fit_params": routed.fit}
     problem = problem_of(search, data, family, scoring, seed=seed, **options)
     refuse_unrated_class(problem)
-    usual = default_name(data)
-    select_by, testing = compared_by(search, usual), None
+    default_method = default_name(data)
+    select_by, testing = comparison_method(search, default_method), None
     if search.outer is not None:
-        testing = testing_method(search.outer, select_by, usual)
+        testing = testing_method(search.outer, select_by, default_method)
     return replace(problem, select_by=select_by, testing=testing), are_several(scoring)
 
 
 def problem_of(
     search: Any, data: Data, family: Family, scoring: Any, *, seed: int, **fit_options: Any
 ) -> Problem:
-    """Return the problem of a family on checked rows, with the options of a search."""
+    """Return the estimation problem of a family on checked rows, with the options of a search."""
     return problem_on(
         data,
         family,
@@ -85,11 +87,11 @@ def problem_of(
 
 
 @frozen
-class Routed:
-    """The arguments of `fit`, sorted into the table, row attributes and fit parameters.
+class FitArguments:
+    """Arguments of `fit`, sorted into the table X, attributes of its rows, and fit parameters.
 
-    `rows` are the groups, weights, times and places of the rows. `names` are the columns of X that
-    were named for them, which `X` does not contain.
+    `rows` holds the groups, weights, times and places of the rows. `names` holds the columns of X
+    that were named as such attributes; they are removed from `X`.
     """
 
     X: Any
@@ -98,45 +100,45 @@ class Routed:
     names: tuple[str, ...]
 
 
-def route(
+def sort_fit_arguments(
     search: Any, X: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
-) -> Routed:
-    """Sort the arguments of `fit`, and look up the columns of X that are named.
+) -> FitArguments:
+    """Sort the arguments of `fit`, and look up columns of X that are given by name.
 
-    Times and places belong to the search itself and are not passed to estimators or splitters.
+    Times and places are used by the search itself and are not passed to estimators or splitters.
     """
     from sklearn import get_config
 
-    fit = {name: value for name, value in params.items() if value is not None}
+    fit = {name: argument for name, argument in params.items() if argument is not None}
     if get_config()["enable_metadata_routing"]:
         from sklearn.utils.metadata_routing import process_routing
 
-        offered = fit if groups is None else {**fit, "groups": groups}
-        fit = dict(process_routing(search, "fit", **offered).estimator.fit) if offered else {}
-    weight = fit.pop("sample_weight", None)
-    rows = {"groups": groups, "sample_weight": weight, "time": time, "block": block}
+        metadata = fit if groups is None else {**fit, "groups": groups}
+        fit = dict(process_routing(search, "fit", **metadata).estimator.fit) if metadata else {}
+    sample_weight = fit.pop("sample_weight", None)
+    rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     X, rows, names = take_named_columns(X, rows, models=[search.estimator])
-    return Routed(X, rows, fit, names)
+    return FitArguments(X, rows, fit, names)
 
 
 def router(search: Any) -> Any:
-    """Route fit parameters of `fit` to the estimator, and groups to both splitting loops."""
+    """Return the metadata router: fit parameters for the estimator, groups for both splitters."""
     from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
 
-    own = MetadataRequest(owner=type(search).__name__)
+    own_request = MetadataRequest(owner=type(search).__name__)
     for name in ("time", "block"):
-        own.fit.add_request(param=name, alias=True)
-    mapped = MetadataRouter(owner=type(search).__name__).add(
+        own_request.fit.add_request(param=name, alias=True)
+    metadata_router = MetadataRouter(owner=type(search).__name__).add(
         estimator=search.estimator,
         method_mapping=MethodMapping().add(caller="fit", callee="fit"),
     )
-    mapped.add_self_request(own)
+    metadata_router.add_self_request(own_request)
     for name in ("cv", "outer"):
-        mapped.add(
+        metadata_router.add(
             **{name: _splitter_request(getattr(search, name))},
             method_mapping=MethodMapping().add(caller="fit", callee="split"),
         )
-    return mapped
+    return metadata_router
 
 
 def _splitter_request(method: Any) -> Any:
@@ -151,28 +153,28 @@ def _splitter_request(method: Any) -> Any:
 
 
 def scoring_of(search: Any) -> Any:
-    """Return the scoring of a search; None stands for the default loss of its data.
+    """Return the scoring of a search; None stands for the default loss for its data.
 
-    If the search names no scoring, the estimator's own score is used in two cases: if it makes no
-    predictions, and if `cv` is given as in GridSearchCV and the class has a score of another kind.
+    If the search has no `scoring`, the estimator's own score is used in two cases: if it makes no
+    predictions, and if `cv` is given as in GridSearchCV and the class has a nonstandard score.
     """
     model = search.estimator
     if search.scoring is not None or not hasattr(model, "score"):
         return search.scoring
     if not makes_predictions(model):
         return own_score(model)
-    is_own = is_of_scikit_learn(search.cv) and usual_score(model) is None
-    return own_score(model) if is_own else None
+    uses_own_score = is_of_scikit_learn(search.cv) and standard_score_name(model) is None
+    return own_score(model) if uses_own_score else None
 
 
-def compared_by(search: Any, usual: str) -> Method:
-    """Return the method by which settings are compared.
+def comparison_method(search: Any, default_method: str) -> Method:
+    """Return the method by which candidates are compared.
 
     Losses of rows are means over folds, as in GridSearchCV, unless a Method defines another
     average. Scores of whole test sets are always means over folds, unless their name ends in "
     pooled".
     """
-    method = as_method(usual if search.cv is None else search.cv)
+    method = as_method(default_method if search.cv is None else search.cv)
     if isinstance(method, Procedure) and not method.shares_folds:
         raise Refusal(
             f"{mention('cv', method.name)} tests what was tuned inside, and rates no setting on "
@@ -183,7 +185,7 @@ def compared_by(search: Any, usual: str) -> Method:
 
 
 def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
-    """Refuse options that need the fits that a race saves."""
+    """Raise BadArgument for options that need the fits that a race saves."""
     if not select_by.spares_fits:
         return
     if return_train_score:
@@ -199,7 +201,7 @@ def check_race(select_by: Method, error_score: Any, *, return_train_score: bool)
 
 
 def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
-    """Return the engine; if a score replaces failing fits, it continues after a failure."""
+    """Return the engine; if `error_score` replaces failing fits, it continues after a failure."""
     if isinstance(error_score, str) and error_score == "raise":
         return engine
     if not is_number(error_score):
@@ -223,8 +225,8 @@ def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
     )
 
 
-def check_words(search: Any) -> None:
-    """Refuse parameters that are invalid whatever the data."""
+def check_parameters(search: Any) -> None:
+    """Raise an error for parameters that are invalid whatever the data are."""
     refuse_no_estimator(search.estimator)
     _check_refit(search.refit, search.scoring, search.outer)
     check_flag("return_train_score", search.return_train_score)
@@ -242,7 +244,7 @@ def check_words(search: Any) -> None:
 
 
 def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
-    """Refuse a `refit` that is invalid, or impossible with this scoring and outer splits."""
+    """Raise BadArgument if `refit` is invalid, or impossible with this scoring and outer method."""
     if callable(refit):
         if outer is not None:
             raise BadArgument(
@@ -251,9 +253,10 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
                 f"well, or {mention('outer', None)}."
             )
     elif are_several(scoring):
-        check_chooser(refit, named(scoring))
+        check_refit_name(refit, scores_by_name(scoring))
     elif callable(scoring) and isinstance(refit, str):
-        return  # A function may return several scores, which are checked when it is called.
+        # A function may return several scores, which are checked when it is called.
+        return
     elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
         raise BadArgument(
             f"{mention('refit', refit)}: use True, False, or a function that gives the number of a "
@@ -261,28 +264,29 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
         )
 
 
-def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
-    """Refuse a `refit` that is none of several scores; True and False let the first one choose."""
+def check_refit_name(refit: Any, names: Mapping[str, Any]) -> None:
+    """Raise BadArgument if `refit` names none of the scores; for a bool the first score chooses."""
     if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in names):
         raise BadArgument(
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
             f"callable to refit what it chooses: {mention('refit', refit)} is none of the scores "
-            f"{shown(list(names))}. Name the one that chooses, or leave refit out, so that the "
+            f"{repr_on_one_line(list(names))}. Name the one that chooses, or leave refit out, so "
+            "that the "
             f"first one, {next(iter(names))!r}, does."
         )
 
 
 def own_score(estimator: Any) -> Loss:
-    """Return the estimator's own `score` as a loss."""
+    """Return the estimator's own `score` method as a loss."""
     from sklearn.metrics import check_scoring
 
-    loss: Loss = scorer_losses().OwnScore(check_scoring(estimator), "own score")
+    loss: Loss = scorer_losses().NegativeScore(check_scoring(estimator), "own score")
     return loss
 
 
 def makes_predictions(estimator: Any) -> bool:
-    """Return True if the predictions of an estimator can be compared with y."""
+    """Return True if the estimator predicts values that can be compared with y."""
     from sklearn.base import is_classifier, is_regressor
 
-    last = Family(estimator).last
-    return bool(is_classifier(estimator) or is_regressor(estimator) or of_survival(last))
+    learner = Family(estimator).last
+    return bool(is_classifier(estimator) or is_regressor(estimator) or is_survival_model(learner))

@@ -1,4 +1,4 @@
-"""Treat each score of a function that returns a dict of scores as a scorer of its own."""
+"""Scorers for a function that returns a dict of scores: each score becomes a scorer of its own."""
 
 from __future__ import annotations
 
@@ -12,45 +12,47 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.losses.loss_words import named
+from truerisk.losses.loss_words import scores_by_name
 from truerisk.losses.scorer_losses import perfect_rule
 
 
-def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
-    """Return the scores of a function that returns a dict, or {} if it returns a number.
+def scorers_of_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
+    """Return one scorer for each score of a function that returns a dict, or {} if it returns none.
 
-    The function is called with a rule that predicts y itself; if that fails, it has one score.
+    The function is called once with a rule that predicts y itself. If that call fails, or returns a
+    number, the function has a single score.
     """
     rows = np.arange(data.n_rows)[:, None]
     try:
-        with warnings.catch_warnings():  # warnings about the probing rule are not the user's
+        # Warnings about this artificial rule are not shown to the user.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = function(perfect_rule(data), rows, *data.targets(data.y))
+            scores = function(perfect_rule(data), rows, *data.targets(data.y))
     except BaseException as error:  # A user's function may raise anything.
         if not is_failure(error):
             raise
         return {}
-    if not isinstance(found, Mapping):
+    if not isinstance(scores, Mapping):
         return {}
-    whole = _Remembered(function)
-    return {name: _OneOf(whole, name) for name in named(list(found))}
+    cached_function = _CachedFunction(function)
+    return {name: _EntryScorer(cached_function, name) for name in scores_by_name(list(scores))}
 
 
-def one_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def scorer_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return one of the scores of a function that returns a dict of scores, as a scorer."""
-    return _OneOf(_Remembered(function), name)
+    return _EntryScorer(_CachedFunction(function), name)
 
 
 @dataclass
-class _Remembered:
-    """A function that is called once for all scores of one model on one test set."""
+class _CachedFunction:
+    """Scoring function that is called once for all its scores of one model on one test set."""
 
     function: Callable[..., Any]
     last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
 
-    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
+    def __call__(self, model: Any, X: Any, *further_arguments: Any, **options: Any) -> Any:
         if self.last is None or self.last[0] is not model or self.last[1] is not X:
-            self.last = model, X, self.function(model, X, *more, **options)
+            self.last = model, X, self.function(model, X, *further_arguments, **options)
         return self.last[2]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -58,15 +60,15 @@ class _Remembered:
 
 
 @frozen
-class _OneOf:
-    """One score of a function that returns several."""
+class _EntryScorer:
+    """Scorer that returns one entry of a function's dict of scores."""
 
-    whole: _Remembered
+    whole: _CachedFunction
     name: str
 
     @property
     def __name__(self) -> str:
         return self.name
 
-    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
-        return self.whole(model, X, *more, **options)[self.name]
+    def __call__(self, model: Any, X: Any, *further_arguments: Any, **options: Any) -> Any:
+        return self.whole(model, X, *further_arguments, **options)[self.name]

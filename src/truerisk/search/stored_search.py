@@ -1,4 +1,4 @@
-"""`store`: a file that stores the fits of a search, so that an interrupted search can continue."""
+"""`store`: a file that keeps the fits of a search, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from truerisk.estimation.problem import Problem
 
 @frozen(eq=False)
 class StoredSearch:
-    """The open store of a search; engines store their fits through the `fit_store`."""
+    """Open store of a search; engines store their fits through the `fit_store`."""
 
     fit_store: Any
     path: Path
 
     @property
     def fits(self) -> Fits:
-        """The numbers of fits that were found in the store and added to it."""
+        """Numbers of fits that were found in the store and that were added to it."""
         return Fits(self.fit_store.n_found, self.fit_store.n_added)
 
     def part(self, family: Family, of: Family, candidates: slice) -> None:
-        """Announce a part of the settings, so that its fits are stored under the whole search."""
-        self.fit_store.part(family, of, candidates)
+        """Store the fits of a family of some candidates under the key of the whole search."""
+        self.fit_store.register_candidates(family, of, candidates)
 
     def warn_of_another(self) -> None:
         """Warn if the store holds fits, but none of this search."""
@@ -47,15 +47,17 @@ class StoredSearch:
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Raise if no file can be stored there, or if a later run would not find the same fits."""
-    place = store_of(store, example="search.db")
-    named = mention("store", str(place), repr(str(place)))
-    if place.is_dir():
-        raise BadArgument(f"{named} is a folder: name a file, such as 'search.db'.")
-    if not place.parent.is_dir():
-        raise BadArgument(f"{named}: there is no folder {str(place.parent)!r}; make it first.")
-    if not os.access(place if place.exists() else place.parent, os.W_OK):
-        raise BadArgument(f"{named} cannot be written: name a file that can.")
+    """Raise BadArgument if the store cannot be a file, or if a later run would make other fits."""
+    path = store_of(store, example="search.db")
+    path_mention = mention("store", str(path), repr(str(path)))
+    if path.is_dir():
+        raise BadArgument(f"{path_mention} is a folder: name a file, such as 'search.db'.")
+    if not path.parent.is_dir():
+        raise BadArgument(
+            f"{path_mention}: there is no folder {str(path.parent)!r}; make it first."
+        )
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise BadArgument(f"{path_mention} cannot be written: name a file that can.")
     if random_state is None:
         raise BadArgument(
             f"{mention('random_state', None)} draws other folds in every run, which would find no "
@@ -68,19 +70,19 @@ def check_store(store: Any, random_state: Any) -> None:
 def open_store(
     store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
 ) -> Iterator[StoredSearch]:
-    """Open or create the store of fits; refuse a learner whose fits cannot be told apart by a key.
+    """Open or create the store of fits; raise an error if a learner's fits cannot be identified.
 
-    `problems` holds the learners by their names.
+    `problems` holds the estimation problems by the names of their learners.
     """
     check_present("truerisk.study.keeping")
-    from truerisk.study.keeping import keeping
+    from truerisk.study.keeping import open_fit_store
 
-    first = next(iter(problems.values()))
-    with keeping(
+    first_problem = next(iter(problems.values()))
+    with open_fit_store(
         store,
         {name: problem.family for name, problem in problems.items()},
-        scorers=[getattr(loss, "scorer", None) for loss in first.losses],
-        workers=workers_of(first.executor) or 1,
+        scorers=[getattr(loss, "scorer", None) for loss in first_problem.losses],
+        workers=workers_of(first_problem.executor) or 1,
         mixed_versions=mixed_versions,
         kind=kind,
     ) as fit_store:

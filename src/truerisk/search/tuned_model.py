@@ -14,15 +14,15 @@ from truerisk.contracts import Request
 from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data, without_columns
-from truerisk.engines.running.answering import answers_of
+from truerisk.engines.running.answering import predict_all_rows
 from truerisk.losses.loss import IN_TIME, Loss
 from truerisk.search.search_problem import makes_predictions
 
 Answering = TypeVar("Answering", bound=Callable[..., Any])
 
 
-def _best_has(method: Answering) -> Answering:
-    """Make a method available if the tuned estimator (or the given one, before fitting) has it."""
+def _available_if_best_has(method: Answering) -> Answering:
+    """Make a method available only if the tuned estimator has it; before fitting, the given one."""
 
     def check(search: TunedModel) -> bool:
         if "loss_" in vars(search):
@@ -34,7 +34,7 @@ def _best_has(method: Answering) -> Answering:
 
 
 class TunedModel:
-    """The methods of `best_estimator_`, as far as it has them."""
+    """Mixin with the methods of `best_estimator_`, as far as the estimator has them."""
 
     estimator: Any
     scoring: Any
@@ -48,10 +48,10 @@ class TunedModel:
         self._refuse_unfitted("the tuned model")
         return vars(self).get("search_", self.best_estimator_)
 
-    def _refuse_unfitted(self, what: str) -> None:
+    def _refuse_unfitted(self, subject: str) -> None:
         if not hasattr(self, "best_estimator_"):
             raise MissingResult(
-                f"this search was made with `refit=False`. {what} is available only after "
+                f"this search was made with `refit=False`. {subject} is available only after "
                 "refitting on the best parameters: use refit=True, or fit a model with "
                 "best_params_."
             )
@@ -59,12 +59,12 @@ class TunedModel:
     @property
     def classes_(self) -> np.ndarray:
         """Class labels of the refitted model, for classifiers."""
-        best = vars(self).get("best_estimator_")
-        if best is None or not hasattr(best, "classes_"):
+        best_estimator = vars(self).get("best_estimator_")
+        if best_estimator is None or not hasattr(best_estimator, "classes_"):
             raise AttributeError(
                 f"{type(self).__name__} has no classes_: it is not a classifier that was refitted."
             )
-        return np.asarray(best.classes_)
+        return np.asarray(best_estimator.classes_)
 
     @property
     def n_features_in_(self) -> int:
@@ -79,7 +79,7 @@ class TunedModel:
         """Return X without the columns that were named in `fit`, such as the groups."""
         return without_columns(X, vars(self).get("row_columns_", ()))
 
-    @_best_has
+    @_available_if_best_has
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions of the tuned model.
 
@@ -95,7 +95,7 @@ class TunedModel:
         """
         return self._tuned().predict(self._features_of(X))
 
-    @_best_has
+    @_available_if_best_has
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class probabilities of the tuned model.
 
@@ -111,7 +111,7 @@ class TunedModel:
         """
         return self._tuned().predict_proba(self._features_of(X))
 
-    @_best_has
+    @_available_if_best_has
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the log-probabilities of the tuned model.
 
@@ -127,7 +127,7 @@ class TunedModel:
         """
         return self._tuned().predict_log_proba(self._features_of(X))
 
-    @_best_has
+    @_available_if_best_has
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values of the tuned model.
 
@@ -143,7 +143,7 @@ class TunedModel:
         """
         return self._tuned().decision_function(self._features_of(X))
 
-    @_best_has
+    @_available_if_best_has
     def predict_survival_function(self, X: Any, **options: Any) -> Any:
         """Return the survival curves of the tuned model.
 
@@ -161,7 +161,7 @@ class TunedModel:
         """
         return self._tuned().predict_survival_function(self._features_of(X), **options)
 
-    @_best_has
+    @_available_if_best_has
     def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
         """Return the cumulative hazards of the tuned model.
 
@@ -179,7 +179,7 @@ class TunedModel:
         """
         return self._tuned().predict_cumulative_hazard_function(self._features_of(X), **options)
 
-    @_best_has
+    @_available_if_best_has
     def transform(self, X: Any) -> Any:
         """Transform X by the tuned model.
 
@@ -195,7 +195,7 @@ class TunedModel:
         """
         return self._tuned().transform(self._features_of(X))
 
-    @_best_has
+    @_available_if_best_has
     def inverse_transform(self, X: Any) -> Any:
         """Transform X back by the tuned model.
 
@@ -211,7 +211,7 @@ class TunedModel:
         """
         return self._tuned().inverse_transform(X)
 
-    @_best_has
+    @_available_if_best_has
     def score_samples(self, X: Any) -> np.ndarray:
         """Return the sample scores of the tuned model.
 
@@ -252,10 +252,11 @@ class TunedModel:
         model, X = self._tuned(), self._features_of(X)
         if self.scoring is None:
             return float(model.score(X, y))
-        if "search_" in vars(self):  # The scorers of a given search are for its own scores.
+        # The scorers of a given search compute only its own scores.
+        if "search_" in vars(self):
             return LossScorer(self.loss_, getattr(model, "classes_", None))(model, X, y)
         scorer = self.scorer_
-        if isinstance(scorer, dict):  # with several scores, the one that chose
+        if isinstance(scorer, dict):  # Of several scores, the one that chose the setting is used.
             if callable(self.refit):
                 raise MissingResult(
                     "a function chose the setting by several scores, and none of them is the "
@@ -270,26 +271,26 @@ class TunedModel:
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
-        tags.regressor_tags = deepcopy(inner.regressor_tags)
+        estimator_tags = get_tags(self.estimator)
+        tags.estimator_type = estimator_tags.estimator_type
+        tags.classifier_tags = deepcopy(estimator_tags.classifier_tags)
+        tags.regressor_tags = deepcopy(estimator_tags.regressor_tags)
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = False
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.pairwise = estimator_tags.input_tags.pairwise
+        tags.input_tags.sparse = estimator_tags.input_tags.sparse
+        tags.input_tags.allow_nan = estimator_tags.input_tags.allow_nan
         tags.array_api_support = False
         tags.target_tags.required = makes_predictions(self.estimator)
-        tags.target_tags.single_output = inner.target_tags.single_output
+        tags.target_tags.single_output = estimator_tags.target_tags.single_output
         return tags
 
 
 Result = TypeVar("Result")
 
 
-class Missing(Generic[Result]):
-    """Placeholder in a class for a result that `fit` may omit; reading it raises the reason.
+class MissingAttribute(Generic[Result]):
+    """Placeholder for a result that `fit` may omit; reading it raises an error with the reason.
 
     An instance that has the result hides the placeholder, which has no `__set__`. A result with
     `of_grid` does not exist if a search was given in place of a model and a grid.
@@ -303,7 +304,7 @@ class Missing(Generic[Result]):
         self.name = name
 
     @overload
-    def __get__(self, search: None, owner: type) -> Missing[Result]: ...
+    def __get__(self, search: None, owner: type) -> MissingAttribute[Result]: ...
     @overload
     def __get__(self, search: object, owner: type) -> Result: ...
     def __get__(self, search: Any, owner: type) -> Any:
@@ -326,7 +327,7 @@ class Missing(Generic[Result]):
 
 @frozen
 class LossScorer:
-    """A scorer of (model, X, y) like scikit-learn's, which returns the loss as a score."""
+    """Scorer like scikit-learn's, called with (model, X, y), which returns the loss as a score."""
 
     loss: Loss
     classes: Any
@@ -344,5 +345,5 @@ class LossScorer:
             task = "regression" if classes is None else "classification"
             data = Data(X, y, task, classes, codes)  # type: ignore[arg-type]
         request = Request(loss.response, getattr(loss, "scorer", None))
-        answers = np.asarray(answers_of(model, data, request))[None]
+        answers = np.asarray(predict_all_rows(model, data, request))[None]
         return float(loss.score(loss.of_set(data, np.arange(len(y)), answers, None)[0]))

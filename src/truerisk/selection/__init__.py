@@ -1,12 +1,12 @@
-"""Rules that choose one candidate from a risk curve, by their names."""
+"""Rules that choose one candidate from the estimated risks of all, and functions to name them."""
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import lazy
+from truerisk.core.registry import lazy_attributes
 from truerisk.selection.rules import Minimum, OneStandardError, as_rule, names, registry
 
 __all__ = ["Minimum", "OneStandardError", "as_rule", "names", "registry"]
 
 # A type checker would otherwise accept every name as an attribute of this module.
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy("truerisk.selection", __all__)
+    __getattr__, __dir__ = lazy_attributes("truerisk.selection", __all__)

@@ -1,4 +1,4 @@
-"""Rules that choose a candidate from a risk curve, and the registry of their names."""
+"""Rules that choose a candidate from the estimated risks of all, and the registry of the rules."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from truerisk.core.arguments import check_has_name, is_number, mention, refuse_c
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import Registry, lines_of
-from truerisk.results.interval import tied
+from truerisk.core.registry import Registry, entries_of_table
+from truerisk.results.interval import are_tied
 
 registry = Registry(
     "rule",
-    lines_of(
+    entries_of_table(
         "truerisk.selection",
         """
     min  rules:Minimum  the smallest risk, ties to the first
@@ -29,7 +29,7 @@ registry = Registry(
 
 
 def smallest(values: np.ndarray) -> float:
-    """Return the smallest risk among the candidates that have one."""
+    """Return the smallest risk, ignoring NaN (a fit failed); raise Refusal if all are NaN."""
     if np.isnan(values).all():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
     return float(np.nanmin(values))
@@ -40,8 +40,8 @@ class Minimum(Rule):
     """Rule that chooses the candidate with the smallest risk; ties go to the first in grid order.
 
     Two risks count as equal if their relative difference is below 1e-12. The difference is relative
-    so that the unit of y does not matter. Without this tolerance the order in which the fold risks
-    were added could decide, as it does in GridSearchCV.
+    so that the unit of y does not matter. Without this tolerance the order in which the risks of
+    the folds are added could decide, as it does in GridSearchCV.
 
     See Also
     --------
@@ -60,8 +60,8 @@ class Minimum(Rule):
 
     @override
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        least = smallest(values)
-        return int(np.flatnonzero(tied(values, least))[0])
+        smallest_risk = smallest(values)
+        return int(np.flatnonzero(are_tied(values, smallest_risk))[0])
 
 
 @frozen
@@ -108,20 +108,20 @@ class OneStandardError(Rule):
 
     @override
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        best = Minimum().choose(values, std_errors)
-        if np.isnan(std_errors[best]):
+        best_candidate = Minimum().choose(values, std_errors)
+        if np.isnan(std_errors[best_candidate]):
             if np.nanmin(values) == 0:
-                return self._simplest(tied(values, 0.0))
+                return self._simplest(are_tied(values, 0.0))
             raise Refusal(
                 "rule '1-se' needs a standard error and this method and loss give none; use "
                 f"{mention('rule', 'min')}, or a method with per-row losses such as '10-fold'. In "
                 "the order of time these are 'forward-5' and 'purged-5' where the losses of 100 "
                 "times or more tell how long they remember."
             )
-        return self._simplest(tied(values, values[best] + std_errors[best]))
+        return self._simplest(are_tied(values, values[best_candidate] + std_errors[best_candidate]))
 
-    def _simplest(self, good: np.ndarray) -> int:
-        return int(np.flatnonzero(good)[0 if self.simplest == "first" else -1])
+    def _simplest(self, is_acceptable: np.ndarray) -> int:
+        return int(np.flatnonzero(is_acceptable)[0 if self.simplest == "first" else -1])
 
 
 LARGER_IS_SIMPLER = {
@@ -149,42 +149,52 @@ SMALLER_IS_SIMPLER = {
     "n_estimators",
     "num_leaves",
 }
-"""Parameters of scikit-learn and boosting libraries, by the direction of simpler models."""
+"""Parameters of scikit-learn and boosting libraries whose smaller values give simpler models."""
 
 
 def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "last"]:
-    """Return which end of a grid holds its simplest setting.
+    """Return which end of a grid, "first" or "last", holds the simplest hyperparameter setting.
 
-    The answer is known if exactly one parameter varies and its name is listed above. Otherwise it
-    is "first".
+    The end is known if exactly one parameter varies and it is in LARGER_IS_SIMPLER or
+    SMALLER_IS_SIMPLER. Otherwise the result is "first".
 
     >>> simple_end([{"n_neighbors": 1}, {"n_neighbors": 9}]), simple_end([{"C": 1}, {"C": 9}])
     ('last', 'first')
     """
     names = {name for setting in candidates for name in setting}
-    varying = [name for name in names if len({repr(one.get(name)) for one in candidates}) > 1]
-    if len(varying) != 1:
+    varying_names = [
+        name
+        for name in names
+        if len({repr(setting_by_name.get(name)) for setting_by_name in candidates}) > 1
+    ]
+    if len(varying_names) != 1:
         return "first"
-    name = varying[0].rpartition("__")[2]
-    values: list[Any] = [one.get(varying[0]) for one in candidates]
+    name = varying_names[0].rpartition("__")[2]
+    values: list[Any] = [setting_by_name.get(varying_names[0]) for setting_by_name in candidates]
     if not all(is_number(value) for value in values):
         return "first"
-    rising, falling = (values == sorted(values, reverse=down) for down in (False, True))
-    larger, smaller = name in LARGER_IS_SIMPLER, name in SMALLER_IS_SIMPLER
-    return "last" if (rising and larger) or (falling and smaller) else "first"
+    is_rising, is_falling = (
+        values == sorted(values, reverse=descending) for descending in (False, True)
+    )
+    larger_is_simpler, smaller_is_simpler = name in LARGER_IS_SIMPLER, name in SMALLER_IS_SIMPLER
+    return (
+        "last"
+        if (is_rising and larger_is_simpler) or (is_falling and smaller_is_simpler)
+        else "first"
+    )
 
 
 def names() -> list[str]:
-    """Return the names that `rule=` accepts.
+    """Return the names of selection rules that the argument `rule=` accepts.
 
     Returns
     -------
     list of str
-        The names of the rules.
+        The names of the selection rules.
 
     See Also
     --------
-    as_rule : Return the rule with a name.
+    as_rule : Return the selection rule with a given name.
 
     Examples
     --------
@@ -196,7 +206,7 @@ def names() -> list[str]:
 
 
 def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
-    """Return the rule that the argument `rule=` stands for, given the settings of the grid.
+    """Return the selection rule that the argument `rule=` names, given the settings of the grid.
 
     Parameters
     ----------
@@ -208,7 +218,7 @@ def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
     Returns
     -------
     Rule
-        The rule.
+        The selection rule.
 
     See Also
     --------

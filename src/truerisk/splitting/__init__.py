@@ -1,5 +1,5 @@
 """Draw folds and held-out sets, stratified by class and keeping groups together.
 
-All modules but `in_time.py` take the data and a random generator and return fold numbers or labels
-for the rows. The methods make plans from them.
+All modules except `in_time.py` take the data and a random generator and return fold numbers or
+labels for the rows. The methods of risk estimation make plans from these.
 """

@@ -1,4 +1,4 @@
-"""Draw fold numbers for all rows: plain, stratified by class, or keeping groups together."""
+"""Draw fold numbers for all rows: unstratified, stratified by class, or keeping groups together."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from truerisk.data.data import Data
 
 
 def fold_numbers(
-    data: Data, folds: Any, k: int, repeats: int, rng: np.random.Generator, *, stratify: bool
+    data: Data, given_folds: Any, k: int, repeats: int, rng: np.random.Generator, *, stratify: bool
 ) -> list[np.ndarray]:
-    """Return the fold numbers of every repetition: the given ones, or drawn ones."""
-    if folds is not None:
-        # The user gives fold numbers for all rows, with shape `(n,)` or `(repeats, n)`. These data
-        # may be a subset of the rows.
-        labels = np.atleast_2d(np.asarray(folds))
-        if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
-            labels = labels[:, data.row_ids]
-        if labels.ndim != 2 or labels.shape[1] != data.n_rows:
+    """Return the fold numbers of every repetition: those that the user gave, or random ones."""
+    if given_folds is not None:
+        # The user gives fold numbers for all rows, with shape `(n,)` or `(repeats, n)`.
+        # The data of this call may be a subset of all rows.
+        fold_labels = np.atleast_2d(np.asarray(given_folds))
+        if data.row_ids is not None and fold_labels.shape[1] > data.row_ids.max():
+            fold_labels = fold_labels[:, data.row_ids]
+        if fold_labels.ndim != 2 or fold_labels.shape[1] != data.n_rows:
             raise BadData(
-                f"folds has shape {np.shape(folds)}; give a fold number for each of "
+                f"folds has shape {np.shape(given_folds)}; give a fold number for each of "
                 f"{data.n_rows} rows, or one such list per repetition."
             )
-        if any(len(np.unique(row)) < 2 for row in labels):
+        if any(len(np.unique(labels_of_repeat)) < 2 for labels_of_repeat in fold_labels):
             raise BadData("folds holds a single fold: nothing would be left to train on.")
-        return list(labels)
+        return list(fold_labels)
     return [draw_folds(data, k, rng, stratify=stratify) for _ in range(repeats)]
 
 
@@ -48,21 +48,24 @@ def draw_folds(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
             f"(n_samples={data.n_rows}): use fewer folds."
         )
-    # Warn once, for the whole data and not for each subset.
+    # Warn once for all rows, and not again for each subset of the rows.
     if strata is data.codes is not None and data.row_ids is None:
         counts = data.class_sizes
         rarest = int(counts.argmin())
         if counts[rarest] < k:
-            few = int((counts < k).sum())
-            others = f" (and {few - 1} more classes)" if few > 1 else ""
+            n_rare_classes = int((counts < k).sum())
+            more_classes = f" (and {n_rare_classes - 1} more classes)" if n_rare_classes > 1 else ""
             warn(
-                f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} folds{others}: "
+                f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} "
+                f"folds{more_classes}: "
                 "some folds hold none of it; use fewer folds or merge classes.",
                 TrueRiskWarning,
             )
-    order = rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
+    shuffled_rows = (
+        rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
+    )
     folds = np.empty(data.n_rows, dtype=np.int32)
-    folds[order] = rng.permutation(k)[np.arange(data.n_rows) % k]
+    folds[shuffled_rows] = rng.permutation(k)[np.arange(data.n_rows) % k]
     return folds
 
 
@@ -71,34 +74,38 @@ def shuffled_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
     Dealing them out to the folds in turn gives stratified folds.
     """
-    order = rng.permutation(len(strata))
-    return order[np.argsort(strata[order], kind="stable")]
+    shuffled_rows = rng.permutation(len(strata))
+    return shuffled_rows[np.argsort(strata[shuffled_rows], kind="stable")]
 
 
 def _grouped_folds(
     groups: np.ndarray, codes: np.ndarray, k: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Assign groups to folds, largest first, each where it worsens the balance least."""
-    names, member = np.unique(groups, return_inverse=True)
-    if k > len(names):
+    """Assign groups to folds, largest first, each to the fold where it worsens balance least."""
+    group_names, group_index = np.unique(groups, return_inverse=True)
+    if k > len(group_names):
         raise BadData(
-            f"{k} folds need at least {k} groups and there are {len(names)}: use fewer folds."
+            f"{k} folds need at least {k} groups and there are {len(group_names)}: use fewer folds."
         )
-    content = np.zeros((len(names), codes.max() + 1))
-    np.add.at(content, (member, codes), 1)
-    shuffled = rng.permutation(len(names))
-    order = shuffled[np.argsort(-content[shuffled].sum(axis=1), kind="stable")]
-    share = np.maximum(content.sum(axis=0), 1) / k
-    load = np.zeros((k, content.shape[1]))
-    taken = np.zeros(k, dtype=np.int64)
-    fold_of = np.empty(len(names), dtype=np.int32)
-    for position, group in enumerate(order):
-        grown = load + content[group]
-        cost = ((grown / share) ** 2 - (load / share) ** 2).sum(axis=1)
-        if len(order) - position <= int((taken == 0).sum()):
-            # Reserve the remaining groups for empty folds, so that every fold gets one.
-            cost[taken > 0] = np.inf
+    class_counts = np.zeros((len(group_names), codes.max() + 1))
+    np.add.at(class_counts, (group_index, codes), 1)
+    shuffled_groups = rng.permutation(len(group_names))
+    group_order = shuffled_groups[
+        np.argsort(-class_counts[shuffled_groups].sum(axis=1), kind="stable")
+    ]
+    target_counts = np.maximum(class_counts.sum(axis=0), 1) / k
+    fold_counts = np.zeros((k, class_counts.shape[1]))
+    groups_per_fold = np.zeros(k, dtype=np.int64)
+    fold_of = np.empty(len(group_names), dtype=np.int32)
+    for position, group in enumerate(group_order):
+        grown_counts = fold_counts + class_counts[group]
+        cost = ((grown_counts / target_counts) ** 2 - (fold_counts / target_counts) ** 2).sum(
+            axis=1
+        )
+        if len(group_order) - position <= int((groups_per_fold == 0).sum()):
+            # Reserve the remaining groups for empty folds, so that every fold gets a group.
+            cost[groups_per_fold > 0] = np.inf
         fold_of[group] = fold = int(cost.argmin())
-        load[fold] += content[group]
-        taken[fold] += 1
-    return fold_of[member]
+        fold_counts[fold] += class_counts[group]
+        groups_per_fold[fold] += 1
+    return fold_of[group_index]

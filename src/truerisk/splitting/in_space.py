@@ -1,4 +1,4 @@
-"""Folds that keep whole spatial blocks together, and the rows near a set of rows."""
+"""Draw folds that keep spatial blocks of rows whole, and find the rows near a set of rows."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ import numpy as np
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.data import Data
-from truerisk.data.places import USUAL_CELLS, grid_cells, joined, usual_side
+from truerisk.data.places import DEFAULT_N_CELLS, default_cell_side, grid_cells, join_labels
 from truerisk.splitting.folds import draw_folds
 
 
 def side_of(data: Data, size: float | None) -> float:
-    """Return the side of the grid cells: `size`, or that of 25 squares over the bounding box."""
+    """Return the side length of the grid cells: `size`, or by default that of about 25 squares.
+
+    About 25 squares of this side cover the bounding box of all rows.
+    """
     places = _places(data)
-    return float(size) if size is not None else usual_side(places, USUAL_CELLS)
+    return float(size) if size is not None else default_cell_side(places, DEFAULT_N_CELLS)
 
 
 def blocks_of(data: Data, size: float | None) -> np.ndarray:
-    """Return the block of each row: its label or its grid cell, with each group in one block."""
+    """Return each row's spatial block: its label or its grid cell, joined by groups."""
     if data.block is not None and data.places is None:
         if size is not None:
             raise BadArgument(
                 f"size={size} is the side of cells, and {mention('block')} holds labels, which "
                 "have none: leave size out, or give coordinates."
             )
-        assert data.groups is not None  # block labels were copied to the groups
+        assert data.groups is not None  # `Data` copies block labels to the groups.
         return data.groups
     places, side = _places(data), side_of(data, size)
     cells = grid_cells(places, side)
     if cells.max() == 0:
-        across = " × ".join(f"{extent:g}" for extent in np.ptp(places, axis=0))
+        extents = " × ".join(f"{extent:g}" for extent in np.ptp(places, axis=0))
         raise BadData(
             f"size={side:.15g} puts all {data.n_rows} rows into one block, for the places reach "
-            f"over {across}: give a smaller size."
+            f"over {extents}: give a smaller size."
         )
-    blocks = cells if data.groups is None else joined(cells, data.groups)
+    blocks = cells if data.groups is None else join_labels(cells, data.groups)
     if blocks.max() == 0:
         raise BadData(
             "groups tie all blocks together, each group reaching into the next block: no fold can "
@@ -49,7 +52,7 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
 def block_folds(
     data: Data, k: int, size: float | None, rng: np.random.Generator, *, stratify: bool
 ) -> np.ndarray:
-    """Draw one fold number per row, with whole blocks per fold and folds of about equal size."""
+    """Draw one fold number per row, keeping blocks whole and fold sizes about equal."""
     blocks = blocks_of(data, size)
     n_blocks = len(np.unique(blocks))
     if k > n_blocks:
@@ -61,19 +64,19 @@ def block_folds(
 
 
 def rows_within(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
-    """Return the other rows that lie within `radius` of one of these rows, in ascending order."""
+    """Return the rows outside a set that lie within `radius` of a row of the set, ascending."""
     from scipy.spatial import cKDTree
 
     places = _places(data)
-    others = np.setdiff1d(np.arange(data.n_rows), rows)
-    if not len(others):
-        return others
-    apart = cKDTree(places[rows]).query(places[others])[0]
-    return others[apart <= radius]
+    other_rows = np.setdiff1d(np.arange(data.n_rows), rows)
+    if not len(other_rows):
+        return other_rows
+    distances = cKDTree(places[rows]).query(places[other_rows])[0]
+    return other_rows[distances <= radius]
 
 
 def _places(data: Data) -> np.ndarray:
-    """Return the coordinates; raise an error that says why if there are none."""
+    """Return the coordinates of the rows, or raise an error that says why there are none."""
     if data.places is not None:
         return data.places
     if data.block is None:

@@ -1,4 +1,4 @@
-"""Splits in the order of time: forward splits with a rolling origin, and purged blocks."""
+"""Split rows in the order of time: forward splits with a rolling origin, and purged folds."""
 
 from __future__ import annotations
 
@@ -28,39 +28,46 @@ def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> l
     training set.
     """
     times = times_of(data)
-    pause = as_span(gap, data.time, "gap")
-    starts = _starts(times, k, None if horizon is None else as_span(horizon, data.time, "horizon"))
-    length = None if window is None else as_span(window, data.time, "window")
+    gap_span = as_span(gap, data.time, "gap")
+    start_times = _starts(
+        times, k, None if horizon is None else as_span(horizon, data.time, "horizon")
+    )
+    window_span = None if window is None else as_span(window, data.time, "window")
     splits = []
-    for fold, first, test in _blocks(times, starts):
-        seen = times < first - pause
-        if length is not None:
-            seen &= times >= first - pause - length
-        train = _without_groups(data, np.flatnonzero(seen), test)
+    for fold, first_time, test in _blocks(times, start_times):
+        is_training = times < first_time - gap_span
+        if window_span is not None:
+            is_training &= times >= first_time - gap_span - window_span
+        train = _without_groups(data, np.flatnonzero(is_training), test)
         if not len(train):
-            raise BadData(_nothing_before(data, fold, int((times < first).sum())))
+            raise BadData(_empty_training_message(data, fold, int((times < first_time).sum())))
         splits.append((train, test))
     return splits
 
 
 def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
-    """Split time into K periods of about equal size and train on the rows around each of them.
+    """Return K splits that test a period of time and train on the rows before and after it.
 
-    A label that is known only `purge` after its row overlaps the labels of the test rows. Rows up
-    to `purge` before and after the test rows are therefore left out, and after them also the rows
-    of a further `embargo`.
+    The periods contain about equally many rows. A label that is known only `purge` after the time
+    of its row overlaps the labels of the test rows. Rows up to `purge` before and after the test
+    rows are therefore left out of training, and after the test rows also a further `embargo`.
     """
     times = times_of(data)
-    before, after = (as_span(s, data.time, n) for s, n in ((purge, "purge"), (embargo, "embargo")))
-    in_order = np.sort(times)
+    purge_span, embargo_span = (
+        as_span(span, data.time, span_name)
+        for span, span_name in ((purge, "purge"), (embargo, "embargo"))
+    )
+    sorted_times = np.sort(times)
     if k > data.n_rows:
         raise BadData(f"{k} folds need at least {k} rows, and these are {data.n_rows}.")
     sizes = np.full(k, data.n_rows // k) + (np.arange(k) < data.n_rows % k)
-    starts = in_order[np.cumsum(sizes) - sizes]
+    start_times = sorted_times[np.cumsum(sizes) - sizes]
     splits = []
-    for fold, first, test in _blocks(times, _distinct(starts, times, k)):
-        seen = (times < first - before) | (times > times[test].max() + before + after)
-        train = _without_groups(data, np.flatnonzero(seen), test)
+    for fold, first_time, test in _blocks(times, _distinct(start_times, times, k)):
+        is_training = (times < first_time - purge_span) | (
+            times > times[test].max() + purge_span + embargo_span
+        )
+        train = _without_groups(data, np.flatnonzero(is_training), test)
         if not len(train):
             raise BadData(
                 f"fold {fold} has no training rows: purge={purge} and embargo={embargo} take away "
@@ -71,69 +78,69 @@ def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
 
 
 def _starts(times: np.ndarray, k: int, horizon: Any) -> np.ndarray:
-    """Return the time at which each test set begins."""
-    in_order, n = np.sort(times), len(times)
+    """Return the time at which each test set of the forward splits begins."""
+    sorted_times, n_rows = np.sort(times), len(times)
     if horizon is None:
-        size = n // (k + 1)
-        if size == 0:
+        test_size = n_rows // (k + 1)
+        if test_size == 0:
             raise BadData(
-                f"{k} forward splits need at least {k + 1} rows, and these are {n}: use fewer."
+                f"{k} forward splits need at least {k + 1} rows, and these are {n_rows}: use fewer."
             )
-        return _distinct(in_order[n - np.arange(k, 0, -1) * size], times, k)
-    edges = in_order[-1] - np.arange(k, 0, -1) * horizon
-    if not edges[0] >= in_order[0] or not edges[-1] < in_order[-1]:
+        return _distinct(sorted_times[n_rows - np.arange(k, 0, -1) * test_size], times, k)
+    edges = sorted_times[-1] - np.arange(k, 0, -1) * horizon
+    if not edges[0] >= sorted_times[0] or not edges[-1] < sorted_times[-1]:
         raise BadData(
-            f"{k} stretches of horizon={horizon} do not fit between {in_order[0]} and "
-            f"{in_order[-1]} and leave rows before them: use a horizon that is positive and "
+            f"{k} stretches of horizon={horizon} do not fit between {sorted_times[0]} and "
+            f"{sorted_times[-1]} and leave rows before them: use a horizon that is positive and "
             "shorter, or fewer splits."
         )
-    starts = in_order[np.searchsorted(in_order, edges, side="right")]
-    empty = np.flatnonzero(starts[1:] == starts[:-1])
-    if len(empty):
+    start_times = sorted_times[np.searchsorted(sorted_times, edges, side="right")]
+    empty_stretches = np.flatnonzero(start_times[1:] == start_times[:-1])
+    if len(empty_stretches):
         raise BadData(
-            f"no row lies in stretch {empty[0]} of horizon={horizon}, which begins after "
-            f"{edges[empty[0]]}: use a longer horizon."
+            f"no row lies in stretch {empty_stretches[0]} of horizon={horizon}, which begins after "
+            f"{edges[empty_stretches[0]]}: use a longer horizon."
         )
-    return starts
+    return start_times
 
 
-def _distinct(starts: np.ndarray, times: np.ndarray, k: int) -> np.ndarray:
-    """Return the starts if they are distinct, so that rows of one time fit into one test set.
+def _distinct(start_times: np.ndarray, times: np.ndarray, k: int) -> np.ndarray:
+    """Return the start times of the test sets if they differ, and raise an error otherwise.
 
-    Raise an error otherwise.
+    Rows with the same time must be in the same test set.
     """
-    if (starts[1:] > starts[:-1]).all():
-        return starts
+    if (start_times[1:] > start_times[:-1]).all():
+        return start_times
     raise BadData(
         f"the rows have {len(np.unique(times))} different times, and rows of one time are not "
         f"split, so that {k} splits would test some of them twice: use fewer splits."
     )
 
 
-def _blocks(times: np.ndarray, starts: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
-    """Yield the number, the first time and the rows of every test set."""
-    block = np.searchsorted(starts, times, side="right") - 1
-    for fold, first in enumerate(starts):
-        yield fold, first, np.flatnonzero(block == fold)
+def _blocks(times: np.ndarray, start_times: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
+    """Yield the fold number, the first time and the rows of every test set."""
+    block_of_row = np.searchsorted(start_times, times, side="right") - 1
+    for fold, first_time in enumerate(start_times):
+        yield fold, first_time, np.flatnonzero(block_of_row == fold)
 
 
 def _without_groups(data: Data, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Remove the training rows whose groups are tested."""
+    """Return the training rows whose groups do not occur in the test set."""
     if data.groups is None:
         return train
     return train[~np.isin(data.groups[train], data.groups[test])]
 
 
-def _nothing_before(data: Data, fold: int, n_before: int) -> str:
+def _empty_training_message(data: Data, fold: int, n_before: int) -> str:
     if n_before == 0:
         return (
             f"split {fold} has no training rows: all rows before what it tests have the time of "
             "its first row. Use fewer splits."
         )
-    kind = "groups" if data.block is None else "blocks"
-    groups = "" if data.groups is None else f", or are of {kind} that are tested"
+    unit_name = "groups" if data.block is None else "blocks"
+    clause = "" if data.groups is None else f", or are of {unit_name} that are tested"
     return (
         f"split {fold} has no training rows: the {n_before} rows before what it tests lie in the "
-        f"gap, or before the window{groups}. Use a shorter gap, a longer window or fewer splits"
-        f"{groups and f', or leave {kind} out where known {kind} are to be predicted'}."
+        f"gap, or before the window{clause}. Use a shorter gap, a longer window or fewer splits"
+        f"{clause and f', or leave {unit_name} out where known {unit_name} are to be predicted'}."
     )

@@ -15,7 +15,7 @@ from truerisk.splitting.folds import shuffled_by_class
 def draw_held_out(
     data: Data, share: float, rng: np.random.Generator, *, stratify: bool = True
 ) -> np.ndarray:
-    """Draw a held-out set and return its row numbers, ascending; neither part is empty."""
+    """Draw a held-out set and return its row numbers, ascending; leave at least one other row."""
     if not 0 < share < 1:
         raise BadData(f"a held-out share of {share} leaves nothing on one side; use 0 < share < 1.")
     if data.n_rows < 2:
@@ -23,31 +23,33 @@ def draw_held_out(
     if data.groups is not None:
         return _grouped(data.groups, share, rng)
     strata = data.strata if stratify else None
-    order = rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
+    shuffled_rows = (
+        rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
+    )
     size = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
-    # The start is random: with a fixed start, rounding would always favour the last class over the
-    # first.
-    steps = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
-    return np.sort(order[np.diff(steps) > 0])
+    # The offset of the steps is random.
+    # With a fixed offset, rounding would always favour the last class over the first class.
+    cumulative_counts = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
+    return np.sort(shuffled_rows[np.diff(cumulative_counts) > 0])
 
 
 def _grouped(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw whole groups in random order until their rows are as near to the share as possible."""
-    names, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    if len(names) < 2:
+    """Draw random groups whose number of rows is as near to the share as possible."""
+    group_names, group_index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(group_names) < 2:
         raise BadData("one group cannot be split into two parts: more groups are needed.")
-    order = rng.permutation(len(names))
-    filled = np.cumsum(sizes[order])
-    n_groups = int(np.abs(filled[:-1] - share * len(groups)).argmin()) + 1
-    return np.flatnonzero(np.isin(member, order[:n_groups]))
+    group_order = rng.permutation(len(group_names))
+    cumulative_sizes = np.cumsum(sizes[group_order])
+    n_groups = int(np.abs(cumulative_sizes[:-1] - share * len(groups)).argmin()) + 1
+    return np.flatnonzero(np.isin(group_index, group_order[:n_groups]))
 
 
 def draw_samples(
     data: Data, n_samples: int, rng: np.random.Generator, *, stratify: bool = False
 ) -> np.ndarray:
-    """Draw bootstrap samples and return how often each sample holds each row.
+    """Draw bootstrap samples and return how often each sample contains each row.
 
-    The result has shape `(n_samples, n_rows)`, and each sample consists of n draws with
+    The result has shape `(n_samples, n_rows)`, and each sample consists of n_rows draws with
     replacement.
 
     With groups, each sample draws as many groups as there are, with replacement, each with all of
@@ -55,36 +57,42 @@ def draw_samples(
     its own size.
     """
     n_rows = data.n_rows
-    member = np.arange(n_rows) if data.groups is None else _numbered(data.groups)
-    n_members = int(member.max()) + 1
+    member_of_row = np.arange(n_rows) if data.groups is None else _numbered(data.groups)
+    n_members = int(member_of_row.max()) + 1
     if stratify and data.codes is not None:
-        # Strata hold whole groups, so the rows of a group must be of one class.
+        # Whole groups are drawn within a class, so the rows of a group must be of one class.
         classes = np.zeros(n_members, dtype=np.int64)
-        classes[member] = data.class_codes
-        mixed = np.unique(member[classes[member] != data.class_codes])
+        classes[member_of_row] = data.class_codes
+        mixed = np.unique(member_of_row[classes[member_of_row] != data.class_codes])
         if len(mixed):
             raise BadData(
                 f"{len(mixed)} groups hold rows of several classes, so that groups cannot be drawn "
                 "within classes: use stratify=False."
             )
-        parts = [np.flatnonzero(classes == c) for c in np.unique(classes)]
+        strata_members = [
+            np.flatnonzero(classes == class_code) for class_code in np.unique(classes)
+        ]
     else:
-        parts = [np.arange(n_members)]
+        strata_members = [np.arange(n_members)]
     times = np.zeros((n_samples, n_members), dtype=np.int64)
-    for part in parts:
-        picked = part[rng.integers(len(part), size=(n_samples, len(part)))]
-        times += _counted(picked, n_members)
+    for stratum_members in strata_members:
+        drawn_members = stratum_members[
+            rng.integers(len(stratum_members), size=(n_samples, len(stratum_members)))
+        ]
+        times += _counted(drawn_members, n_members)
     if data.groups is not None:
-        times = times[:, member]
-    # Warn once, for the whole data and not for each subset.
+        times = times[:, member_of_row]
+    # Warn once for all rows, and not again for each subset of the rows.
     if data.codes is not None and data.row_ids is None:
-        held = times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
-        lacking = (held == 0).sum(axis=0)
-        if lacking.any():
-            worst = int(lacking.argmax())
+        class_counts = (
+            times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
+        )
+        n_lacking = (class_counts == 0).sum(axis=0)
+        if n_lacking.any():
+            rarest = int(n_lacking.argmax())
             warn(
-                f"{lacking[worst]} of {len(times)} bootstrap samples hold no row of class "
-                f"{data.label(worst)!r}: some learners cannot be fitted on them. Draw within the "
+                f"{n_lacking[rarest]} of {len(times)} bootstrap samples hold no row of class "
+                f"{data.label(rarest)!r}: some learners cannot be fitted on them. Draw within the "
                 "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
                 TrueRiskWarning,
             )
@@ -92,26 +100,29 @@ def draw_samples(
 
 
 def given_samples(samples: Any, data: Data) -> np.ndarray:
-    """Count how often each row occurs in each given sample; a sample is a list of row numbers."""
+    """Count how often each row occurs in each sample that the user gave as row numbers."""
     if data.row_ids is not None:
         raise BadData(
             "samples are given for all rows, and here a part of them is to be sampled (inside an "
             "outer split): leave samples out, so that they are drawn."
         )
     try:
-        drawn = as_array(samples)
+        sample_rows = as_array(samples)
     except ValueError:
-        drawn = np.empty(0)
-    if drawn.ndim != 2 or drawn.dtype.kind not in "iu" or not drawn.size:
+        sample_rows = np.empty(0)
+    if sample_rows.ndim != 2 or sample_rows.dtype.kind not in "iu" or not sample_rows.size:
         raise BadData(
-            f"samples of shape {np.shape(drawn)} are no (replicates, n) array of row numbers."
+            f"samples of shape {np.shape(sample_rows)} are no (replicates, n) array of row numbers."
         )
-    if drawn.min() < 0 or drawn.max() >= data.n_rows:
-        bad = int(np.flatnonzero(((drawn < 0) | (drawn >= data.n_rows)).any(axis=1))[0])
+    if sample_rows.min() < 0 or sample_rows.max() >= data.n_rows:
+        bad_sample = int(
+            np.flatnonzero(((sample_rows < 0) | (sample_rows >= data.n_rows)).any(axis=1))[0]
+        )
         raise BadData(
-            f"sample {bad} names rows outside 0 … {data.n_rows - 1}: samples hold row numbers."
+            f"sample {bad_sample} names rows outside 0 … {data.n_rows - 1}: samples hold row "
+            "numbers."
         )
-    return _counted(drawn, data.n_rows)
+    return _counted(sample_rows, data.n_rows)
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:
@@ -119,39 +130,41 @@ def _numbered(groups: np.ndarray) -> np.ndarray:
 
 
 def _counted(drawn: np.ndarray, n_members: int) -> np.ndarray:
-    """Count how often each member occurs in each row of `drawn`."""
-    places = drawn + np.arange(len(drawn))[:, None] * n_members
-    counted = np.bincount(places.ravel(), minlength=len(drawn) * n_members)
-    return counted.reshape(len(drawn), n_members)
+    """Count how often each member (row or group) occurs in each sample, `(sample, member)`."""
+    cell_indices = drawn + np.arange(len(drawn))[:, None] * n_members
+    cell_counts = np.bincount(cell_indices.ravel(), minlength=len(drawn) * n_members)
+    return cell_counts.reshape(len(drawn), n_members)
 
 
 def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Shuffle rows so that every run of consecutive rows is a stratified subsample.
 
-    The rows of each class are shuffled, and row r of the n_c rows of a class gets the position (r +
-    u)/n_c, with one random u per class. A run of m rows then holds m n_c/n rows of the class, to
-    within less than 2. If there are groups, whole groups are shuffled instead, without
-    stratification.
+    The rows of each class are shuffled, and row r of the n_c rows of a class gets the position
+    (r + u)/n_c, with one random u per class. Of n rows in all, a run of m rows then contains
+    m n_c/n rows of the class, to within less than 2. If there are groups, whole groups are shuffled
+    instead, without stratification.
     """
     if data.groups is not None:
-        _, member = np.unique(data.groups[rows], return_inverse=True)
-        shuffled = rng.permutation(int(member.max()) + 1)[member.ravel()]
+        _, group_index = np.unique(data.groups[rows], return_inverse=True)
+        shuffled = rng.permutation(int(group_index.max()) + 1)[group_index.ravel()]
         return rows[np.argsort(shuffled, kind="stable")]
     shuffled = rng.permutation(rows)
     if data.strata is None:
         return shuffled
     codes = data.strata[shuffled]
-    place = np.empty(len(rows))
+    positions = np.empty(len(rows))
     for code in np.unique(codes):
-        mine = codes == code
-        place[mine] = (np.arange(mine.sum()) + rng.random()) / mine.sum()
-    return shuffled[np.argsort(place, kind="stable")]
+        is_of_class = codes == code
+        positions[is_of_class] = (np.arange(is_of_class.sum()) + rng.random()) / is_of_class.sum()
+    return shuffled[np.argsort(positions, kind="stable")]
 
 
 def subsamples(
-    order: np.ndarray, groups: np.ndarray | None, size: int, draws: int
+    shuffled_rows: np.ndarray, groups: np.ndarray | None, size: int, n_draws: int
 ) -> list[np.ndarray]:
-    """Cut at most `draws` consecutive runs of `size` rows; the first lies in that of a larger size.
+    """Cut at most `n_draws` consecutive runs of `size` rows from a shuffled list of rows.
+
+    For the same shuffled list, the first run is a subset of the first run of any larger size.
 
     With groups, each run consists of whole groups whose number of rows is as near to `size` as
     possible. No run begins where fewer than `size` rows are left.
@@ -162,19 +175,19 @@ def subsamples(
     [[0, 1], [2, 3]]
     """
     if groups is None:
-        there_are = min(draws, len(order) // size)
-        return [np.sort(order[j * size : (j + 1) * size]) for j in range(there_are)]
-    ends = _ends_of_groups(groups[order])
-    parts: list[np.ndarray] = []
-    start = 0
-    while len(parts) < draws and len(order) - start >= size:
-        later = ends[ends > start]
-        end = int(later[np.abs(later - start - size).argmin()])
-        parts.append(np.sort(order[start:end]))
-        start = end
-    return parts
+        n_subsamples = min(n_draws, len(shuffled_rows) // size)
+        return [np.sort(shuffled_rows[j * size : (j + 1) * size]) for j in range(n_subsamples)]
+    group_ends = _ends_of_groups(groups[shuffled_rows])
+    samples: list[np.ndarray] = []
+    first_index = 0
+    while len(samples) < n_draws and len(shuffled_rows) - first_index >= size:
+        later_ends = group_ends[group_ends > first_index]
+        end_index = int(later_ends[np.abs(later_ends - first_index - size).argmin()])
+        samples.append(np.sort(shuffled_rows[first_index:end_index]))
+        first_index = end_index
+    return samples
 
 
 def _ends_of_groups(groups: np.ndarray) -> np.ndarray:
-    """Return the position after the last row of each group."""
+    """Return the position after the last row of each group, for rows sorted by group."""
     return np.append(np.flatnonzero(groups[1:] != groups[:-1]) + 1, len(groups))

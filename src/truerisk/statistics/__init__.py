@@ -1,1 +1,1 @@
-"""Arrays in, numbers out: formulas that know neither plans nor learners."""
+"""Statistical formulas that take arrays and return numbers, independent of plans and estimators."""

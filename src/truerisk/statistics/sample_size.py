@@ -1,4 +1,4 @@
-"""The number of test rows: widths and bounds of the Beta posterior before a test is made."""
+"""Numbers of test rows that make the Beta posterior interval of an error rate narrow enough."""
 
 from __future__ import annotations
 
@@ -12,42 +12,45 @@ from truerisk.core.errors import Refusal
 Prior = tuple[float, float]
 MOST_ROWS = 10**8
 CHUNK = 512
-NODES = 4_000  # maximum number of terms of an expectation
-REACH = 8.0  # standard deviations of the number of errors that an expectation covers
+NODES = 4_000  # An expectation is summed over at most NODES numbers of errors.
+REACH = 8.0  # An expectation covers REACH standard deviations of the number of errors.
 
 
 def beta_quantile(a: Any, b: Any, probability: float) -> Any:
-    """Return the quantile of Beta(a, b), for arbitrarily small probabilities."""
+    """Return a quantile of the distribution Beta(a, b), also for extremely small probabilities."""
     from scipy.special import betaincinv, betaln
 
     quantile = betaincinv(a, b, probability)
-    if np.isnan(quantile).any():  # SciPy fails far out in the tail.
+    if np.isnan(quantile).any():  # SciPy returns NaN for extreme quantiles.
         first_term = np.exp((np.log(probability) + np.log(a) + betaln(a, b)) / a)
-        # The first term is exact to 1e-8 there.
+        # For such quantiles the first term of the series is exact to 1e-8.
         quantile = np.where(np.isnan(quantile), first_term, quantile)
     return quantile
 
 
 def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
-    """Return the width of the equal-tailed interval after this number of errors in n rows.
+    """Return the width of the equal-tailed Beta posterior interval, given errors in n test rows.
 
-    The number need not be an integer.
+    The number of errors need not be an integer.
     """
     errors, n = np.asarray(errors, dtype=float), np.asarray(n, dtype=float)
     a, b, tail = errors + prior[0], n - errors + prior[1], (1 - level) / 2
     return (beta_quantile(a, b, 1 - tail) - beta_quantile(a, b, tail))[()]
 
 
-def whole_errors(error: float, n: Any) -> Any:
+def rounded_errors(error: float, n: Any) -> Any:
     """Return the integer number of errors nearest to error·n."""
     return np.floor(error * np.asarray(n, dtype=float) + 0.5).astype(np.int64)[()]
 
 
 def rows_for_width(error: float, width: float, level: float, prior: Prior) -> int:
-    """Return the smallest n whose interval, after `whole_errors`, is no wider than `width`."""
+    """Return the smallest number of test rows n whose interval is no wider than `width`.
+
+    The interval is computed for the integer number of errors nearest to error·n.
+    """
 
     def least(more: float) -> int:
-        """After error·n errors and so many more; the width falls with n."""
+        """Return the smallest n for error·n + `extra_errors` errors, as the width falls with n."""
 
         def fits(n: int) -> bool:
             errors = np.clip(error * n + more, 0, n)
@@ -55,85 +58,106 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
 
         return 1 + bisect_left(range(1, MOST_ROWS + 1), True, key=fits)
 
-    ends = least(-0.5), least(0.5)  # The number for integer errors lies between these.
-    if max(ends) > MOST_ROWS:
+    # Rounding changes the number of errors by at most 0.5, so that n lies between two bounds.
+    row_bounds = least(-0.5), least(0.5)
+    if max(row_bounds) > MOST_ROWS:
         raise Refusal(
             f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
         )
-    n = np.arange(min(ends), max(ends) + 1)
-    widths = width_at(whole_errors(error, n), n, level, prior)
-    return int(n[(widths <= width).argmax()])
+    row_counts = np.arange(min(row_bounds), max(row_bounds) + 1)
+    widths = width_at(rounded_errors(error, row_counts), row_counts, level, prior)
+    return int(row_counts[(widths <= width).argmax()])
 
 
 def rows_assured(error: float, width: float, level: float, prior: Prior, assurance: float) -> int:
-    """Return the smallest n whose interval has at most this width with a given probability.
+    """Return the smallest number of test rows n that gives this width with a given probability.
 
     The probability `assurance` (½ or more) is over the number of errors, which is Bin(n, error).
     """
-    low = high = rows_for_width(error, width, level, prior)
+    lower_bound = upper_bound = rows_for_width(error, width, level, prior)
 
     def assured(n: np.ndarray) -> np.ndarray:
-        return np.asarray(_chance_of_width(n, error, width, level, prior) >= assurance)
+        return np.asarray(_probability_of_width(n, error, width, level, prior) >= assurance)
 
-    while not assured(np.array([high]))[0]:
-        low, high = high, high + max(16, high // 64)
-        if high > MOST_ROWS:
+    while not assured(np.array([upper_bound]))[0]:
+        lower_bound, upper_bound = upper_bound, upper_bound + max(16, upper_bound // 64)
+        if upper_bound > MOST_ROWS:
             raise Refusal(
                 f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} rows."
             )
-    while high - low > CHUNK:
-        middle = (low + high) // 2
-        low, high = (low, middle) if assured(np.array([middle]))[0] else (middle, high)
-    # Errors are integers, so that the probability is a sawtooth with a period of the rows per
-    # error.
-    rare = min(error, 1 - error)
-    n = np.arange(max(1, low - 20 - (int(min(2 / rare, low)) if rare > 0 else low)), high + 1)
+    while upper_bound - lower_bound > CHUNK:
+        middle = (lower_bound + upper_bound) // 2
+        lower_bound, upper_bound = (
+            (lower_bound, middle) if assured(np.array([middle]))[0] else (middle, upper_bound)
+        )
+    # As the number of errors is an integer, the probability is a sawtooth function of n.
+    # Its period is the number of rows per error.
+    rarer_share = min(error, 1 - error)
+    n = np.arange(
+        max(
+            1,
+            lower_bound
+            - 20
+            - (int(min(2 / rarer_share, lower_bound)) if rarer_share > 0 else lower_bound),
+        ),
+        upper_bound + 1,
+    )
     return int(n[assured(n).argmax()])
 
 
-def _chance_of_width(
-    n: np.ndarray, error: float, width: float, level: float, prior: Prior
+def _probability_of_width(
+    row_counts: np.ndarray, error: float, width: float, level: float, prior: Prior
 ) -> np.ndarray:
-    """Return P(the interval is no wider than `width`), for each n.
+    """Return the probability that the interval is no wider than `width`, for each number of rows.
 
-    The width increases with the errors up to a mean of one half, and decreases beyond: the range of
-    errors with an acceptable width ends on each side at a number that bisection finds.
+    The width increases with the number of errors up to a posterior mean of one half, and decreases
+    beyond. Acceptable numbers of errors are therefore those up to a first bound and those from a
+    second bound on; bisection finds both bounds.
     """
     from scipy.stats import binom
 
-    middle = np.clip((n + prior[1] - prior[0]) // 2, 0, n)
+    middle_errors = np.clip((row_counts + prior[1] - prior[0]) // 2, 0, row_counts)
 
-    def last(high: np.ndarray, errors: Any) -> np.ndarray:
-        """Return the largest count from this end with an acceptable width; −1 if there is none."""
-        low, high = np.full(len(n), -1), high + 1
-        while (high - low > 1).any():
-            half = (low + high) // 2
-            met = width_at(errors(half), n, level, prior) <= width
-            low, high = np.where(met, half, low), np.where(met, high, half)
-        return low
+    def last(known_wide: np.ndarray, errors_of_count: Any) -> np.ndarray:
+        """Return the largest count from one end with an acceptable width, or −1 if none has."""
+        known_narrow, known_wide = np.full(len(row_counts), -1), known_wide + 1
+        while (known_wide - known_narrow > 1).any():
+            middle_count = (known_narrow + known_wide) // 2
+            is_narrow = width_at(errors_of_count(middle_count), row_counts, level, prior) <= width
+            known_narrow, known_wide = (
+                np.where(is_narrow, middle_count, known_narrow),
+                np.where(is_narrow, known_wide, middle_count),
+            )
+        return known_narrow
 
-    few = last(middle, lambda k: np.maximum(k, 0))
-    many = last(n - middle - 1, lambda k: n - np.maximum(k, 0))
-    return binom.cdf(few, n, error) + binom.sf(n - many - 1, n, error)
+    most_few_errors = last(middle_errors, lambda k: np.maximum(k, 0))
+    most_many_errors = last(row_counts - middle_errors - 1, lambda k: row_counts - np.maximum(k, 0))
+    return binom.cdf(most_few_errors, row_counts, error) + binom.sf(
+        row_counts - most_many_errors - 1, row_counts, error
+    )
 
 
-def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[str, float]:
-    """Return the expectation of (ub), (50 %), (q2), (err) and the width over Bin(n, error)."""
+def expected_measures(error: float, n_rows: int, level: float, prior: Prior) -> dict[str, float]:
+    """Return expected posterior summaries and interval width if the errors are Bin(n, error)."""
     from scipy.special import betainc
     from scipy.stats import binom
 
-    spread = REACH * np.sqrt(n * error * (1 - error)) + 1
-    low, high = max(0, int(n * error - spread)), min(n, int(n * error + spread) + 1)
-    # Among very many counts some evenly spaced ones suffice, because sums of smooth functions are
-    # exact.
-    k = np.arange(low, high + 1, max(1, (high - low) // NODES))
-    chance = binom.pmf(k, n, error)
-    chance = chance / chance.sum()
-    a, b = k + prior[0], n - k + prior[1]
+    error_range = REACH * np.sqrt(n_rows * error * (1 - error)) + 1
+    least_errors, most_errors = (
+        max(0, int(n_rows * error - error_range)),
+        min(n_rows, int(n_rows * error + error_range) + 1),
+    )
+    # Among very many counts some evenly spaced counts suffice, because the summands are smooth.
+    error_counts = np.arange(
+        least_errors, most_errors + 1, max(1, (most_errors - least_errors) // NODES)
+    )
+    probability = binom.pmf(error_counts, n_rows, error)
+    probability = probability / probability.sum()
+    a, b = error_counts + prior[0], n_rows - error_counts + prior[1]
     return {
-        "ub": float(chance @ beta_quantile(a, b, level)),
-        "above_half": float(chance @ betainc(b, a, 0.5)),
-        "q2": float(chance @ (a * (a + 1) / ((a + b) * (a + b + 1)))),
+        "ub": float(probability @ beta_quantile(a, b, level)),
+        "above_half": float(probability @ betainc(b, a, 0.5)),
+        "q2": float(probability @ (a * (a + 1) / ((a + b) * (a + b + 1)))),
         "err": error,
-        "width": float(chance @ width_at(k, n, level, prior)),
+        "width": float(probability @ width_at(error_counts, n_rows, level, prior)),
     }

@@ -1,7 +1,8 @@
-"""Studies: thousands of replicates that survive crashes, on one machine or many.
+"""Simulation studies: thousands of replicates, on one machine or many, that survive crashes.
 
-A study is a set of *cells* (all that determines a result but the number of the replicate), and of
-each cell replicates 0, 1, 2 … A *task* is one replicate of one cell; a *fate* is what became of it.
+A *cell* is a combination of problem, size, learner and method: everything that determines a result
+except the number of the replicate. Each cell has replicates 0, 1, 2, ... A *task* is one replicate
+of one cell, and a *fate* is the outcome of a task: its result, or the error that it raised.
 """
 
 from truerisk.core.registry import check_present

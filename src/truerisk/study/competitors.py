@@ -1,10 +1,11 @@
-"""Tables for comparisons of a study's learners or methods, with its problems as data sets.
+"""Comparison of a study's learners or methods over its problems, which are the data sets.
 
-The data sets of a comparison are a sample of problems. Sizes of one problem are not such a sample,
-so that one size is compared, with one method for learners and one learner for methods.
+The problems are treated as a sample of data sets. The sizes of one problem are no such sample, so
+one size is compared: learners with one method, or methods with one learner.
 
-Cells of one problem have the same replicates. The value of a cell is the mean over the replicates
-for which all competitors with any result have a result. A competitor without any result is missing.
+All cells of one problem have the same replicates. The value of a cell is the mean over the
+replicates for which all competitors have a result. Competitors without any result on the problem
+do not restrict this set. Their value is missing.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.comparison.many import compared
+from truerisk.comparison.many import compare_table
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.comparison.scores import RankTerms, Scores
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 
 QUANTITIES = {
     "truth": "risk of the chosen setting on fresh rows",
@@ -30,162 +31,208 @@ QUANTITIES = {
     "seconds": "seconds per estimate",
 }
 OF_SCORES = {"truth": "truth_is_score", "value": "value_is_score"}
-"""Quantities that may be scores, and the keys that say so: a criterion uses its own loss."""
-Replications = Mapping[int, Mapping[str, Any]]  # replicate -> row
+"""Quantities that may be scores, and the field of a row that is True if they are.
+
+A method that is a model selection criterion reports in a loss of its own.
+"""
+Replications = Mapping[int, Mapping[str, Any]]  # This maps the number of a replicate to its row.
 
 
 @frozen
 class Replicates:
-    """A row for every available replicate, and the requested cells."""
+    """The results of a study: a row per finished replicate (`rows`), and its cells (`cells`)."""
 
     name: str
     rows: Sequence[Mapping[str, Any]]
-    designs: Sequence[Mapping[str, Any]]
+    cells: Sequence[Mapping[str, Any]]
 
 
 def compare_study(
     results: Replicates,
-    of: str | None,
-    by: str | None,
-    where: Mapping[str, Any],
-    terms: Mapping[str, Any],
+    requested_kind: str | None,
+    quantity_name: str | None,
+    choices: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> ManyComparison:
-    """Compare the learners or the methods of a study."""
-    competitors = _competitors(results, of)
-    by = by or ("truth" if competitors == "learner" else "rmse")
-    if by not in QUANTITIES:
-        near = closest(str(by), QUANTITIES) or "."
-        raise UnknownName(f"{mention('by', by)}{near} Known: {', '.join(QUANTITIES)}.")
-    cells = _cells_compared(results, competitors, where)
-    scores = _scores(results, cells, competitors, by)
-    quantity = QUANTITIES[by]
-    if by in OF_SCORES and _are_scores(results, cells, OF_SCORES[by]):
-        terms, quantity = {"better": "higher", **terms}, quantity.replace("risk", "score")
-    comparison = compared(scores, RankTerms(**terms), quantity)
+    """Compare the learners or the methods of a study over its problems by one quantity."""
+    competitor_kind = _competitor_kind(results, requested_kind)
+    quantity_name = quantity_name or ("truth" if competitor_kind == "learner" else "rmse")
+    if quantity_name not in QUANTITIES:
+        suggestion = suggestion_for(str(quantity_name), QUANTITIES) or "."
+        raise UnknownName(
+            f"{mention('by', quantity_name)}{suggestion} Known: {', '.join(QUANTITIES)}."
+        )
+    cells = _cells_compared(results, competitor_kind, choices)
+    scores = _scores(results, cells, competitor_kind, quantity_name)
+    quantity = QUANTITIES[quantity_name]
+    if quantity_name in OF_SCORES and _are_scores(results, cells, OF_SCORES[quantity_name]):
+        options, quantity = {"better": "higher", **options}, quantity.replace("risk", "score")
+    comparison = compare_table(scores, RankTerms(**options), quantity)
     return replace(comparison, name=results.name)
 
 
-def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: str) -> bool:
-    """Return True if larger numbers are better in these cells; raise if losses are mixed in."""
-    keys = {place_of(cell) for cell in cells}
-    found = {bool(row.get(named)) for row in results.rows if place_of(row) in keys}
-    if len(found) > 1:
+def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], score_key: str) -> bool:
+    """Return True if the quantity is a score in these cells; raise if some cells have a loss."""
+    compared_cells = {place_of(cell) for cell in cells}
+    score_flags = {
+        bool(row.get(score_key)) for row in results.rows if place_of(row) in compared_cells
+    }
+    if len(score_flags) > 1:
         raise BadArgument(
             "some of these methods report in a loss of their own and others in the score of the "
             f"study, and the two do not compare: give {mention('by', 'truth')}, or leave one kind "
             "out."
         )
-    return found == {True}
+    return score_flags == {True}
 
 
-def _competitors(results: Replicates, of: str | None) -> str:
-    """Return "learner" or "method", whichever the study has several of."""
-    if of is not None:
-        if of not in ("learner", "method"):
+def _competitor_kind(results: Replicates, requested_kind: str | None) -> str:
+    """Return which factor is compared, "learner" or "method": the one with several values."""
+    if requested_kind is not None:
+        if requested_kind not in ("learner", "method"):
             raise UnknownName(
-                f"{mention('of', of)}: give 'learner' or 'method', whichever is compared."
+                f"{mention('of', requested_kind)}: give 'learner' or 'method', whichever is "
+                "compared."
             )
-        return of
-    several = [part for part in ("learner", "method") if len(_names(results, part)) > 1]
-    if len(several) == 2:
+        return requested_kind
+    varied_factors = [
+        factor for factor in ("learner", "method") if len(_factor_values(results, factor)) > 1
+    ]
+    if len(varied_factors) == 2:
         raise BadArgument("the study has several learners and several methods: give "
                           f"{mention('of', 'learner')} or {mention('of', 'method')}, and name one "
                           "of the others.")  # fmt: skip
-    return several[0] if several else "learner"
+    return varied_factors[0] if varied_factors else "learner"
 
 
-def _names(results: Replicates, part: str) -> list[Any]:
-    return list(dict.fromkeys(cell[part] for cell in results.designs))
+def _factor_values(results: Replicates, factor: str) -> list[Any]:
+    return list(dict.fromkeys(cell[factor] for cell in results.cells))
 
 
 def _cells_compared(
-    results: Replicates, competitors: str, where: Mapping[str, Any]
+    results: Replicates, competitor_kind: str, choices: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """Return the requested cells, for one size and one learner or method."""
-    cells = list(results.designs)
-    for part in ("size", "learner", "method"):
-        names, choice = _names(results, part), where[part]
-        if part == competitors:
+    """Return the cells to compare, which differ only in the problem and the competitor.
+
+    Size, and learner or method, are fixed: at the chosen value, or at the only one of the study.
+    """
+    cells = list(results.cells)
+    for factor in ("size", "learner", "method"):
+        factor_values, choice = _factor_values(results, factor), choices[factor]
+        if factor == competitor_kind:
             if choice is not None:
-                raise UnknownName(f"{mention(part, choice)}: leave it out, as {part}s compete.")
+                raise UnknownName(f"{mention(factor, choice)}: leave it out, as {factor}s compete.")
             continue
-        if choice is None and len(names) > 1:
-            listed = ", ".join(str(name) for name in names)
+        if choice is None and len(factor_values) > 1:
+            known_values = ", ".join(str(value) for value in factor_values)
             raise BadArgument(
-                f"the study has several {part}s ({listed}): compare at one of them, "
-                f"{mention(part, names[0])}. The data sets of a comparison are problems."
+                f"the study has several {factor}s ({known_values}): compare at one of them, "
+                f"{mention(factor, factor_values[0])}. The data sets of a comparison are problems."
             )
-        if choice is not None and choice not in names:
-            listed = ", ".join(str(name) for name in names)
-            raise UnknownName(f"the study has no {part} {choice!r}. It has: {listed}.")
-        cells = [cell for cell in cells if cell[part] == (names[0] if choice is None else choice)]
+        if choice is not None and choice not in factor_values:
+            known_values = ", ".join(str(value) for value in factor_values)
+            raise UnknownName(f"the study has no {factor} {choice!r}. It has: {known_values}.")
+        cells = [
+            cell
+            for cell in cells
+            if cell[factor] == (factor_values[0] if choice is None else choice)
+        ]
     return cells
 
 
 def _scores(
-    results: Replicates, cells: Sequence[Mapping[str, Any]], competitors: str, by: str
+    results: Replicates,
+    cells: Sequence[Mapping[str, Any]],
+    competitor_kind: str,
+    quantity_name: str,
 ) -> Scores:
-    # A replicate without a value or a truth is useless for the comparison.
-    needed = ("value", "truth") if by == "rmse" else (by,)
-    by_cell: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
+    # Replicates that lack the estimate or the true risk are left out of the comparison.
+    required_fields = ("value", "truth") if quantity_name == "rmse" else (quantity_name,)
+    rows_by_cell: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in results.rows:
-        if all(row[name] is not None for name in needed):
-            by_cell.setdefault(place_of(row), {})[row["replicate"]] = row
+        if all(row[name] is not None for name in required_fields):
+            rows_by_cell.setdefault(place_of(row), {})[row["replicate"]] = row
     problems = list(dict.fromkeys(cell["problem"] for cell in cells))
-    methods = list(dict.fromkeys(cell[competitors] for cell in cells))
-    by_place = {(cell["problem"], cell[competitors]): cell for cell in cells}
-    values = np.full((len(problems), len(methods)), np.nan)
+    competitors = list(dict.fromkeys(cell[competitor_kind] for cell in cells))
+    cell_by_pair = {(cell["problem"], cell[competitor_kind]): cell for cell in cells}
+    values = np.full((len(problems), len(competitors)), np.nan)
     splits: list[np.ndarray | None] = []
-    correlation: list[float | None] = []
-    unpaired = 0
+    correlations: list[float | None] = []
+    n_unpaired = 0
     for i, problem in enumerate(problems):
-        runs = [by_cell.get(place_of(by_place[problem, method]), {}) for method in methods]
-        tested = [j for j, rows in enumerate(runs) if rows]
-        shared = sorted(set.intersection(*(set(runs[j]) for j in tested))) if tested else []
-        unpaired += sum(len(runs[j]) - len(shared) for j in tested)
-        for j in tested:
-            values[i, j] = _value([runs[j][number] for number in shared], by)
-        complete = by == "truth" and len(tested) == len(methods) and shared
+        runs_of_problem = [
+            rows_by_cell.get(place_of(cell_by_pair[problem, competitor]), {})
+            for competitor in competitors
+        ]
+        tested_indices = [j for j, rows in enumerate(runs_of_problem) if rows]
+        shared_replicates = (
+            sorted(set.intersection(*(set(runs_of_problem[j]) for j in tested_indices)))
+            if tested_indices
+            else []
+        )
+        n_unpaired += sum(len(runs_of_problem[j]) - len(shared_replicates) for j in tested_indices)
+        for j in tested_indices:
+            values[i, j] = _value(
+                [runs_of_problem[j][replicate_number] for replicate_number in shared_replicates],
+                quantity_name,
+            )
+        is_complete = (
+            quantity_name == "truth"
+            and len(tested_indices) == len(competitors)
+            and shared_replicates
+        )
         splits.append(None)
-        if complete:
-            splits[i] = np.array([[rows[r]["truth"] for rows in runs] for r in shared])
-        correlation.append(by_place[problem, methods[0]]["correlation"])
-    notes = _notes(cells, by_cell, unpaired)
+        if is_complete:
+            splits[i] = np.array(
+                [
+                    [rows[replicate]["truth"] for rows in runs_of_problem]
+                    for replicate in shared_replicates
+                ]
+            )
+        correlations.append(cell_by_pair[problem, competitors[0]]["correlation"])
+    notes = _notes(cells, rows_by_cell, n_unpaired)
     return Scores(
-        tuple(problems), tuple(methods), values, tuple(splits), tuple(correlation), tuple(notes)
+        tuple(problems),
+        tuple(competitors),
+        values,
+        tuple(splits),
+        tuple(correlations),
+        tuple(notes),
     )
 
 
 def place_of(cell: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the identity of a study's cell: problem, size, learner and method."""
-    return tuple(cell[part] for part in ("problem", "size", "learner", "method"))
+    """Return the problem, size, learner and method of a cell, which identify it in a study."""
+    return tuple(cell[factor] for factor in ("problem", "size", "learner", "method"))
 
 
-def _value(rows: Sequence[Mapping[str, Any]], by: str) -> float:
+def _value(rows: Sequence[Mapping[str, Any]], quantity_name: str) -> float:
     if not rows:
         return float("nan")
-    if by != "rmse":
-        return float(np.mean([row[by] for row in rows]))
+    if quantity_name != "rmse":
+        return float(np.mean([row[quantity_name] for row in rows]))
     truth = np.array([row["truth"] for row in rows])
-    aim = truth.mean() if rows[0]["target"] == "Err" else truth
-    return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - aim) ** 2)))
+    target_value = truth.mean() if rows[0]["target"] == "Err" else truth
+    return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - target_value) ** 2)))
 
 
 def _notes(
     cells: Sequence[Mapping[str, Any]],
-    by_cell: Mapping[tuple[Any, ...], Replications],
-    unpaired: int,
+    rows_by_cell: Mapping[tuple[Any, ...], Replications],
+    n_unpaired: int,
 ) -> list[str]:
     notes = []
-    wanted = sum(cell["wanted"] for cell in cells)
-    present = sum(len(by_cell.get(place_of(cell), {})) for cell in cells)
-    if present < wanted:
+    n_wanted = sum(cell["wanted"] for cell in cells)
+    n_present = sum(len(rows_by_cell.get(place_of(cell), {})) for cell in cells)
+    if n_present < n_wanted:
         notes.append(
-            f"{wanted - present} of {wanted} replicates have no result (they failed, or the study "
+            f"{n_wanted - n_present} of {n_wanted} replicates have no result (they failed, or the "
+            "study "
             "goes on)"
         )
-    if unpaired:
+    if n_unpaired:
         notes.append(
-            f"{unpaired} replicates that another competitor lacks on the same problem do not count"
+            f"{n_unpaired} replicates that another competitor lacks on the same problem do not "
+            "count"
         )
     return notes

@@ -1,6 +1,6 @@
-"""A run of a study, which passes batches to the scheduler and stores the results.
+"""Run a study: pass batches of tasks to the scheduler, and write their results to the store.
 
-There is one run per store at a time.
+Only one run at a time can write to a store.
 """
 
 from __future__ import annotations
@@ -14,113 +14,136 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
-from truerisk.core.progress import tell
+from truerisk.core.progress import report_progress
 from truerisk.engines.running.executors import one_thread, open_workers
 from truerisk.engines.workers.crews import Shared, versions
 from truerisk.engines.workers.scheduler import BatchRun
-from truerisk.study.limits import end_child, run_batch, run_here
-from truerisk.study.queue import USUAL, Queue, Rules
-from truerisk.study.schema import Fate
+from truerisk.study.limits import end_child, run_batch, run_in_this_process_or_child
+from truerisk.study.queue import DEFAULT_RULES, Queue, Rules
+from truerisk.study.schema import TaskOutcome
 from truerisk.study.store import Cell, Store
-from truerisk.study.tasks import Order, Work
+from truerisk.study.tasks import SharedWork, Work
 
-COMMIT_EVERY = 0.2  # Seconds. Results that arrive in between share a transaction.
+COMMIT_EVERY = 0.2  # Results that arrive within so many seconds share a transaction.
 COMMIT_SIZE = 1_000
-# Pause between transactions, in units of the last one's duration: 5 % of the time for the disk …
+# The pause is a multiple of the last transaction's duration, so that writing takes 5 % of the time.
 COMMIT_PAUSE = 20.0
-COMMIT_LATEST = 1.0  # … but no result waits for more seconds than this.
+COMMIT_LATEST = 1.0  # No result waits longer than so many seconds to be written.
 HEARTBEAT = 10.0
 
 
-def drive(
+def run_cells(
     store: Store,
     cells: Iterable[Cell],
     work: Work,
     executor: Any = None,
     *,
     arrays: Sequence[np.ndarray] = (),
-    rules: Rules = USUAL,
+    rules: Rules = DEFAULT_RULES,
 ) -> None:
-    """Run all tasks of the cells whose results the store does not have.
+    """Run all tasks of the given cells for which the store has no result yet.
 
-    It returns when every task has ended: done, failed or quarantined. StudyIncomplete says that it
-    stopped before that. Results up to then are stored, also after KeyboardInterrupt.
+    The function returns when every task is done, failed or quarantined. It raises StudyIncomplete
+    if it has to stop earlier. The results found until then are stored, even after
+    KeyboardInterrupt.
     """
-    queue, disk = Queue(rules), _Disk(store, rules.unit)
+    queue, writer = Queue(rules), _OutcomeWriter(store, rules.unit)
     for cell in cells:
-        ended = store.ended(cell)
-        queue.add(cell, ended, store.suspects(cell))
-        disk.total += cell.wanted
-        disk.ended += len(ended)
+        ended_numbers = store.ended_numbers(cell)
+        queue.add(cell, ended_numbers, store.suspects(cell))
+        writer.total += cell.n_wanted
+        writer.ended += len(ended_numbers)
     if not queue:
         return
-    order = Order(work, rules.limits, arrays)
+    shared_work = SharedWork(work, rules.limits, arrays)
     with open_workers(executor, StudyIncomplete) as workers:
-        here = workers is None
-        run = BatchRun(
-            workers, Shared(run_here if here else run_batch, (order,), StudyIncomplete), queue
+        is_local = workers is None
+        batch_run = BatchRun(
+            workers,
+            Shared(
+                run_in_this_process_or_child if is_local else run_batch,
+                (shared_work,),
+                StudyIncomplete,
+            ),
+            queue,
         )
-        store.begin(1 if workers is None else workers.workers, versions())
-        disk.tell()
+        store.begin_run(1 if workers is None else workers.workers, versions())
+        writer.tell()
         try:
-            with _one_thread() if here else nullcontext(), closing(run.results()) as coming:
-                for _, fates in coming:
-                    disk.fates += fates
-                    queue.timed(fates)
-                    disk.store_when_due(
-                        sum(len(flight.batch.numbers) for flight in run.flying.values())
+            with (
+                _one_thread() if is_local else nullcontext(),
+                closing(batch_run.results()) as batch_results,
+            ):
+                for _, outcomes in batch_results:
+                    writer.fates += outcomes
+                    queue.record_times(outcomes)
+                    writer.store_when_due(
+                        sum(len(flight.batch.numbers) for flight in batch_run.submitted.values())
                     )
-            disk.store()
+            writer.store()
         except BaseException:
-            for fates in run.rescued():
-                disk.fates += fates
-            # The disk is full, which the error that is being raised reports.
+            for outcomes in batch_run.rescued():
+                writer.fates += outcomes
+            # If the disk is full, the error that is already being raised reports it.
             with suppress(TrueRiskError):
-                disk.store()
-                store.end()
+                writer.store()
+                store.end_run()
             raise
-    store.end()
+    store.end_run()
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit this process to one thread, once for all tasks.
+    """Limit the numeric libraries of this process to one thread while the block runs.
 
-    Finding the BLAS takes milliseconds.
+    The limit is set once for all tasks, because finding the loaded BLAS takes milliseconds.
     """
-    import_module("scipy.linalg")  # Libraries that are loaded later would not be limited.
+    import_module("scipy.linalg")  # The limit affects only libraries that are already loaded.
     import_module("sklearn.utils.extmath")
     with one_thread():
         yield
     end_child()
 
 
-class _Disk:
-    """Task outcomes on their way to the store: first written, then acknowledged."""
+class _OutcomeWriter:
+    """Buffer of task outcomes, which writes them to the store and then reports the progress."""
 
     def __init__(self, store: Store, unit: str) -> None:
         self.total = self.ended = 0
-        self.fates: list[Fate] = []
+        self.fates: list[TaskOutcome] = []
         self._store, self._unit = store, unit
         self._stored_at = time.monotonic()
-        self._storing = 0.0  # seconds of the last transaction, mostly spent waiting for the disk
+        # This is the duration of the last transaction, which is mostly waiting for the disk.
+        self._last_write_seconds = 0.0
 
     def tell(self) -> None:
-        tell(self.ended, self.total, self._unit)
+        report_progress(self.ended, self.total, self._unit)
 
     def store_when_due(self, running: int) -> None:
-        """Store suspected tasks immediately, because this process may end next."""
-        since = time.monotonic() - self._stored_at
-        pause = max(COMMIT_EVERY, min(COMMIT_PAUSE * self._storing, COMMIT_LATEST))
-        due = self.fates and (since > pause or len(self.fates) >= COMMIT_SIZE)
-        if due or since > HEARTBEAT or not all(outcome.ends for outcome in self.fates):
+        """Write the buffered outcomes if enough time has passed or enough are buffered.
+
+        Tasks suspected of ending their worker are written at once, because they may end this
+        process next.
+        """
+        seconds_since_store = time.monotonic() - self._stored_at
+        pause_seconds = max(
+            COMMIT_EVERY, min(COMMIT_PAUSE * self._last_write_seconds, COMMIT_LATEST)
+        )
+        is_due = self.fates and (
+            seconds_since_store > pause_seconds or len(self.fates) >= COMMIT_SIZE
+        )
+        if (
+            is_due
+            or seconds_since_store > HEARTBEAT
+            or not all(outcome.is_final for outcome in self.fates)
+        ):
             self.store(running)
 
     def store(self, running: int = 0) -> None:
-        started = time.monotonic()
+        start_time = time.monotonic()
         self._store.save(self.fates, running=running)
-        self.ended += sum(outcome.ends for outcome in self.fates)
+        self.ended += sum(outcome.is_final for outcome in self.fates)
         self.fates = []
         self._stored_at = time.monotonic()
-        self._storing = self._stored_at - started
+        self._last_write_seconds = self._stored_at - start_time
         self.tell()

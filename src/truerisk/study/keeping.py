@@ -1,12 +1,13 @@
-"""A store of single fits, so that an interrupted assessment or search can be resumed.
+"""Storage of single fits on disk, so that an interrupted assessment or search can be resumed.
 
-A cell holds everything that determines the predictions of a fit, except its number: learner,
-settings, data, plan, request and seed. The number is that of the fit in its plan. Neither methods
-nor engines know the store.
+A cell of this store holds everything that determines the predictions of a fit, except the fit's
+number in its plan: learner, settings, data, plan, request and seed. Neither methods nor engines
+depend on the store.
 
-Learners and data are written as plain values, so that they have a key (`values.py`). The behaviour
-of a class or function is identified by its import path and the version of its package, or by a hash
-of its source if there is no version. What cannot be written as plain values is refused by name.
+Learners and data are converted to plain values, from which a key is computed (`values.py`). The
+behaviour of a class or function is identified by its import path and the version of its package, or
+by a hash of its source if the package has no version. A parameter that cannot be converted is
+refused with an error that names it.
 """
 
 from __future__ import annotations
@@ -26,26 +27,29 @@ from truerisk.contracts import Request
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.identity import is_from
 from truerisk.data.data import Data
 from truerisk.data.rows import column_names, digest
 from truerisk.engines.workers.crews import versions
 from truerisk.plan.plan import Plan
-from truerisk.study.schema import Fate, State
+from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.store import Store
 from truerisk.study.values import canonical, digest_of, key_of, pack
 from truerisk.study.versions import ASSESSMENT, begin
 
-COMMIT_EVERY = 1.0  # Seconds. Fits that end in between share a transaction.
+COMMIT_EVERY = 1.0  # Fits that end within so many seconds share a transaction.
 COMMIT_SIZE = 1_000
-COMMIT_PAUSE = 20.0  # multiple of the last transaction's duration
-COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
-"""Packages whose versions the store compares."""
+COMMIT_PAUSE = 20.0  # The pause is this multiple of the last transaction's duration.
+PACKAGES_COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
+"""Packages whose versions the store compares itself when it is opened.
+
+Classes and functions of other packages carry a version or hash in the key of a fit.
+"""
 
 
 @contextmanager
-def keeping(
+def open_fit_store(
     path: str | os.PathLike[str],
     learners: Mapping[str, Family],
     *,
@@ -53,29 +57,31 @@ def keeping(
     workers: int = 1,
     mixed_versions: bool = False,
     kind: str = ASSESSMENT,
-) -> Iterator[Keeping]:
-    """Store fits of these learners in a file, which is created if needed.
+) -> Iterator[FitStoreOnDisk]:
+    """Open a store file for the fits of these learners; the file is created if needed.
 
-    A learner or a scorer without a key is refused first. Results are stored at the end, however it
-    ends, except after SIGKILL.
+    A learner or a scorer that cannot be converted to a key is refused at the start. All fits are
+    written when the block ends, also after an error, except after SIGKILL.
     """
     for scorer in scorers:
         content_of(scorer, "loss")
-    contents = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
-    place = store_of(path)
-    with Store.write(place) as store:
-        begin(store, kind, {"name": place.name}, mixed_versions=mixed_versions)
-        store.begin(workers, versions())
-        fit_store = Keeping(store, contents)
+    contents = {
+        id(family): (family, *learner_content(family, name)) for name, family in learners.items()
+    }
+    store_path = store_of(path)
+    with Store.write(store_path) as store:
+        begin(store, kind, {"name": store_path.name}, mixed_versions=mixed_versions)
+        store.begin_run(workers, versions())
+        fit_store = FitStoreOnDisk(store, contents)
         try:
             yield fit_store
         finally:
             fit_store.flush()
-            store.end()
+            store.end_run()
 
 
-class Keeping:
-    """`FitStore` that writes fits to disk within about a second."""
+class FitStoreOnDisk:
+    """`FitStore` that writes each fit to disk within about a second."""
 
     def __init__(self, store: Store, learners: Mapping[int, tuple[Family, Any, list[Any]]]) -> None:
         self.store = store
@@ -86,10 +92,14 @@ class Keeping:
         self.was_empty = not self.cells
         self.waiting: list[tuple[_FitCache, int, Mapping[str, Any], float]] = []
         self._stored_at = time.monotonic()
-        self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
+        # This is the duration of the last transaction, which is mostly waiting for the disk.
+        self._last_write_seconds = 0.0
 
-    def part(self, family: Family, of: Family, candidates: slice) -> None:
-        """Register some settings of a known learner that are requested separately."""
+    def register_candidates(self, family: Family, of: Family, candidates: slice) -> None:
+        """Register `family`, which holds the candidates `candidates` of the known learner `of`.
+
+        Fits of a part of the candidates can then be requested separately.
+        """
         _, estimator, settings = self._learners[id(of)]
         self._learners[id(family)] = family, estimator, settings[candidates]
 
@@ -103,7 +113,7 @@ class Keeping:
         request: Request,
         seed: int,
     ) -> _FitCache:
-        """Return the storage for the fits of these candidates."""
+        """Return the cache that loads and stores the fits of these candidates."""
         _, estimator, settings = self._learners[id(family)]
         content = {
             "fits": engine,
@@ -116,53 +126,60 @@ class Keeping:
             "seed": seed,
         }
         if request.also:
-            content["also"] = [[r.response, content_of(r.scorer, "loss")] for r in request.also]
+            content["also"] = [
+                [further_request.response, content_of(further_request.scorer, "loss")]
+                for further_request in request.also
+            ]
         return _FitCache(self, content, plan.n_fits, len(candidates))
 
     def flush_when_due(self) -> None:
-        """Write the waiting fits if there are enough, or if the last write is long ago."""
-        pause = max(COMMIT_EVERY, COMMIT_PAUSE * self._storing)
-        due = time.monotonic() - self._stored_at > pause
-        if due or len(self.waiting) >= COMMIT_SIZE:
+        """Write the waiting fits if there are many, or if the last write is long ago."""
+        pause = max(COMMIT_EVERY, COMMIT_PAUSE * self._last_write_seconds)
+        is_due = time.monotonic() - self._stored_at > pause
+        if is_due or len(self.waiting) >= COMMIT_SIZE:
             self.flush()
 
     def flush(self) -> None:
-        """Write the waiting fits to disk."""
+        """Write all fits that are not yet on disk, in one transaction."""
         if not self.waiting:
             return
-        started = time.monotonic()
-        # A cell is created in the store together with its first fit.
-        new = {
+        start_time = time.monotonic()
+        # Cells that the store does not have yet are created before their first fit is written.
+        new_caches = {
             fit_cache.key: fit_cache
             for fit_cache, *_ in self.waiting
             if fit_cache.key not in self.cells
         }
-        for n_fits in {fit_cache.n_fits for fit_cache in new.values()}:
+        for n_fits in {fit_cache.n_fits for fit_cache in new_caches.values()}:
             contents = [
-                fit_cache.content for fit_cache in new.values() if fit_cache.n_fits == n_fits
+                fit_cache.content for fit_cache in new_caches.values() if fit_cache.n_fits == n_fits
             ]
-            self.cells |= {cell.key: cell for cell in self.store.want(contents, n_fits)}
-        fates = []
-        for fit_cache, fit, content, seconds in self.waiting:
+            self.cells |= {
+                cell.key: cell for cell in self.store.request_replicates(contents, n_fits)
+            }
+        outcomes = []
+        for fit_cache, fit_number, content, seconds in self.waiting:
             packed, cell = pack(content), self.cells[fit_cache.key]
-            fates.append(Fate(cell.id, fit, State.DONE, seconds, packed.text, packed.npy))
-        self.store.save(fates)
+            outcomes.append(
+                TaskOutcome(cell.id, fit_number, State.DONE, seconds, packed.text, packed.npy)
+            )
+        self.store.save(outcomes)
         self.waiting = []
         self._stored_at = time.monotonic()
-        self._storing = self._stored_at - started
+        self._last_write_seconds = self._stored_at - start_time
 
     def _key_of(self, data: Data) -> str:
-        """Return the key of the data, which is hashed once for all fits."""
+        """Return the hash of the data, which is computed only once for all fits."""
         if id(data) not in self._data:
             self._data[id(data)] = data, key_of(data_content(data))
         return self._data[id(data)][1]
 
 
 class _FitCache:
-    """Storage for fits that differ only by their number; `FitCache` in core/contracts."""
+    """Cache of the fits of one plan, which differ only in their number (a `FitCache`)."""
 
     def __init__(
-        self, keeping: Keeping, content: Mapping[str, Any], n_fits: int, n_candidates: int
+        self, keeping: FitStoreOnDisk, content: Mapping[str, Any], n_fits: int, n_candidates: int
     ) -> None:
         self.content, self.n_fits, self.n_candidates = content, n_fits, n_candidates
         self.key = key_of(content)
@@ -185,49 +202,54 @@ class _FitCache:
 
 
 def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
-    """Return the estimator and all candidate settings as plain values."""
-    where = f"learner {clean(name, 40)!r}"
-    estimator = content_of(family.estimator, where)
-    return estimator, [content_of(dict(given), where) for given in family.candidates]
+    """Convert the estimator and all candidate settings to plain values, for the key of a fit."""
+    label = f"learner {escape_and_truncate(name, 40)!r}"
+    estimator = content_of(family.estimator, label)
+    return estimator, [content_of(dict(setting), label) for setting in family.candidates]
 
 
 def data_content(data: Data) -> dict[str, Any]:
-    """Return everything that a fit receives, as hashes, including memory order.
+    """Return hashes of all data that a fit receives: X, y, groups, weights and fit parameters.
 
-    The memory order affects the last bits of results.
+    The hashes depend on the memory order of arrays, which affects the last bits of results.
     """
-    y = next(iter(data.targets(data.y)), data.y)  # in the form that fits are given
-    parts = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
-    tables = {name: None if table is None else _table(table) for name, table in parts.items()}
+    y = next(iter(data.targets(data.y)), data.y)  # This is the form of y that `fit` receives.
+    inputs = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
+    table_contents = {
+        name: None if table is None else _table(table) for name, table in inputs.items()
+    }
     params = {
         name: _table(value) if hasattr(value, "shape") else content_of(value, f"fit's {name}")
         for name, value in data.fit_params.items()
     }
-    return {"task": data.task, **tables, "fit_params": params}
+    return {"task": data.task, **table_contents, "fit_params": params}
 
 
 def _table(table: Any) -> dict[str, Any]:
-    """Return what distinguishes tables: kind, types, names and cells."""
+    """Return the properties that distinguish tables: class, shape, dtypes, names, hash of cells."""
     content: dict[str, Any] = {"kind": _place(type(table)), "shape": list(np.shape(table))}
     if isinstance(table, np.ndarray) and not table.dtype.hasobject:
         return content | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
-    types = getattr(table, "dtypes", getattr(getattr(table, "schema", None), "types", ()))
+    column_types = getattr(table, "dtypes", getattr(getattr(table, "schema", None), "types", ()))
     return content | {
         "digest": digest(table),
         "names": column_names(table),
-        "types": [_type(kind) for kind in (types if np.iterable(types) else (types,))],
+        "types": [
+            _column_type(column_type)
+            for column_type in (column_types if np.iterable(column_types) else (column_types,))
+        ],
     }
 
 
-def _type(of_column: Any) -> list[str]:
-    """Return a column's type; learners may depend on the order of categories."""
-    categories = getattr(of_column, "categories", None)
-    listed = categories if categories is not None and np.iterable(categories) else ()
-    return [repr(of_column), *map(repr, listed)]
+def _column_type(column_type: Any) -> list[str]:
+    """Return a column's dtype as text, and its categories in order, which may affect learners."""
+    categories = getattr(column_type, "categories", None)
+    category_values = categories if categories is not None and np.iterable(categories) else ()
+    return [repr(column_type), *map(repr, category_values)]
 
 
-def content_of(value: Any, where: str) -> Any:
-    """Convert a parameter to plain values; `where` names it in the error if that is impossible.
+def content_of(value: Any, label: str) -> Any:
+    """Convert a parameter to plain values; if that is impossible, raise an error with `label`.
 
     >>> content_of({"k": (1, 2.5), "missing": float("nan")}, "learner 'a'")
     {'dict': [['k', {'tuple': [1, 2.5]}], ['missing', {'float': 'nan'}]]}
@@ -237,86 +259,94 @@ def content_of(value: Any, where: str) -> Any:
     if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.ndarray | np.generic):
-        return _array(np.asarray(value), where)
+        return _array(np.asarray(value), label)
     if type(value) in (list, tuple, set, frozenset, dict):
-        return _several(value, where)
+        return _container_content(value, label)
     if type(value) in (slice, range, bytes, complex, np.dtype) or isinstance(value, np.dtype):
         return {type(value).__name__: repr(value)}
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
-        return _code(value, where)
+        return _code_content(value, label)
     if hasattr(value, "get_params"):
-        # An estimator is determined by its class and parameters, as for `clone`.
+        # An estimator is determined by its class and its parameters, as `clone` assumes.
         from sklearn.base import BaseEstimator
 
-        copying = getattr(type(value), "__sklearn_clone__", None)
-        if copying not in (None, BaseEstimator.__sklearn_clone__):
-            raise _refusal(value, where)  # A frozen model has state beyond its parameters.
+        clone_method = getattr(type(value), "__sklearn_clone__", None)
+        if clone_method not in (None, BaseEstimator.__sklearn_clone__):
+            raise _refusal(value, label)  # A frozen model has state beyond its parameters.
         content = {
-            "class": _code(type(value), where),
-            "params": _named(value.get_params(deep=False), where),
+            "class": _code_content(type(value), label),
+            "params": _named(value.get_params(deep=False), label),
         }
         # `set_output` and `set_fit_request` set these attributes, which `clone` copies.
         for name in ("_sklearn_output_config", "_metadata_request"):
             if hasattr(value, name):
                 content[name] = repr(getattr(value, name))
         return content
-    # This is a splitter or a scorer, for example.
+    # Splitters and scorers of scikit-learn are determined by their attributes.
     if is_from(value, "sklearn") and hasattr(value, "__dict__"):
-        return {"object": _place(type(value)), "holds": _named(vars(value), where)}
-    raise _refusal(value, where)
+        return {"object": _place(type(value)), "holds": _named(vars(value), label)}
+    raise _refusal(value, label)
 
 
-def _array(array: np.ndarray, where: str) -> Any:
+def _array(array: np.ndarray, label: str) -> Any:
     if array.dtype.hasobject:
-        return {"objects": content_of(array.tolist(), where), "shape": list(array.shape)}
+        return {"objects": content_of(array.tolist(), label), "shape": list(array.shape)}
     return {"array": digest_of(array), "shape": list(array.shape)}
 
 
-def _several(value: Any, where: str) -> Any:
+def _container_content(value: Any, label: str) -> Any:
     if type(value) is dict:
-        pairs = [[content_of(k, where), content_of(v, _inside(where, k))] for k, v in value.items()]
+        pairs = [
+            [content_of(k, label), content_of(v, _label_inside(label, k))] for k, v in value.items()
+        ]
         return {"dict": pairs}
-    items = [content_of(item, where) for item in value]
+    items = [content_of(item, label) for item in value]
     if type(value) is list:
         return items
     return {type(value).__name__: items if type(value) is tuple else sorted(items, key=canonical)}
 
 
-def _named(values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    return {name: content_of(values[name], _inside(where, name)) for name in sorted(values)}
+def _named(values: Mapping[str, Any], label: str) -> dict[str, Any]:
+    return {name: content_of(values[name], _label_inside(label, name)) for name in sorted(values)}
 
 
-def _inside(where: str, name: Any) -> str:
-    return f"{where}: {name}" if ": " not in where else f"{where}__{name}"
+def _label_inside(label: str, name: Any) -> str:
+    return f"{label}: {name}" if ": " not in label else f"{label}__{name}"
 
 
-def _code(value: Any, where: str) -> Any:
-    """Return an importable class or function by its path, with its version or hash."""
-    importable: Any = sys.modules.get(_module(value))
+def _code_content(value: Any, label: str) -> Any:
+    """Convert a class or function to its import path and its version or source hash.
+
+    Raise if it cannot be imported by that path.
+    """
+    imported_value: Any = sys.modules.get(_module(value))
     for name in _name(value).split("."):
-        importable = getattr(importable, name, None)
-    if importable is not value:
-        raise _refusal(value, where)
-    editions = {
-        _place(kind): _edition(kind, where)
-        for kind in (value.__mro__ if isinstance(value, type) else (value,))
+        imported_value = getattr(imported_value, name, None)
+    if imported_value is not value:
+        raise _refusal(value, label)
+    versions_by_path = {
+        _place(definition): _version_and_hash(definition, label)
+        for definition in (value.__mro__ if isinstance(value, type) else (value,))
     }
-    return {"place": _place(value), **{k: v for k, v in editions.items() if v is not None}}
+    return {"place": _place(value), **{k: v for k, v in versions_by_path.items() if v is not None}}
 
 
-def _edition(value: Any, where: str) -> list[str] | None:
-    """Return package version and source hash; None if the store compares versions itself."""
+def _version_and_hash(value: Any, label: str) -> list[str] | None:
+    """Return the version of the package and a hash of the source of a class or function.
+
+    Return None for packages whose version the store compares itself.
+    """
     package = _module(value).partition(".")[0]
-    if package in COMPARED:
+    if package in PACKAGES_COMPARED:
         return None
     version = getattr(sys.modules.get(package), "__version__", None)
-    edition = [version] if isinstance(version, str) else []
+    version_and_hash = [version] if isinstance(version, str) else []
     try:
-        edition.append(key_of(inspect.getsource(value)))
+        version_and_hash.append(key_of(inspect.getsource(value)))
     except (OSError, TypeError):
-        if not edition:
-            raise _refusal(value, where) from None
-    return edition
+        if not version_and_hash:
+            raise _refusal(value, label) from None
+    return version_and_hash
 
 
 def _name(value: Any) -> str:
@@ -328,15 +358,16 @@ def _place(value: Any) -> str:
 
 
 def _module(value: Any) -> str:
-    """Return the module of an object; functions of older NumPy do not have one."""
-    named = getattr(value, "__module__", None)
-    return "numpy" if named is None and isinstance(value, np.ufunc) else str(named)
+    """Return the name of the module that defines an object; ufuncs of older NumPy lack it."""
+    module_name = getattr(value, "__module__", None)
+    return "numpy" if module_name is None and isinstance(value, np.ufunc) else str(module_name)
 
 
-def _refusal(value: Any, where: str) -> Refusal:
-    shown = clean(" ".join(repr(value).split()), 60)
+def _refusal(value: Any, label: str) -> Refusal:
+    value_text = escape_and_truncate(" ".join(repr(value).split()), 60)
     return Refusal(
-        f"{where} is {shown}, which cannot be written down as a key: a store takes models with "
+        f"{label} is {value_text}, which cannot be written down as a key: a store takes models "
+        "with "
         "get_params whose parameters are numbers, words, arrays, models, and classes and functions "
         "of modules. Give such a value, or leave store out."
     )

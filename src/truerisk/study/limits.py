@@ -1,8 +1,8 @@
-"""Execution of a batch in a worker; with limits on time and memory in a child process.
+"""Run a batch of tasks in a worker, in a child process if time or memory is limited.
 
-One child serves many tasks. After a task that exceeded a limit, the next one gets a new child. The
-two communicate through pipes that only they write to. The order and its arrays are in a file that
-the child maps.
+One child process runs many tasks, one after another. After a task that exceeded a limit, the next
+task gets a new child. Worker and child communicate through pipes that only they write to. The
+arrays that all tasks share are in a file that the child maps into memory.
 """
 
 from __future__ import annotations
@@ -24,134 +24,149 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.engines.running.executors import one_thread
 from truerisk.engines.workers.crews import Shared
-from truerisk.engines.workers.parcels import Payload, opened, path_of
+from truerisk.engines.workers.parcels import Payload, open_payload, path_of
 from truerisk.engines.workers.processes import end_with_parent
-from truerisk.study.schema import Fate
-from truerisk.study.tasks import Batch, Limits, Order, failed, run_task
+from truerisk.study.schema import TaskOutcome
+from truerisk.study.tasks import Batch, Limits, SharedWork, failed_outcome, run_task
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-STARTING = 120.0  # seconds that a child may take to start and import
-SIZE = 8  # number of bytes that encode the length of a reply
-CODE = "from truerisk.study.limits import main; main()"
+MAX_START_SECONDS = (
+    120.0  # A child process may take so many seconds to start and to import modules.
+)
+LENGTH_BYTES = 8  # So many bytes encode the length of a reply.
+CHILD_CODE = "from truerisk.study.limits import main; main()"
 MEGABYTE = 2**20
-GRACE = 30.0  # Seconds after its limit at which a child whose worker was killed ends itself.
+GRACE = 30.0  # A child whose worker was killed ends itself so many seconds after its time limit.
 
-_own = threading.local()  # The child of this worker, or of this thread if workers are threads.
+_thread_state = threading.local()  # Each worker process or thread has one child.
 
 
-def run_batch(order: Order, batch: Batch) -> list[Fate]:
-    """Run all tasks of a batch in a worker, and return their outcomes in order."""
-    for name in THREADS:  # This limits libraries that a task loads first.
+def run_batch(shared_work: SharedWork, batch: Batch) -> list[TaskOutcome]:
+    """Run all tasks of a batch with one thread, and return their outcomes in order."""
+    for name in THREADS:  # The variables limit libraries that are loaded later.
         os.environ.setdefault(name, "1")
-    if order.limits:
-        return run_here(order, batch)
+    if shared_work.limits:
+        return run_in_this_process_or_child(shared_work, batch)
     with one_thread():
-        return run_here(order, batch)
+        return run_in_this_process_or_child(shared_work, batch)
 
 
-def run_here(order: Order, batch: Batch) -> list[Fate]:
-    """Run a batch where threads are already limited, or will be in another process."""
-    if order.limits:
-        if order.limits.megabytes is not None and not sys.platform.startswith("linux"):
+def run_in_this_process_or_child(shared_work: SharedWork, batch: Batch) -> list[TaskOutcome]:
+    """Run a batch without limiting threads: the caller or the child process limits them."""
+    if shared_work.limits:
+        if shared_work.limits.megabytes is not None and not sys.platform.startswith("linux"):
             raise Refusal(f"a limit on memory needs Linux: leave {mention('limit_megabytes')} out.")
-        # A task that exceeds a limit ends its child and has failed. The others are not affected.
-        return [_child(order).run(batch, number) for number in batch.numbers]
-    arrays = order.frozen()
-    return [run_task(order.work, batch, number, arrays) for number in batch.numbers]
+        # A task that exceeds a limit ends its child process and fails. Other tasks are unaffected.
+        return [_child(shared_work).run(batch, number) for number in batch.numbers]
+    arrays = shared_work.read_only_arrays()
+    return [run_task(shared_work.work, batch, number, arrays) for number in batch.numbers]
 
 
 def end_child() -> None:
-    """End the child of this thread, if it has one."""
-    child: _Child | None = getattr(_own, "child", None)
-    _own.child = None
+    """End the child process that runs the limited tasks of this thread, if there is one."""
+    child: _Child | None = getattr(_thread_state, "child", None)
+    _thread_state.child = None
     if child is not None:
         child.close()
 
 
-def _child(order: Order) -> _Child:
-    """Return the child that knows this order, or a new one if there is none or it has ended."""
-    child: _Child | None = getattr(_own, "child", None)
-    if child is None or child.ended or child.order.number != order.number:
+def _child(shared_work: SharedWork) -> _Child:
+    """Return the child process of this thread, or a new one if it has ended or has other arrays."""
+    child: _Child | None = getattr(_thread_state, "child", None)
+    if child is None or child.ended or child.order.number != shared_work.number:
         end_child()
-        child = _own.child = _Child(order)
+        child = _thread_state.child = _Child(shared_work)
     return child
 
 
 class _Child:
-    """A process that runs one task at a time."""
+    """A child process that runs one task at a time, within limits of time and memory."""
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
+    def __init__(self, shared_work: SharedWork) -> None:
+        self.order = shared_work
         self.ended = False
-        (tasks, to), (came, answers) = os.pipe(), os.pipe()
-        self._process = subprocess.Popen([sys.executable, "-c", CODE], stdin=tasks, stdout=answers)
-        os.close(tasks)
-        os.close(answers)
-        self._tasks = Connection(to, readable=False)
-        self._answers = Connection(came, writable=False)
-        path = path_of(order)
-        own = Payload(Shared(run_here, (order,))) if path is None else None
+        (task_reader, task_writer), (reply_reader, reply_writer) = os.pipe(), os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", CHILD_CODE], stdin=task_reader, stdout=reply_writer
+        )
+        os.close(task_reader)
+        os.close(reply_writer)
+        self._tasks = Connection(task_writer, readable=False)
+        self._answers = Connection(reply_reader, writable=False)
+        payload_path = path_of(shared_work)
+        own_payload = (
+            Payload(Shared(run_in_this_process_or_child, (shared_work,)))
+            if payload_path is None
+            else None
+        )
         try:
-            self._send(sys.path, path if own is None else own.path)
-            if self._receive(STARTING) is None:
+            self._send(sys.path, payload_path if own_payload is None else own_payload.path)
+            if self._receive(MAX_START_SECONDS) is None:
                 self.close()
                 raise RuntimeError("the process for limited tasks ended as it started.")
         finally:
-            if own is not None:
-                own.remove()  # The child has mapped the file.
+            if own_payload is not None:
+                own_payload.remove()  # The child has mapped the file, so its name can go.
 
-    def run(self, batch: Batch, number: int) -> Fate:
-        """Run one task; a child that does not reply in time is ended."""
-        started = time.perf_counter()
+    def run(self, batch: Batch, number: int) -> TaskOutcome:
+        """Run one task and return its outcome; a child that exceeds the time limit has failed."""
+        start_time = time.perf_counter()
         seconds = self.order.limits.seconds
         self._send(batch, number)
         try:
             outcome = self._receive(seconds)
         except TimeoutError:
             self.ended = True
-            spent = time.perf_counter() - started
-            return failed(
-                batch, number, spent, f"it took longer than its limit of {seconds:.15g} s."
+            elapsed_seconds = time.perf_counter() - start_time
+            return failed_outcome(
+                batch,
+                number,
+                elapsed_seconds,
+                f"it took longer than its limit of {seconds:.15g} s.",
             )
         if outcome is None:
             self.ended = True
-            code = self._process.wait(STARTING)
-            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            spent = time.perf_counter() - started
-            return failed(batch, number, spent, f"its process was ended {how}.")
+            exit_code = self._process.wait(MAX_START_SECONDS)
+            end_description = (
+                f"by signal {-exit_code}" if exit_code < 0 else f"with exit code {exit_code}"
+            )
+            elapsed_seconds = time.perf_counter() - start_time
+            return failed_outcome(
+                batch, number, elapsed_seconds, f"its process was ended {end_description}."
+            )
         return outcome
 
     def _send(self, *parts: Any) -> None:
-        with suppress(BrokenPipeError):  # The child has ended, which the missing reply will show.
+        with suppress(BrokenPipeError):  # If the child has ended, its reply will be missing.
             self._tasks.send(parts)
 
     def _receive(self, seconds: float | None) -> Any:
-        """Return the reply, or None if the child has ended; raise TimeoutError after `seconds`."""
+        """Return the child's reply, or None if it has ended; raise TimeoutError after `seconds`."""
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            size = int.from_bytes(self._bytes(SIZE, deadline), "big")
+            size = int.from_bytes(self._bytes(LENGTH_BYTES, deadline), "big")
             return pickle.loads(self._bytes(size, deadline))
-        except EOFError:  # The child ended between two replies, or during one.
+        except EOFError:  # The child ended before it had sent a complete reply.
             return None
 
-    def _bytes(self, n: int, deadline: float | None) -> bytes:
-        """Return the next n bytes; each wait for some of them ends at the deadline."""
-        read = bytearray()
-        while len(read) < n:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if not self._answers.poll(left):
+    def _bytes(self, n_bytes: int, deadline: float | None) -> bytes:
+        """Return the next `n_bytes` bytes of the child; raise TimeoutError at the deadline."""
+        received_bytes = bytearray()
+        while len(received_bytes) < n_bytes:
+            seconds_left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not self._answers.poll(seconds_left):
                 raise TimeoutError
-            more = os.read(self._answers.fileno(), n - len(read))
-            if not more:
+            chunk = os.read(self._answers.fileno(), n_bytes - len(received_bytes))
+            if not chunk:
                 raise EOFError
-            read += more
-        return bytes(read)
+            received_bytes += chunk
+        return bytes(received_bytes)
 
     def __del__(self) -> None:
-        self.close()  # The child ends with the thread that it served.
+        self.close()  # The child must not outlive its thread.
 
     def close(self) -> None:
-        """End the child; repeated calls are allowed."""
+        """End the child process and close its pipes; repeated calls are allowed."""
         self._process.kill()
         self._process.wait()
         self._tasks.close()
@@ -162,52 +177,57 @@ class _Child:
 
 
 def main() -> None:
-    """Take tasks from stdin until it is closed; what a task prints goes to stderr."""
-    tasks, answers = Connection(os.dup(0), writable=False), os.dup(1)
+    """Run tasks read from stdin until it is closed, in the child process.
+
+    Replies go to the original stdout. Output that a task prints goes to stderr.
+    """
+    task_pipe, reply_descriptor = Connection(os.dup(0), writable=False), os.dup(1)
     os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The driver handles Ctrl-C.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The main process handles Ctrl-C.
     end_with_parent(os.getppid())
-    with suppress(EOFError, BrokenPipeError):  # The parent has closed its ends of the pipes.
-        sys.path[:], payload = tasks.recv()  # The order may need what the parent could import.
-        (order,) = opened(payload).parts
-        _send_back(answers, "ready")
+    with suppress(EOFError, BrokenPipeError):  # These errors mean that the parent has ended.
+        sys.path[:], payload = task_pipe.recv()  # Tasks may import modules that the parent finds.
+        (shared_work,) = open_payload(payload).parts
+        _send_reply(reply_descriptor, "ready")
         while True:
-            batch, number = tasks.recv()
+            batch, number = task_pipe.recv()
             with one_thread():
-                _send_back(answers, _limited(order, batch, number))
+                _send_reply(reply_descriptor, _run_within_limits(shared_work, batch, number))
 
 
-def _send_back(answers: int, answer: Any) -> None:
-    """Send the reply after its size, so that the parent can read it within its limit."""
-    content = pickle.dumps(answer)
-    left = len(content).to_bytes(SIZE, "big") + content
-    while left:
-        left = left[os.write(answers, left) :]
+def _send_reply(descriptor: int, reply: Any) -> None:
+    """Send the length of the reply and then the reply, so that the parent can read it in time."""
+    content = pickle.dumps(reply)
+    remaining_bytes = len(content).to_bytes(LENGTH_BYTES, "big") + content
+    while remaining_bytes:
+        remaining_bytes = remaining_bytes[os.write(descriptor, remaining_bytes) :]
 
 
-def _limited(order: Order, batch: Batch, number: int) -> Fate:
-    limits: Limits = order.limits
+def _run_within_limits(shared_work: SharedWork, batch: Batch, number: int) -> TaskOutcome:
+    limits: Limits = shared_work.limits
     if limits.seconds is not None and hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
     if limits.megabytes is None:
-        return run_task(order.work, batch, number, order.frozen())
-    with _address_space(int(limits.megabytes * MEGABYTE)):
-        outcome = run_task(order.work, batch, number, order.frozen())
+        return run_task(shared_work.work, batch, number, shared_work.read_only_arrays())
+    with _limited_memory(int(limits.megabytes * MEGABYTE)):
+        outcome = run_task(shared_work.work, batch, number, shared_work.read_only_arrays())
     if outcome.error is not None and "MemoryError" in outcome.error.splitlines()[-1]:
         sentence = f"it needed more than its limit of {limits.megabytes:.15g} MB."
-        return failed(batch, number, outcome.seconds or 0.0, f"{outcome.error}\n{sentence}")
+        return failed_outcome(batch, number, outcome.seconds or 0.0, f"{outcome.error}\n{sentence}")
     return outcome
 
 
 @contextmanager
-def _address_space(more: int) -> Iterator[None]:
-    """Limit the memory of this process to this many more bytes; requires Linux."""
+def _limited_memory(extra_bytes: int) -> Iterator[None]:
+    """Limit this process to `extra_bytes` more memory than it uses now; requires Linux."""
     import resource
 
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, before[1]))
+    n_pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    old_limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(
+        resource.RLIMIT_AS, (n_pages * resource.getpagesize() + extra_bytes, old_limits[1])
+    )
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
+        resource.setrlimit(resource.RLIMIT_AS, old_limits)

@@ -1,7 +1,7 @@
-"""One writer per store: a lock file that names its holder and is released after a crash.
+"""Lock file of a store, which allows only one process to write to it.
 
-The lock itself is that of the kernel (a record lock, released with its process, also after
-SIGKILL). The file tells others who holds it: process, machine, and since when.
+The lock is a record lock of the kernel. It is released when its process ends, even by SIGKILL. The
+lock file contains the process that holds the lock, its machine, and the time of locking.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from truerisk.core.errors import StoreLocked
 fcntl: Any
 try:
     import fcntl
-except ImportError:  # Without Unix locks, the creator of the file has the lock.
+except ImportError:  # Without Unix locks, the process that creates the file has the lock.
     fcntl = None
 
 
-_held: set[Path] = set()  # Record locks do not exclude their own process.
+_held_paths: set[Path] = set()  # A record lock does not stop the process that holds it.
 
 
 class Lock:
-    """The right to write to a store, from `take` to `free`."""
+    """Exclusive right to write to a store, acquired by `take` and released by `free`."""
 
     def __init__(self, store: Path) -> None:
         self.store = store
@@ -35,20 +35,22 @@ class Lock:
         self._file: IO[str] | None = None
 
     def take(self) -> Lock:
-        """Acquire the lock, or raise with the name of its holder."""
-        own = self.path.resolve()
-        if own in _held:
+        """Acquire the lock, or raise StoreLocked with the process that holds it."""
+        own_path = self.path.resolve()
+        if own_path in _held_paths:
             raise StoreLocked(f"{self.store} is in use by this very process.")
-        file = self._locked_file()
-        holder = _read(file)
+        lock_file = self._locked_file()
+        holder = _read(lock_file)
         if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
-            file.close()  # The kernel's lock may not work on a network file system.
+            lock_file.close()  # The kernel's lock may fail on a network file system.
             raise self._refusal(holder)
-        self._file = file
-        _held.add(own)
+        self._file = lock_file
+        _held_paths.add(own_path)
         try:
-            _write(file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()})
-        # The disk is full. The lock is released, since the next attempt would meet it.
+            _write(
+                lock_file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}
+            )
+        # If the disk is full, the lock is released, so that a later attempt can succeed.
         except OSError as error:
             self.free()
             raise StoreLocked(f"{self.path} cannot be written: {error.strerror}.") from None
@@ -57,59 +59,68 @@ class Lock:
     def free(self) -> None:
         """Release the lock and remove its file."""
         if self._file is not None:
-            if fcntl is None:  # Windows does not remove open files.
+            if fcntl is None:  # Windows cannot remove an open file.
                 self._file.close()
             self.path.unlink(missing_ok=True)
-            with suppress(OSError):  # On a full disk, closing tries to write once more.
+            with suppress(OSError):  # Closing writes again, which fails on a full disk.
                 self._file.close()
             self._file = None
-            _held.discard(self.path.resolve())
+            _held_paths.discard(self.path.resolve())
 
     def holder(self) -> dict[str, Any] | None:
-        """Return the current writer of the store (process, machine, time), or None."""
-        # Opening and closing the file here would release our own lock.
-        if self.path.resolve() in _held:
+        """Return the process that writes to the store, its machine and start time, or None."""
+        # If this process has the lock, closing a second handle of the file would release it.
+        if self.path.resolve() in _held_paths:
             return {"pid": os.getpid(), "host": socket.gethostname()}
         try:
-            file = self.path.open("r+", encoding="utf-8")
+            lock_file = self.path.open("r+", encoding="utf-8")
         except OSError:
             return None
-        with file:
-            holder = _read(file)
-            elsewhere = holder.get("host") != socket.gethostname()
-            return holder if holder and (fcntl is None or elsewhere or not _locked(file)) else None
+        with lock_file:
+            holder = _read(lock_file)
+            is_elsewhere = holder.get("host") != socket.gethostname()
+            return (
+                holder
+                if holder and (fcntl is None or is_elsewhere or not _try_lock(lock_file))
+                else None
+            )
 
     def _locked_file(self) -> IO[str]:
-        """Return the locked lock file, which is created if needed."""
+        """Open the lock file, create it if needed, and lock it; raise if another process has it."""
         while True:
             try:
-                file = self.path.open("a+", encoding="utf-8")
+                lock_file = self.path.open("a+", encoding="utf-8")
             except OSError as error:
                 raise StoreLocked(f"{self.path}: {error.strerror or error}.") from None
-            if not _locked(file):
-                holder = _read(file)
-                file.close()
+            if not _try_lock(lock_file):
+                holder = _read(lock_file)
+                lock_file.close()
                 raise self._refusal(holder)
-            if _is(self.path, file):
-                return file
-            file.close()  # It was released and removed between opening and locking.
+            if _is_same_file(self.path, lock_file):
+                return lock_file
+            # Another process removed the file after it was opened here and before it was locked.
+            lock_file.close()
 
     def _refusal(self, holder: dict[str, Any]) -> StoreLocked:
         return StoreLocked(
-            f"{self.store} is in use by {described(holder)}: one run writes to a store. Wait until "
+            f"{self.store} is in use by {describe_holder(holder)}: one run writes to a store. Wait "
+            "until "
             f"it ends; if that run is surely over, delete {self.path}."
         )
 
 
-def described(holder: dict[str, Any]) -> str:
-    """Return a sentence on which process holds a store, on which machine and since when."""
-    since = ""
+def describe_holder(holder: dict[str, Any]) -> str:
+    """Return a phrase with the process that holds the lock, its machine and the start time."""
+    since_text = ""
     if isinstance(holder.get("time"), int | float):
-        since = time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(holder["time"]))
-    return f"process {holder.get('pid', '?')} on {holder.get('host', 'an unknown machine')}{since}"
+        since_text = time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(holder["time"]))
+    return (
+        f"process {holder.get('pid', '?')} on "
+        f"{holder.get('host', 'an unknown machine')}{since_text}"
+    )
 
 
-def _locked(file: IO[str]) -> bool:
+def _try_lock(file: IO[str]) -> bool:
     if fcntl is None:
         return True
     try:
@@ -135,7 +146,7 @@ def _write(file: IO[str], content: dict[str, Any]) -> None:
     file.flush()
 
 
-def _is(path: Path, file: IO[str]) -> bool:
+def _is_same_file(path: Path, file: IO[str]) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:

@@ -1,8 +1,9 @@
-"""The order of tasks: cells alternate, batches are worth their overhead, suspects come last.
+"""Queue of the tasks of a study, which decides the order and the size of batches.
 
-A worker that ends loses all batches in flight, whether or not they caused it. These go to the end
-of the queue. Those that are lost a second time are run task by task and alone, when nothing else is
-left, until the task that ends its worker is found and quarantined.
+Cells alternate. Batches are large enough to be worth the overhead of sending them. When a worker
+process ends, all batches in flight are lost, whether or not they caused it, and go to the end of
+the queue. The tasks of a batch that is lost a second time become suspects. They are run one by one
+after all other tasks, until the task that ends its worker is found and quarantined.
 """
 
 from __future__ import annotations
@@ -18,21 +19,23 @@ from truerisk.core.errors import StudyIncomplete
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.engines.workers.scheduler import Batches
-from truerisk.study.schema import Fate, State
+from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.store import Cell
-from truerisk.study.tasks import Batch, Limits, failed, worded
+from truerisk.study.tasks import Batch, Limits, failed_outcome, traceback_text
 
-WORTH_SENDING = 0.2  # Minimum seconds of a batch; sending costs milliseconds.
-LARGEST = 2_000
-SLACK = 120.0  # Seconds beyond its tasks' limits after which a batch counts as lost.
+WORTH_SENDING = 0.2  # A batch should take at least so many seconds, as sending costs milliseconds.
+MAX_BATCH_SIZE = 2_000
+LOST_BATCH_SECONDS = (
+    120.0  # A batch counts as lost so many seconds after the time limits of its tasks.
+)
 
 
 @frozen
 class Rules:
-    """Options of a run.
+    """Options of a run of a study: attempts, patience, limits, and the unit shown as progress.
 
-    `attempts` is the number of times that a task may end its worker before it is quarantined, and
-    `patience` the seconds that the run waits if there are no workers.
+    A task that has ended its worker `attempts` times is quarantined. `patience` is the number of
+    seconds for which the run waits if there are no workers.
     """
 
     attempts: int = 3
@@ -41,21 +44,21 @@ class Rules:
     unit: str = "replicates"
 
 
-USUAL = Rules()
+DEFAULT_RULES = Rules()
 
 
 @dataclass(eq=False)
-class _Lane:
-    """The tasks of one cell that are still waiting."""
+class _CellTasks:
+    """The tasks of one cell that were not yet sent to a worker, and the times of finished ones."""
 
     cell: Cell
     numbers: np.ndarray
     n_taken: int = 0
     seconds: float = 0.0
-    timed: int = 0
+    n_timed: int = 0
 
     @property
-    def left(self) -> int:
+    def n_left(self) -> int:
         return len(self.numbers) - self.n_taken
 
     def take(self, size: int) -> Batch:
@@ -65,99 +68,116 @@ class _Lane:
 
 
 class Queue(Batches):
-    """Waiting tasks, whose outcomes are the results of batches."""
+    """Queue of a study's tasks, from which the scheduler takes batches."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.patience = rules, rules.patience
-        self._lanes: deque[_Lane] = deque()
-        self._of: dict[int, _Lane] = {}
-        self._again: deque[Batch] = deque()
-        self._alone: deque[Batch] = deque()
-        self._blamed: Counter[tuple[int, int]] = Counter()
-        self._tried: Counter[tuple[int, int]] = Counter()
-        self._answered = False
+        self._cells_with_tasks: deque[_CellTasks] = deque()
+        self._tasks_of_cell: dict[int, _CellTasks] = {}
+        self._retried_batches: deque[Batch] = deque()
+        self._isolated_batches: deque[Batch] = deque()
+        self._losses_of_task: Counter[tuple[int, int]] = Counter()
+        self._attempts_of_task: Counter[tuple[int, int]] = Counter()
+        self._has_results = False
 
     def add(self, cell: Cell, ended: np.ndarray, suspects: Mapping[int, int]) -> None:
-        """Add a cell's unfinished tasks; suspects of an earlier run remain suspects."""
-        open_ = np.ones(cell.wanted, dtype=bool)
-        open_[ended] = False
-        open_[list(suspects)] = False
-        lane = _Lane(cell, np.flatnonzero(open_))
-        self._of[cell.id] = lane
-        if lane.left:
-            self._lanes.append(lane)
-        for number, tries in sorted(suspects.items()):
-            self._tried[cell.id, number] = tries
-            self._alone.append(Batch(cell.id, cell.content, (number,)))
+        """Add the tasks of a cell that have not ended.
+
+        `suspects` maps tasks that ended their worker in an earlier run to their number of attempts.
+        They are run alone.
+        """
+        is_unfinished = np.ones(cell.n_wanted, dtype=bool)
+        is_unfinished[ended] = False
+        is_unfinished[list(suspects)] = False
+        cell_tasks = _CellTasks(cell, np.flatnonzero(is_unfinished))
+        self._tasks_of_cell[cell.id] = cell_tasks
+        if cell_tasks.n_left:
+            self._cells_with_tasks.append(cell_tasks)
+        for number, n_tries in sorted(suspects.items()):
+            self._attempts_of_task[cell.id, number] = n_tries
+            self._isolated_batches.append(Batch(cell.id, cell.content, (number,)))
 
     def __bool__(self) -> bool:
-        return bool(self._lanes or self._again or self._alone)
+        return bool(self._cells_with_tasks or self._retried_batches or self._isolated_batches)
 
     @override
     def next(self) -> Batch | None:
-        if not self._lanes:
-            return self._again.popleft() if self._again else None
-        lane = self._lanes[0]
-        self._lanes.rotate(-1)
-        batch = lane.take(self._size(lane))
-        if not lane.left:
-            self._lanes.remove(lane)
+        if not self._cells_with_tasks:
+            return self._retried_batches.popleft() if self._retried_batches else None
+        cell_tasks = self._cells_with_tasks[0]
+        self._cells_with_tasks.rotate(-1)
+        batch = cell_tasks.take(self._size(cell_tasks))
+        if not cell_tasks.n_left:
+            self._cells_with_tasks.remove(cell_tasks)
         return batch
 
     @override
     def next_alone(self) -> Batch | None:
-        return self._alone.popleft() if self._alone else None
+        return self._isolated_batches.popleft() if self._isolated_batches else None
 
-    def timed(self, fates: Sequence[Fate]) -> None:
-        """Record the times of tasks, which determine the size of the next batches."""
-        for outcome in fates:
-            if outcome.seconds:  # The time is unknown if the worker died.
-                lane = self._of[outcome.cell]
-                lane.seconds += outcome.seconds
-                lane.timed += 1
-                self._answered = True
+    def record_times(self, outcomes: Sequence[TaskOutcome]) -> None:
+        """Record the running times of tasks, which determine the size of the next batches."""
+        for outcome in outcomes:
+            if outcome.seconds:  # A task whose worker ended has no running time.
+                cell_tasks = self._tasks_of_cell[outcome.cell]
+                cell_tasks.seconds += outcome.seconds
+                cell_tasks.n_timed += 1
+                self._has_results = True
 
     @override
     def give_back(self, batch: Batch, *, alone: bool) -> None:
-        (self._alone if alone else self._again).append(batch)
+        (self._isolated_batches if alone else self._retried_batches).append(batch)
 
-    def failed(self, batch: Batch, error: BaseException, *, alone: bool) -> list[Fate] | None:
-        """Return the outcomes if an executor failed with a task, which is then isolated."""
+    def failed(
+        self, batch: Batch, error: BaseException, *, alone: bool
+    ) -> list[TaskOutcome] | None:
+        """Handle an error of the executor with a batch; return outcomes, or None if it is retried.
+
+        A batch of several tasks is halved and retried, until the task that causes the error is
+        alone. That task has failed.
+        """
         if isinstance(error, StudyIncomplete | CancelledError):
             self.give_back(batch, alone=alone)
-            raise error if isinstance(error, StudyIncomplete) else self.stopped(error)
-        if not self._answered or not isinstance(error, Exception):
+            raise error if isinstance(error, StudyIncomplete) else self.no_workers_error(error)
+        if not self._has_results or not isinstance(error, Exception):
             raise StudyIncomplete(
                 f"the executor cannot run the tasks ({type(error).__name__}: {error}): all workers "
                 "need truerisk and what the study imports."
             ) from error
         if len(batch.numbers) > 1:
-            self._again.extend(_halves(batch))
+            self._retried_batches.extend(_halves(batch))
             return None
-        return [failed(batch, batch.numbers[0], 0.0, worded(error))]
+        return [failed_outcome(batch, batch.numbers[0], 0.0, traceback_text(error))]
 
     def blame(
         self, batch: Batch, error: BaseException | None = None, *, deaths: int = 1, alone: bool
-    ) -> list[Fate]:
-        """Return the outcomes of tasks that become suspected or quarantined."""
+    ) -> list[TaskOutcome]:
+        """Return the outcomes of tasks whose worker ended: each is suspected or quarantined."""
         if alone and len(batch.numbers) == 1:
             return [self._tried_alone(batch, deaths)]
-        if not alone and not self._hit(batch):
-            self._again.extend(_halves(batch))
-        # Tasks run one by one: a batch takes a fraction of a second, but new workers take seconds.
+        if not alone and not self._was_lost_twice(batch):
+            self._retried_batches.extend(_halves(batch))
+        # The tasks are run one by one, as a new worker costs more time than a small batch.
         else:
-            self._alone.extend(
+            self._isolated_batches.extend(
                 Batch(batch.cell, batch.content, (number,)) for number in batch.numbers
             )
         return [_suspected_fate(batch, number, 0) for number in batch.numbers]
 
-    def longest(self, batch: Batch, ahead: int) -> float | None:
-        """Return the time limit of a batch; those ahead of it may have waited for one another."""
+    def time_limit_of(self, batch: Batch, ahead: int) -> float | None:
+        """Return the seconds after which a batch counts as lost, or None without a time limit.
+
+        `ahead` is the number of batches that the same worker may have to run before it.
+        """
         seconds = self.rules.limits.seconds
-        return None if seconds is None else (1 + ahead) * len(batch.numbers) * seconds + SLACK
+        return (
+            None
+            if seconds is None
+            else (1 + ahead) * len(batch.numbers) * seconds + LOST_BATCH_SECONDS
+        )
 
     @override
-    def stopped(self, reason: str | BaseException) -> StudyIncomplete:
+    def no_workers_error(self, reason: str | BaseException) -> StudyIncomplete:
         if isinstance(reason, str):
             return StudyIncomplete(
                 f"{reason}: what was found is stored, and the study goes on when it is run again."
@@ -167,36 +187,41 @@ class Queue(Batches):
             "was found is stored; give a new one and run again, or a number of workers."
         )
 
-    def _tried_alone(self, batch: Batch, deaths: int) -> Fate:
+    def _tried_alone(self, batch: Batch, deaths: int) -> TaskOutcome:
         (number,) = batch.numbers
-        self._tried[batch.cell, number] += deaths
-        tries = self._tried[batch.cell, number]
-        if tries < self.rules.attempts:
-            self._alone.append(batch)
-            return _suspected_fate(batch, number, tries)
-        reason = f"its worker ended {tries} times, each time with no other task in flight."
-        return Fate(
-            batch.cell, number, State.QUARANTINED, attempts=tries, error=f"quarantined: {reason}"
+        self._attempts_of_task[batch.cell, number] += deaths
+        n_tries = self._attempts_of_task[batch.cell, number]
+        if n_tries < self.rules.attempts:
+            self._isolated_batches.append(batch)
+            return _suspected_fate(batch, number, n_tries)
+        reason = f"its worker ended {n_tries} times, each time with no other task in flight."
+        return TaskOutcome(
+            batch.cell, number, State.QUARANTINED, attempts=n_tries, error=f"quarantined: {reason}"
         )
 
-    def _hit(self, batch: Batch) -> bool:
-        """Return True if a task of the batch was in flight twice when a worker ended."""
-        self._blamed.update((batch.cell, number) for number in batch.numbers)
-        return any(self._blamed[batch.cell, number] > 1 for number in batch.numbers)
+    def _was_lost_twice(self, batch: Batch) -> bool:
+        """Count a lost worker for each task of a batch; return True if a task has lost two."""
+        self._losses_of_task.update((batch.cell, number) for number in batch.numbers)
+        return any(self._losses_of_task[batch.cell, number] > 1 for number in batch.numbers)
 
-    def _size(self, lane: _Lane) -> int:
-        if not self.slots or not lane.timed:
+    def _size(self, cell_tasks: _CellTasks) -> int:
+        if not self.slots or not cell_tasks.n_timed:
             return 1
-        mean = max(lane.seconds / lane.timed, 1e-6)
-        fair = sum(other.left for other in self._lanes) // (2 * self.slots) + 1
-        return max(1, min(round(WORTH_SENDING / mean), fair, LARGEST))
+        mean_seconds = max(cell_tasks.seconds / cell_tasks.n_timed, 1e-6)
+        fair_share = (
+            sum(other_tasks.n_left for other_tasks in self._cells_with_tasks) // (2 * self.slots)
+            + 1
+        )
+        return max(1, min(round(WORTH_SENDING / mean_seconds), fair_share, MAX_BATCH_SIZE))
 
 
 def _halves(batch: Batch) -> Iterable[Batch]:
     middle = len(batch.numbers) // 2
-    parts = (batch.numbers[:middle], batch.numbers[middle:])
-    return [Batch(batch.cell, batch.content, part) for part in parts if part]
+    halves = (batch.numbers[:middle], batch.numbers[middle:])
+    return [Batch(batch.cell, batch.content, numbers) for numbers in halves if numbers]
 
 
-def _suspected_fate(batch: Batch, number: int, tries: int) -> Fate:
-    return Fate(batch.cell, number, State.SUSPECT, attempts=tries, error="its worker ended")
+def _suspected_fate(batch: Batch, number: int, n_tries: int) -> TaskOutcome:
+    return TaskOutcome(
+        batch.cell, number, State.SUSPECT, attempts=n_tries, error="its worker ended"
+    )

@@ -1,4 +1,4 @@
-"""Replicates of an experiment in a store: stored ones are read, missing ones are drawn."""
+"""Replicates of a published experiment in a store: read if stored, otherwise computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import StudyIncomplete, UnknownName
-from truerisk.study.driving import drive
+from truerisk.study.driving import run_cells
 from truerisk.study.queue import Rules
 from truerisk.study.schema import State
 from truerisk.study.store import Store
@@ -18,7 +18,7 @@ from truerisk.study.tasks import Work
 from truerisk.study.values import key_of
 from truerisk.study.versions import begin
 
-KIND = "reproduction"  # kind of store, as written in its file
+KIND = "reproduction"  # This is written into the store, to refuse stores of another kind.
 
 
 def stored_replicates(
@@ -34,29 +34,32 @@ def stored_replicates(
     resume: bool = False,
     mixed_versions: bool = False,
 ) -> list[Mapping[str, np.ndarray]]:
-    """Return what replicates 0 … replicates − 1 of the experiment `name` found.
+    """Return the results of replicates 0, ..., `replicates` − 1 of the experiment `name`.
 
-    Those that the store holds are read, if `resume` says that they may be; the others are drawn. A
-    change of the `source` of the experiment makes its replicates new ones.
+    Stored replicates are read, which is allowed only with `resume=True`. All other replicates are
+    computed. If the `source` code of the experiment has changed, stored replicates do not count.
     """
     content = {"experiment": name, "source": key_of(source), "seed": seed}
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name}, mixed_versions=mixed_versions)
-        (cell,) = store.want([content], replicates)
-        held = len(store.ended(cell))
-        if held and not resume:
+        (cell,) = store.request_replicates([content], replicates)
+        n_stored = len(store.ended_numbers(cell))
+        if n_stored and not resume:
             raise UnknownName(
-                f"{path} holds {held} of {replicates} replicates of {name}: add "
+                f"{path} holds {n_stored} of {replicates} replicates of {name}: add "
                 f"{mention('resume', True)} to go on with them, or name another file."
             )
-        store.forget([State.FAILED])  # Experiments that failed may have been corrected since.
-        drive(store, [cell], work, executor, rules=Rules(unit=unit))
+        store.delete_outcomes(
+            [State.FAILED]
+        )  # Failed replicates are repeated, as the code may be mended.
+        run_cells(store, [cell], work, executor, rules=Rules(unit=unit))
         errors = store.errors(cell)
         if errors:
             number, state, _, error = errors[0]
-            last = error.strip().splitlines()[-1]
+            last_line = error.strip().splitlines()[-1]
             raise StudyIncomplete(
-                f"{len(errors)} of {cell.wanted} replicates of {name} have no result "
-                f"(replicate {number} {state.name.lower()}: {last}); {store.path} keeps the others."
+                f"{len(errors)} of {cell.n_wanted} replicates of {name} have no result "
+                f"(replicate {number} {state.name.lower()}: {last_line}); {store.path} keeps the "
+                "others."
             )
         return [draws for *_, draws in store.results(cell)]

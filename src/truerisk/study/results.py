@@ -1,9 +1,10 @@
 """Results of a study: one row per replicate, and bias, RMSE, coverage and cost per cell.
 
-For an estimate v of a risk or score t, the bias is the mean of v − t and the RMSE the square root
-of the mean of (v − t)². The method's target determines t: for "Err_XY" it is the true risk of the
-rule of that replicate, for "Err" its mean over the replicates. Other targets have no t. Coverage is
-reported for the target, and also for both of these.
+For an estimate v of a risk or score t, the bias is the mean of v − t, and the RMSE is the square
+root of the mean of (v − t)². The method's target determines t. For "Err_XY", t is the true risk of
+the rule fitted in that replicate. For "Err", t is the mean of these risks over the replicates.
+Other targets have no t. Coverage is reported for the method's target, and also for both "Err" and
+"Err_XY".
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from truerisk.core.errors import BadStore, MissingExtra, UnknownName
 from truerisk.core.formats import number, seconds
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import closest
+from truerisk.core.registry import suggestion_for
 from truerisk.core.tables import Block, frame_of_rows, text_table
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.results.writing import write_file
 from truerisk.study.competitors import Replicates, compare_study, place_of
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 
-FOUND = (
+RESULT_FIELDS = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
     "engine", "target", "notes", "value_is_score",
     "truth_is_score",
@@ -44,20 +45,24 @@ ROWS_OF_TABLES = "rows of tables"
 
 
 def rows_of(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield every result of a study, cell by cell, as one flat row that may contain arrays."""
+    """Yield every result of a study, cell by cell, as one flat dict that may contain arrays."""
     refuse_fits(store)
     for cell in store.cells():
-        head = _head(cell)
-        for replicate, spent, cost, content in store.results(cell):
-            if "problem" in head and not content.keys() >= set(FOUND):
+        cell_names = _head(cell)
+        for replicate, task_seconds, cost, content in store.results(cell):
+            if "problem" in cell_names and not content.keys() >= set(RESULT_FIELDS):
                 raise BadStore(f"{store.path}: a result was changed: restore it from a copy.")
-            own = {name: content[name] for name in FOUND} if "problem" in head else content
-            took = spent if cost is None else cost
-            yield {**head, "replicate": replicate, **own, "seconds": took}
+            result_fields = (
+                {name: content[name] for name in RESULT_FIELDS}
+                if "problem" in cell_names
+                else content
+            )
+            seconds_taken = task_seconds if cost is None else cost
+            yield {**cell_names, "replicate": replicate, **result_fields, "seconds": seconds_taken}
 
 
 def _head(cell: Cell) -> dict[str, Any]:
-    """Return the identity of a cell in words."""
+    """Return the names of a cell's problem, size, learner and method, as in tables of results."""
     content = cell.content
     if "problem" not in content:
         return {"experiment": content.get("experiment"), "seed": content.get("seed")}
@@ -70,13 +75,13 @@ def _head(cell: Cell) -> dict[str, Any]:
 
 
 def name_of_method(content: Mapping[str, Any]) -> str:
-    """Return the name of a cell's method in results: its word, or the name that was given."""
+    """Return the name of a cell's method in tables: the user's name for it, or its short name."""
     method = content["method"]
     return str(method if isinstance(method, str) else method["name"])
 
 
 class CellSummary(TypedDict):
-    """Means over the replicates of a cell, and their distance from the truth."""
+    """Means over the replicates of a cell, with bias, RMSE and coverage relative to the truth."""
 
     problem: str
     size: Count
@@ -103,9 +108,9 @@ class CellSummary(TypedDict):
 class StudyResults(Record):
     """The results of a study; `cells` has one entry per problem, size, learner and method.
 
-    `designs` lists the requested cells, whether or not they have results, with the number of
-    `wanted` replicates and the correlation of two of them due to shared rows (`correlation`, 0 for
-    a generator).
+    `designs` lists the requested cells, whether or not they have results. Each has the number of
+    requested replicates (`wanted`), and the correlation of two replicates due to shared rows
+    (`correlation`), which is 0 if a generator draws new rows for every replicate.
     """
 
     schema: ClassVar[str] = "truerisk.study-results/2"
@@ -123,10 +128,10 @@ class StudyResults(Record):
         """Return one row per cell: bias, RMSE, coverage and cost, with standard errors."""
         return frame_of_rows(self.cells)
 
-    # The quantity is the first argument, because a plot of a study needs to name it.
+    # Other results have `ax` as the first argument. A plot of a study needs to name the quantity.
     def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
         """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
-        return load_from_above("study")(self, what=what, ax=ax)
+        return load_from_package("study")(self, what=what, ax=ax)
 
     def compare(
         self,
@@ -138,49 +143,51 @@ class StudyResults(Record):
         method: str | None = None,
         **terms: Any,
     ) -> ManyComparison:
-        """Learners or methods compared over the problems of the study.
+        """Compare the learners or the methods over the problems of the study.
 
         Parameters
         ----------
         of : str, optional
-            "learner" or "method"; not needed where the study has several of one of them alone.
+            "learner" or "method". It is needed only if the study has several learners and several
+            methods.
         by : str, optional
-            "truth" (the risk, or score, on fresh rows of what was chosen), "value" (the estimate),
-            "rmse" (of the estimate around the truth) or "seconds"; by default "truth" of learners
-            and "rmse" of methods.
+            The quantity to compare: "truth" (the risk, or score, of the chosen candidate on fresh
+            rows), "value" (the estimate), "rmse" (of the estimate around the truth) or "seconds".
+            The default is "truth" for learners and "rmse" for methods.
         size, learner, method : optional
-            Which, where the study has several: the data sets of a comparison are its problems.
+            The value at which to compare, if the study has several. The data sets of a comparison
+            are problems, not sizes.
         **terms
             `rope`, `missing`, `pairwise`, `control`, `confidence_level` and `random_state` of
             `truerisk.compare_many`.
         """
-        where = {"size": size, "learner": learner, "method": method}
+        choices = {"size": size, "learner": learner, "method": method}
         replicates = Replicates(self.name, self.rows, self.designs)
-        return compare_study(replicates, of, by, where, terms)
+        return compare_study(replicates, of, by, choices, terms)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __str__(self) -> str:
         (block,) = self.blocks()
-        return "\n".join([text_table(block.head, block.rows), *self._lacking()])
+        return "\n".join([text_table(block.head, block.rows), *self._notes_on_missing()])
 
     @override
     def blocks(self) -> list[Block]:
         head = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
                 "coverage", "cost"]  # fmt: skip
         rows = [_shown(cell) for cell in self.cells]
-        return [Block(" ".join([f"{self.name}.", *self._lacking()]), head, rows)]
+        return [Block(" ".join([f"{self.name}.", *self._notes_on_missing()]), head, rows)]
 
-    def _lacking(self) -> Iterator[str]:
-        """Yield sentences on cells that lack replicates, and on replicates without interval."""
+    def _notes_on_missing(self) -> Iterator[str]:
+        """Yield a sentence for each cell that lacks replicates or intervals of replicates."""
         replicates = {place_of(cell): cell["replicates"] for cell in self.cells}
         for design in self.designs:
             if "problem" not in design:
-                continue  # This is a predefined experiment.
-            done = replicates.get(place_of(design), 0)
-            if done < design["wanted"]:
-                yield f"{_named(design)}: {done} of {design['wanted']} replicates were found."
+                continue  # Stores of published experiments have no problems.
+            n_done = replicates.get(place_of(design), 0)
+            if n_done < design["wanted"]:
+                yield f"{_named(design)}: {n_done} of {design['wanted']} replicates were found."
         for cell in self.cells:
             if 0 < cell["intervals"] < cell["replicates"]:
                 count = f"{cell['intervals']} of {cell['replicates']}"
@@ -192,71 +199,81 @@ def _named(cell: Mapping[str, Any]) -> str:
 
 
 def collect(store: Store) -> StudyResults:
-    """Return all results that a store has of its study."""
+    """Return all results of the study that a store contains."""
     rows = tuple(rows_of(store))
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    rows_by_cell: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(place_of(row), []).append(row)
-    cells = tuple(_summed(group) for group in groups.values())
-    return StudyResults(store.noted("name") or "study", cells, rows, tuple(_designs(store)))
+        rows_by_cell.setdefault(place_of(row), []).append(row)
+    cells = tuple(_summarise_cell(cell_rows) for cell_rows in rows_by_cell.values())
+    return StudyResults(store.read_note("name") or "study", cells, rows, tuple(_designs(store)))
 
 
 def _designs(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the requested cells, and the correlation of their replicates.
+    """Yield the requested cells, each with the correlation between two of its replicates.
 
-    Replicates of a table are rows drawn from it and tested on the others: two of them are
-    correlated by the share of the rows that test (Nadeau and Bengio 2003).
+    A replicate of a table trains on rows drawn from it, and measures the risk on its other rows.
+    The correlation of two replicates is the share of these test rows (Nadeau and Bengio 2003).
     """
     try:
-        n_rows = dict(json.loads(store.noted(ROWS_OF_TABLES) or "{}"))
+        n_rows = dict(json.loads(store.read_note(ROWS_OF_TABLES) or "{}"))
     except ValueError as error:
         raise BadStore(f"{store.path}: {ROWS_OF_TABLES} cannot be read ({error}).") from None
     for cell in store.cells():
-        head = _head(cell)
-        n = n_rows.get(head["problem"])
-        fixed = "data" in cell.content["problem"]
-        shared = None if n is None else (n - head["size"]) / n
-        yield {**head, "wanted": cell.wanted, "correlation": shared if fixed else 0.0}
+        cell_names = _head(cell)
+        n_table_rows = n_rows.get(cell_names["problem"])
+        is_table = "data" in cell.content["problem"]
+        test_share = (
+            None if n_table_rows is None else (n_table_rows - cell_names["size"]) / n_table_rows
+        )
+        yield {
+            **cell_names,
+            "wanted": cell.n_wanted,
+            "correlation": test_share if is_table else 0.0,
+        }
 
 
-@np.errstate(over="ignore", invalid="ignore")  # The square of a loss of 1e200 is infinite.
-def _summed(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
-    first = rows[0]
+@np.errstate(over="ignore", invalid="ignore")  # Squares of losses such as 1e200 overflow.
+def _summarise_cell(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
+    first_row = rows[0]
     value, truth = _column(rows, "value"), _column(rows, "truth")
-    mean = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
-    nothing = np.full(len(rows), np.nan)
-    aim = {"Err": mean, "Err_XY": truth}.get(first["target"], nothing)
+    mean_truth = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
+    no_target = np.full(len(rows), np.nan)
+    target_values = {"Err": mean_truth, "Err_XY": truth}.get(first_row["target"], no_target)
     low, high = _column(rows, "low"), _column(rows, "high")
-    # The difference to the truth of the same rows varies less than that to the mean truth.
-    bias, bias_error = _mean(value - (truth if np.isfinite(aim).any() else aim))
-    coverage, coverage_error = _mean(_covered(low, high, aim))
-    square, _ = _mean((value - aim) ** 2)
+    # The bias uses the truth of each replicate, since v − t then varies less than v − mean(t).
+    bias, bias_error = _mean(value - (truth if np.isfinite(target_values).any() else target_values))
+    coverage, coverage_error = _mean(_is_covered(low, high, target_values))
+    mean_square, _ = _mean((value - target_values) ** 2)
     return {
-        "problem": first["problem"],
-        "size": first["size"],
-        "learner": first["learner"],
-        "method": first["method"],
-        "target": first["target"],
+        "problem": first_row["problem"],
+        "size": first_row["size"],
+        "learner": first_row["learner"],
+        "method": first_row["method"],
+        "target": first_row["target"],
         "replicates": len(rows),
         "value": _mean(value)[0],
         "truth": _mean(truth)[0],
         "bias": bias,
         "bias_error": bias_error,
-        "rmse": None if square is None else square**0.5,
+        "rmse": None if mean_square is None else mean_square**0.5,
         "intervals": int(np.isfinite(low).sum()),
         "coverage": coverage,
         "coverage_error": coverage_error,
-        "coverage_Err": _mean(_covered(low, high, mean))[0],
-        "coverage_Err_XY": _mean(_covered(low, high, truth))[0],
+        "coverage_Err": _mean(_is_covered(low, high, mean_truth))[0],
+        "coverage_Err_XY": _mean(_is_covered(low, high, truth))[0],
         "width": _mean(high - low)[0],
         "n_fits": _mean(_column(rows, "n_fits"))[0],
         "seconds": _mean(_column(rows, "seconds"))[0],
     }
 
 
-def _covered(low: np.ndarray, high: np.ndarray, aim: np.ndarray) -> np.ndarray:
-    """Return whether each interval covers its target; NaN if either is missing."""
-    return np.where(np.isnan(low) | np.isnan(aim), np.nan, (low <= aim) & (aim <= high))
+def _is_covered(low: np.ndarray, high: np.ndarray, target_values: np.ndarray) -> np.ndarray:
+    """Return 1 where an interval covers its target value, 0 where not, NaN if one is missing."""
+    return np.where(
+        np.isnan(low) | np.isnan(target_values),
+        np.nan,
+        (low <= target_values) & (target_values <= high),
+    )
 
 
 def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
@@ -264,12 +281,19 @@ def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
 
 
 def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
-    """Return the mean of the available values, and its standard error."""
-    present = values[~np.isnan(values)]
-    if not len(present):
+    """Return the mean of the values that are not NaN, and its standard error.
+
+    Both are None without values. The standard error needs two values.
+    """
+    present_values = values[~np.isnan(values)]
+    if not len(present_values):
         return None, None
-    error = float(present.std(ddof=1) / np.sqrt(len(present))) if len(present) > 1 else None
-    return float(present.mean()), error
+    std_error = (
+        float(present_values.std(ddof=1) / np.sqrt(len(present_values)))
+        if len(present_values) > 1
+        else None
+    )
+    return float(present_values.mean()), std_error
 
 
 def _shown(cell: Mapping[str, Any]) -> list[str]:
@@ -281,17 +305,18 @@ def _shown(cell: Mapping[str, Any]) -> list[str]:
 
 
 Rows = Iterable[Mapping[str, Any]]
-RISKY = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(rows: Rows, path: str | os.PathLike[str], form: str) -> int:
-    """Write the rows with the columns of the first one, and return their number.
+    """Write rows to a Parquet, CSV or JSON lines file, and return the number of rows.
 
-    An existing file is replaced when the new one is complete.
+    The columns are those of the first row. An existing file is replaced only when the new file is
+    complete.
     """
     if form not in FORMATS:
         raise UnknownName(
-            f"there is no format {form!r}{closest(form, FORMATS) or '.'} Known: "
+            f"there is no format {form!r}{suggestion_for(form, FORMATS) or '.'} Known: "
             f"{', '.join(FORMATS)}."
         )
     return write_file(path, partial(FORMATS[form], rows))
@@ -303,14 +328,15 @@ def _parquet(rows: Rows, path: Path) -> int:
     except ImportError:
         raise MissingExtra("Parquet needs polars: pip install 'truerisk[io]'.") from None
     frame = pl.DataFrame([_plain(row) for row in rows], infer_schema_length=None, strict=False)
-    written = io.BytesIO()  # polars reports a full disk by an error of its own.
-    frame.write_parquet(written)
-    path.write_bytes(written.getbuffer())
+    # Python writes the file, as polars would raise its own error for a full disk.
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    path.write_bytes(buffer.getbuffer())
     return int(frame.height)
 
 
 def _csv(rows: Rows, path: Path) -> int:
-    """Write CSV; text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """Write rows as CSV; text that a spreadsheet would run as a formula gets an apostrophe."""
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -323,12 +349,12 @@ def _csv(rows: Rows, path: Path) -> int:
 
 
 def _jsonl(rows: Rows, path: Path) -> int:
-    """Write one object per line; NaN becomes null."""
+    """Write rows as JSON lines, one object per row; NaN becomes null."""
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
-            plain = {name: _finite(value) for name, value in row.items()}
-            file.write(json.dumps(plain, allow_nan=False) + "\n")
+            plain_row = {name: _finite(value) for name, value in row.items()}
+            file.write(json.dumps(plain_row, allow_nan=False) + "\n")
             n_rows += 1
     return n_rows
 
@@ -338,13 +364,13 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """Return a table cell, with lists and dicts as JSON."""
+    """Convert a value for a table cell: lists and dicts become JSON text, NaN becomes None."""
     value = _finite(value)
     return json.dumps(value, allow_nan=False) if isinstance(value, dict | list) else value
 
 
 def _finite(value: Any) -> Any:
-    """Return the value in a form that JSON supports; NaN becomes null."""
+    """Convert a value to a form that JSON supports: arrays become lists, NaN becomes None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list):
@@ -355,7 +381,7 @@ def _finite(value: Any) -> Any:
 
 
 def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 FORMATS: dict[str, Callable[[Rows, Path], int]] = {
@@ -363,4 +389,4 @@ FORMATS: dict[str, Callable[[Rows, Path], int]] = {
     "csv": _csv,
     "jsonl": _jsonl,
 }
-"""Functions that write rows, by the name of the format."""
+"""Functions that write rows to a file, by the name of the file format."""

@@ -1,4 +1,4 @@
-"""The tables of a store and their version, the states of a task, and checks of the file."""
+"""The SQLite tables of a store and their version, the states of a task, and checks of the file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from truerisk.core.errors import BadStore
 from truerisk.core.frozen import frozen
 
-APPLICATION = 0x74727374  # "trst" identifies the SQLite file as ours.
+APPLICATION_ID = 0x74727374  # This application id, "trst", marks an SQLite file as a store.
 VERSION = 2
 OLDEST = 2
-"""The oldest version that is read. truerisk 0.1 wrote version 1."""
+"""The oldest store version that can be read. truerisk 0.1 wrote version 1."""
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 
-# `id` of a task is that of `task_id`, `state` is a `State`, and `cost` is the cost that the work
-# reports.
+# The `id` of a task is `Fate.task`, and its `state` is a `State`.
+# The `cost` of a result is the number of seconds that the replicate itself reports.
 TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE cell (
@@ -35,50 +35,51 @@ CREATE TABLE run (
 );
 """
 
-# Step v (from OLDEST on) converts version v to v + 1.
-STEPS: dict[int, str] = {}
+# MIGRATIONS[v] is the SQL that converts a store of version v to version v + 1.
+MIGRATIONS: dict[int, str] = {}
 
 
-def examine(path: Path) -> None:
-    """Raise if the first bytes show that it is not an SQLite file."""
-    # Opening a pipe would wait forever.
+def refuse_other_files(path: Path) -> None:
+    """Raise BadStore if `path` is not an SQLite file, judging by its first bytes."""
+    # Pipes are refused first, because opening one would wait forever.
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise BadStore(f"{path} is a pipe or a device: a store is a file, name another place.")
     try:
         with path.open("rb") as file:
-            head = file.read(HEADER_BYTES)
+            first_bytes = file.read(HEADER_BYTES)
     except OSError as error:
         raise BadStore(f"{path}: {error.strerror or error}.") from None
-    if not head.startswith(HEADER[: len(head)]):
+    if not first_bytes.startswith(HEADER[: len(first_bytes)]):
         raise BadStore(f"{path} is no store of truerisk: it is no SQLite file.")
-    # With a journal next to it, SQLite undoes a write that a crash interrupted.
-    if 0 < len(head) < HEADER_BYTES and not path.with_name(f"{path.name}-journal").exists():
-        raise BadStore(f"{path} is cut off after {len(head)} bytes: restore it from a copy.")
+    # If the journal of an interrupted write exists, SQLite repairs a file that is cut off.
+    if 0 < len(first_bytes) < HEADER_BYTES and not path.with_name(f"{path.name}-journal").exists():
+        raise BadStore(f"{path} is cut off after {len(first_bytes)} bytes: restore it from a copy.")
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Return True if nothing was written: a new file, or one whose creation was interrupted."""
-    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-    (owner,) = connection.execute("PRAGMA application_id").fetchone()
-    return not tables and not owner
+    """Return True if the database has no tables: it is new, or its creation was interrupted."""
+    (n_tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    return not n_tables and not application_id
 
 
 def create(connection: sqlite3.Connection) -> None:
     """Create the tables of an empty store."""
     connection.executescript(
-        f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+        f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
         f"{TABLES} COMMIT;"
     )
 
 
 def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
-    """Convert an older store to this version; refuse version 1, newer and foreign files.
+    """Convert an older store to the current version; raise for files that cannot be converted.
 
-    A reader changes nothing: it reads older stores unchanged if their columns allow it.
+    These are stores of version 1 or of a newer version, and databases of other programs. Without
+    `write`, a store of an older version is refused as well.
     """
-    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if owner != APPLICATION:
+    if application_id != APPLICATION_ID:
         raise BadStore(f"{path} is no store of truerisk: it is an SQLite file of something else.")
     if version > VERSION:
         raise BadStore(
@@ -100,25 +101,27 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
             f"{path} is of store version {version}: `truerisk study resume --store {path}` brings "
             f"it to version {VERSION}."
         )
-    for step in range(version, VERSION):
-        connection.executescript(f"BEGIN; {STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
+    for old_version in range(version, VERSION):
+        connection.executescript(
+            f"BEGIN; {MIGRATIONS[old_version]} PRAGMA user_version = {old_version + 1}; COMMIT;"
+        )
 
 
-NUMBERS = 2**32  # maximum number of replicates of a cell
+MAX_REPLICATES = 2**32  # A cell has fewer replicates than this.
 
 
 class State(IntEnum):
-    """State of a task that was run; a task without a state has not ended yet."""
+    """State of a task that was run at least once; other tasks are not in the table."""
 
     DONE = 1
-    FAILED = 2  # It raised an error, whose traceback is stored.
-    QUARANTINED = 3  # It ended its worker too often.
-    SUSPECT = 4  # Its worker ended. It will be run again, last and alone.
+    FAILED = 2  # The task raised an error, whose traceback is stored.
+    QUARANTINED = 3  # The task ended its worker process too often, and is not run again.
+    SUSPECT = 4  # The worker process ended during the task, which will be run again alone.
 
 
 @frozen
-class Fate:
-    """Outcome of a task; `text`, `npy` and `cost` are its result, `error` is why it has none."""
+class TaskOutcome:
+    """Outcome of a task: its result (`text`, `npy`, `cost`), or the `error` why it has none."""
 
     cell: int
     number: int
@@ -131,11 +134,11 @@ class Fate:
     attempts: int = 1
 
     @property
-    def task(self) -> int:
+    def task_id(self) -> int:
         """Number of the task within the study."""
-        return self.cell * NUMBERS + self.number
+        return self.cell * MAX_REPLICATES + self.number
 
     @property
-    def ends(self) -> bool:
-        """True if the task needs no further attempt."""
+    def is_final(self) -> bool:
+        """True if the task has ended and is not run again; suspected tasks are."""
         return self.state is not State.SUSPECT

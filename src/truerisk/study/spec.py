@@ -1,7 +1,7 @@
-"""The specification of a study in TOML: problems × sizes × learners × methods × replicates.
+"""Specification of a study in TOML: problems × sizes × learners × methods × replicates.
 
 A specification is data. It refers to code only by `import = "package.module:name"`, which is
-refused unless the reader allows it. Every mistake is reported with its line.
+refused unless the caller allows imports. Every mistake is reported with its line.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from truerisk.core.arguments import mention, path_of, refuse_old_names
+from truerisk.core.arguments import file_path, mention, refuse_old_names
 from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import Registry, check_present, closest
+from truerisk.core.registry import Registry, check_present, suggestion_for
 from truerisk.intervals import as_form
 from truerisk.losses.loss_words import may_be_name
 from truerisk.losses.row_losses import registry as losses
 from truerisk.methods.words import method_by
 from truerisk.selection import as_rule
-from truerisk.study.schema import NUMBERS
+from truerisk.study.schema import MAX_REPLICATES
 
-LARGEST_SPEC = 1_000_000  # characters
+LARGEST_SPEC = 1_000_000  # Longer specifications, in characters, are refused.
 MOST_CELLS = 100_000
 
 
 def known_problems() -> Registry:
-    """Import the registry of data sets and problems."""
+    """Import and return the registry of bundled data sets and data generators."""
     check_present("truerisk.datasets")
     from truerisk.datasets import registry
 
@@ -37,7 +37,7 @@ def known_problems() -> Registry:
 
 
 def known_learners() -> Any:
-    """Import the registry of learners."""
+    """Import and return the module with the registry of learners."""
     check_present("truerisk.models.learners")
     from truerisk.models import learners
 
@@ -46,7 +46,7 @@ def known_learners() -> Any:
 
 @frozen
 class Entry:
-    """A problem, a learner or a method: its name in results, and its specification."""
+    """A problem, a learner or a method in the specification: its name and its options."""
 
     name: str
     content: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Entry:
 
 @frozen
 class Spec:
-    """A checked specification. `text` is the original text, TOML or JSON."""
+    """A checked specification of a study; `text` is the original text in TOML or JSON."""
 
     name: str
     replicates: int
@@ -72,17 +72,17 @@ class Spec:
 
     @property
     def n_tasks(self) -> int:
-        """Number of requested results."""
+        """Number of replicates over all cells of the study."""
         cells = len(self.problems) * len(self.sizes) * len(self.learners) * len(self.methods)
         return cells * self.replicates
 
-    def mistake(self, sentence: str, *place: str | int) -> NoReturn:
-        """Raise an error about what is written at a place."""
-        raise _mistake(self.text, sentence, place)
+    def mistake(self, sentence: str, *key_path: str | int) -> NoReturn:
+        """Raise an error with the line of the entry at `key_path`, such as ("methods", 1)."""
+        raise _mistake(self.text, sentence, key_path)
 
 
 def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
-    """Return the specification in a TOML file, or in a mapping with the same names."""
+    """Read and check a specification, given as a TOML file or as a mapping with the same names."""
     if isinstance(source, Spec):
         return source
     if isinstance(source, Mapping):
@@ -91,7 +91,7 @@ def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
         except (TypeError, ValueError, RecursionError) as error:
             raise BadData(f"the specification is no plain data ({error}).") from None
         return parse_spec(text, allow_import=allow_import)
-    path = path_of("spec", source, "spec.toml")
+    path = file_path("spec", source, "spec.toml")
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -102,44 +102,45 @@ def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
 def parse_spec(
     text: str, name: str = "study", folder: str = ".", *, allow_import: bool = False
 ) -> Spec:
-    """Return the specification in a text; files that it names are in or below `folder`."""
-    return _Reader(text, _parsed(text), folder, allow_import).read(name)
+    """Read and check a specification given as text; its file names are relative to `folder`."""
+    return _Reader(text, _parse(text), folder, allow_import).read(name)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse(text: str) -> dict[str, Any]:
     if len(text) > LARGEST_SPEC:
         raise BadData(
             f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
         )
-    is_mapping = text.lstrip().startswith("{")  # It was stored as JSON.
+    # Specifications given as a mapping are stored as JSON.
+    is_mapping = text.lstrip().startswith("{")
     try:
         return json.loads(text) if is_mapping else tomllib.loads(text)
     except ValueError as error:
-        form = "JSON" if is_mapping else "TOML"
-        raise BadData(f"the specification is no {form}: {error}.") from None
+        format_name = "JSON" if is_mapping else "TOML"
+        raise BadData(f"the specification is no {format_name}: {error}.") from None
     except RecursionError:
         raise BadData("the specification is none of a study: it is nested too deeply.") from None
 
 
-def _mistake(text: str, sentence: str, place: tuple[str | int, ...]) -> BadData:
-    line = None if text.lstrip().startswith("{") else line_of(text, place)
-    where = "in the specification" if line is None else f"in line {line} of the specification"
-    return BadData(f"{where}: {sentence}")
+def _mistake(text: str, sentence: str, key_path: tuple[str | int, ...]) -> BadData:
+    line = None if text.lstrip().startswith("{") else line_of(text, key_path)
+    location = "in the specification" if line is None else f"in line {line} of the specification"
+    return BadData(f"{location}: {sentence}")
 
 
 def options_of(method: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a method's entry, without its word, name and interval."""
-    return {name: value for name, value in method.items() if name not in _OF_METHODS}
+    """Return the options of a method's entry, without the keys word, name and interval."""
+    return {name: value for name, value in method.items() if name not in _METHOD_KEYS}
 
 
-_KNOWN = {
+_KNOWN_KEYS = {
     "name", "seed", "replicates", "sizes", "problems", "learners", "methods", "scoring", "rule",
     "confidence_level", "n_test",
 }  # fmt: skip
-_NEEDED = ("replicates", "sizes", "problems", "learners", "methods")
-_OF_FILES = {"file", "target", "target_type", "name"}
-_OF_LEARNERS = {"word", "name", "set", "grid"}
-_OF_METHODS = {"word", "name", "interval"}  # Everything else is an option of the method itself.
+_REQUIRED_KEYS = ("replicates", "sizes", "problems", "learners", "methods")
+_FILE_KEYS = {"file", "target", "target_type", "name"}
+_LEARNER_KEYS = {"word", "name", "set", "grid"}
+_METHOD_KEYS = {"word", "name", "interval"}  # Other keys are options of the method.
 
 
 @frozen
@@ -151,18 +152,20 @@ class _Reader:
 
     def read(self, name: str = "study") -> Spec:
         for key in self.content:
-            if key not in _KNOWN:
-                self.worded(lambda old: refuse_old_names([old], _KNOWN), key, key)
-                self.refuse(f"{key!r} is no entry of a study{closest(key, _KNOWN) or '.'}", key)
-        for key in _NEEDED:
+            if key not in _KNOWN_KEYS:
+                self.check_with_line(lambda old: refuse_old_names([old], _KNOWN_KEYS), key, key)
+                self.refuse(
+                    f"{key!r} is no entry of a study{suggestion_for(key, _KNOWN_KEYS) or '.'}", key
+                )
+        for key in _REQUIRED_KEYS:
             if key not in self.content:
                 raise BadData(
-                    f"the specification has no {key!r}: a study names {', '.join(_NEEDED)}."
+                    f"the specification has no {key!r}: a study names {', '.join(_REQUIRED_KEYS)}."
                 )
         spec = Spec(
             name=self.text_of("name", name),
             seed=self.integer("seed", 0, 2**63 - 1, default=0),
-            replicates=self.integer("replicates", 1, NUMBERS - 1),
+            replicates=self.integer("replicates", 1, MAX_REPLICATES - 1),
             sizes=self.sizes(),
             problems=self.entries("problems", self.problem),
             learners=self.entries("learners", self.learner),
@@ -181,8 +184,8 @@ class _Reader:
             )
         return spec
 
-    def refuse(self, sentence: str, *place: str | int) -> NoReturn:
-        raise _mistake(self.text, sentence, place)
+    def refuse(self, sentence: str, *key_path: str | int) -> NoReturn:
+        raise _mistake(self.text, sentence, key_path)
 
     # ------------------------------------------------------------ plain entries
 
@@ -202,7 +205,7 @@ class _Reader:
         for i, size in enumerate(self.list_of("sizes")):
             if not isinstance(size, int) or isinstance(size, bool) or size < 2:
                 self.refuse(f"size {size!r} is no number of rows from 2 on.", "sizes", i)
-        return self.different("sizes", self.content["sizes"])
+        return self.refuse_repeated("sizes", self.content["sizes"])
 
     def level(self) -> float:
         value = self.content.get("confidence_level", 0.95)
@@ -216,7 +219,7 @@ class _Reader:
         value = self.content.get("scoring")
         if value is not None and not (isinstance(value, str) and may_be_name(value)):
             self.refuse(
-                f"there is no scoring {value!r}{closest(str(value), losses) or '.'} Known: "
+                f"there is no scoring {value!r}{suggestion_for(str(value), losses) or '.'} Known: "
                 f"{', '.join(losses)}, and scikit-learn's scorer names.",
                 "scoring",
             )
@@ -224,7 +227,7 @@ class _Reader:
 
     def rule(self) -> str:
         value = self.text_of("rule", "min")
-        self.worded(as_rule, value, "rule")
+        self.check_with_line(as_rule, value, "rule")
         return value
 
     def list_of(self, key: str) -> list[Any]:
@@ -233,117 +236,128 @@ class _Reader:
             self.refuse(f"{key} is to be a list with at least one entry, [...].", key)
         return value
 
-    def different(self, key: str, values: list[Any]) -> tuple[Any, ...]:
-        seen = set()
+    def refuse_repeated(self, key: str, values: list[Any]) -> tuple[Any, ...]:
+        seen_values = set()
         for i, value in enumerate(values):
-            if value in seen:
+            if value in seen_values:
                 self.refuse(f"{value!r} stands twice in {key}.", key, i)
-            seen.add(value)
+            seen_values.add(value)
         return tuple(values)
 
-    def worded(self, check: Callable[[Any], Any], name: str, *place: str | int) -> None:
-        """Raise a registry's refusal with its line."""
+    def check_with_line(self, check: Callable[[Any], Any], name: str, *key_path: str | int) -> None:
+        """Call `check(name)`, and raise its error again with the line of the specification."""
         try:
             check(name)
         except TrueRiskError as error:
-            self.refuse(error.sentence.marked, *place)
+            self.refuse(error.sentence.marked, *key_path)
 
     # ------------------------------------------------------------ problems, learners, methods
 
     def entries(self, key: str, check: Callable[..., str]) -> tuple[Entry, ...]:
         entries: list[Entry] = []
         for i, entry in enumerate(self.list_of(key)):
-            written = {"word": entry} if isinstance(entry, str) else entry
-            if not isinstance(written, dict):
+            table = {"word": entry} if isinstance(entry, str) else entry
+            if not isinstance(table, dict):
                 self.refuse(f"{entry!r} is neither a word nor a table {{word = ..., ...}}.", key, i)
-            name = check(written, key, i)
-            name = written.get("name", name)
+            name = check(table, key, i)
+            name = table.get("name", name)
             if not isinstance(name, str) or not name.strip():
                 self.refuse(f"name = {name!r} is no text.", key, i, "name")
             if name in [entry.name for entry in entries]:
                 self.refuse(
                     f"two {key} are called {name!r}: give one of them a name of its own.", key, i
                 )
-            entries.append(Entry(name, {k: v for k, v in written.items() if k != "name"}))
+            entries.append(Entry(name, {k: v for k, v in table.items() if k != "name"}))
         return tuple(entries)
 
-    def problem(self, written: dict[str, Any], key: str, i: int) -> str:
-        """Check a word with options, a file with its target, or an import; return its name."""
-        if "import" in written:
-            return self.imported(written, key, i)
-        if "file" in written:
-            self.check_keys(written, _OF_FILES, key, i)
-            if not isinstance(written.get("target"), str):
-                self.refuse('a file needs its target, target = "column".', key, i)
-            return Path(str(written["file"])).stem
-        return self.name_of(written, known_problems(), key, i)
+    def problem(self, table: dict[str, Any], key: str, index: int) -> str:
+        """Check a problem's entry and return its name.
 
-    def learner(self, written: dict[str, Any], key: str, i: int) -> str:
-        """Check a word, with a setting (`set`) or a grid (`grid`), or an import.
-
-        Return its name.
+        The entry is a word with options, a file with its target, or an import.
         """
-        if "import" in written:
-            return self.imported(written, key, i)
-        self.check_keys(written, _OF_LEARNERS, key, i)
-        if "set" in written and "grid" in written:
-            self.refuse("a learner has set (one setting) or grid (several), not both.", key, i)
-        for part in ("set", "grid"):
-            if not isinstance(written.get(part, {}), dict):
+        if "import" in table:
+            return self.imported(table, key, index)
+        if "file" in table:
+            self.check_keys(table, _FILE_KEYS, key, index)
+            if not isinstance(table.get("target"), str):
+                self.refuse('a file needs its target, target = "column".', key, index)
+            return Path(str(table["file"])).stem
+        return self.name_of(table, known_problems(), key, index)
+
+    def learner(self, table: dict[str, Any], key: str, index: int) -> str:
+        """Check a learner's entry and return its name.
+
+        The entry is an import, or a word with a setting (`set`) or a grid (`grid`).
+        """
+        if "import" in table:
+            return self.imported(table, key, index)
+        self.check_keys(table, _LEARNER_KEYS, key, index)
+        if "set" in table and "grid" in table:
+            self.refuse("a learner has set (one setting) or grid (several), not both.", key, index)
+        for option in ("set", "grid"):
+            if not isinstance(table.get(option, {}), dict):
                 self.refuse(
-                    f"{part} is to be a table, {part} = {{n_neighbors = ...}}.", key, i, part
+                    f"{option} is to be a table, {option} = {{n_neighbors = ...}}.",
+                    key,
+                    index,
+                    option,
                 )
-        for name, values in written.get("grid", {}).items():
+        for name, values in table.get("grid", {}).items():
             if not isinstance(values, list) or not values:
-                self.refuse(f"grid.{name} is to be a list of values.", key, i, "grid", name)
-        return self.name_of(written, known_learners().registry, key, i)
+                self.refuse(f"grid.{name} is to be a list of values.", key, index, "grid", name)
+        return self.name_of(table, known_learners().registry, key, index)
 
-    def method(self, written: dict[str, Any], key: str, i: int) -> str:
-        """Check a word with options, or an import, either with an interval; return its name."""
-        if "interval" in written:
-            self.worded(as_form, written["interval"], key, i, "interval")
-        if "import" in written:
-            return self.imported(written, key, i, {"interval"})
-        name = written.get("word")
-        if not isinstance(name, str):
-            self.refuse(f"{written!r} is no word of a method, nor has it one.", key, i)
-        self.worded(lambda name: method_by(name, options_of(written)), name, key, i)
-        return f"{name}:{written['interval']}" if "interval" in written else name
+    def method(self, table: dict[str, Any], key: str, index: int) -> str:
+        """Check a method's entry and return its name.
 
-    def name_of(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
-        name = written.get("word")
+        The entry is a word with options, or an import. Both may have an interval.
+        """
+        if "interval" in table:
+            self.check_with_line(as_form, table["interval"], key, index, "interval")
+        if "import" in table:
+            return self.imported(table, key, index, {"interval"})
+        name = table.get("word")
         if not isinstance(name, str):
-            self.refuse(f"an entry of {key} has a word, a file or an import.", key, i)
+            self.refuse(f"{table!r} is no word of a method, nor has it one.", key, index)
+        self.check_with_line(lambda name: method_by(name, options_of(table)), name, key, index)
+        return f"{name}:{table['interval']}" if "interval" in table else name
+
+    def name_of(self, table: dict[str, Any], registry: Any, key: str, index: int) -> str:
+        name = table.get("word")
+        if not isinstance(name, str):
+            self.refuse(f"an entry of {key} has a word, a file or an import.", key, index)
         if name not in registry:
             self.refuse(
-                f"there is no {registry.kind} {name!r}{closest(name, registry) or '.'} "
+                f"there is no {registry.kind} {name!r}{suggestion_for(name, registry) or '.'} "
                 f"Known: {', '.join(registry)}.",
-                key, i,
+                key, index,
             )  # fmt: skip
         return name
 
     def imported(
-        self, written: dict[str, Any], key: str, i: int, more: Set[str] = frozenset()
+        self, table: dict[str, Any], key: str, index: int, extra_keys: Set[str] = frozenset()
     ) -> str:
-        self.check_keys(written, {"import", "name"} | more, key, i)
-        where = written["import"]
-        if not isinstance(where, str) or where.count(":") != 1:
-            self.refuse(f'import = {where!r}: write "package.module:name".', key, i, "import")
+        self.check_keys(table, {"import", "name"} | extra_keys, key, index)
+        import_path = table["import"]
+        if not isinstance(import_path, str) or import_path.count(":") != 1:
+            self.refuse(
+                f'import = {import_path!r}: write "package.module:name".', key, index, "import"
+            )
         if not self.allow_import:
             self.refuse(
-                f"import = {where!r} runs code of that module: give "
+                f"import = {import_path!r} runs code of that module: give "
                 f"{mention('allow_import', True)} if you trust it.",
-                key, i, "import",
+                key, index, "import",
             )  # fmt: skip
-        return where.rpartition(":")[2]
+        return import_path.rpartition(":")[2]
 
-    def check_keys(self, written: dict[str, Any], names: Set[str], key: str, i: int) -> None:
-        for name in written:
-            if name not in names:
+    def check_keys(self, table: dict[str, Any], known_keys: Set[str], key: str, index: int) -> None:
+        for name in table:
+            if name not in known_keys:
                 self.refuse(
-                    f"{name!r} is no entry here{closest(name, names) or '.'} Known: "
-                    f"{', '.join(sorted(names))}.",
-                    key, i, name,
+                    f"{name!r} is no entry here{suggestion_for(name, known_keys) or '.'} Known: "
+                    f"{', '.join(sorted(known_keys))}.",
+                    key, index, name,
                 )  # fmt: skip
 
 
@@ -352,40 +366,47 @@ class _Reader:
 Place = Sequence[str | int]
 
 
-def line_of(text: str, place: Place) -> int | None:
-    r"""Return the first line (from 1) with the value at `place`, such as ("learners", 1, "word").
+def line_of(text: str, key_path: Place) -> int | None:
+    r"""Return the line (from 1) of a TOML text with the value at a path of keys, or None.
 
-    It is the first line after which the text up to there parses and has the value. Inside a
-    statement of several lines, it is the line that contains the last word of the place.
+    An example of a path is ("learners", 1, "word"). The line is the first one after which the text
+    up to there parses and has the value. Inside a statement of several lines, it is the line that
+    contains the value, or else the last key of the path.
 
     >>> line_of('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
     4
     """
     lines = text.splitlines()
-    whole = 0  # number of lines that parse by themselves, before the statement with the place
-    for end in range(1, len(lines) + 1):
+    n_complete_lines = 0  # The statement with the value starts after so many lines.
+    for n_lines in range(1, len(lines) + 1):
         try:
-            value: Any = tomllib.loads("\n".join(lines[:end]))
+            value: Any = tomllib.loads("\n".join(lines[:n_lines]))
         except tomllib.TOMLDecodeError:
             continue
         try:
-            for step in place:
-                value = value[step]
+            for key in key_path:
+                value = value[key]
         except (KeyError, IndexError, TypeError):
-            whole = end
+            n_complete_lines = n_lines
         else:
-            return _inside(lines, whole, end, value, place)
+            return _line_in_statement(lines, n_complete_lines, n_lines, value, key_path)
     return None
 
 
-def _inside(lines: list[str], start: int, end: int, value: Any, place: Place) -> int:
-    """Return the line of a statement with the value, or else the name, or else its first line."""
-    shown = [str(value).lower() if isinstance(value, bool) else str(value)]
+def _line_in_statement(lines: list[str], start: int, end: int, value: Any, key_path: Place) -> int:
+    """Return the line of a TOML statement with the value, else with its key, else its first line.
+
+    `start` and `end` are the first line of the statement, from 0, and the line after its last one.
+    """
+    value_texts = [str(value).lower() if isinstance(value, bool) else str(value)]
     if isinstance(value, dict):
-        shown = [str(v) for v in value.values()] + list(value)
-    for name in [*shown, *(step for step in reversed(place) if isinstance(step, str))]:
-        for number in range(start, end):
-            code = lines[number].partition("#")[0]
-            if name and name in code:
-                return number + 1
+        value_texts = [str(v) for v in value.values()] + list(value)
+    for searched_text in [
+        *value_texts,
+        *(key for key in reversed(key_path) if isinstance(key, str)),
+    ]:
+        for line_index in range(start, end):
+            line_code = lines[line_index].partition("#")[0]
+            if searched_text and searched_text in line_code:
+                return line_index + 1
     return start + 1

@@ -1,15 +1,15 @@
-"""Progress of a study, and the time that remains."""
+"""Progress of a study: numbers of tasks by state, first errors, and estimated time left."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.progress_line import duration
 from truerisk.results.records import Count, Record, Size
-from truerisk.study.lock import Lock, described
+from truerisk.study.lock import Lock, describe_holder
 from truerisk.study.results import name_of_method
 from truerisk.study.schema import State
 from truerisk.study.store import Cell, Store, Tally
@@ -22,7 +22,7 @@ WANTED: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: 
 
 @frozen
 class Status(Record):
-    """The number of tasks of a study by state; `errors` are a few of those without result."""
+    """Numbers of tasks of a study by state; `errors` describes a few tasks without a result."""
 
     schema: ClassVar[str] = "truerisk.study-status/2"
 
@@ -40,22 +40,25 @@ class Status(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Return where a record read from a file is invalid, and what is wanted there, or None."""
-        for place, error in enumerate(self.errors):
-            for key, kinds in ENTRIES_OF_ERROR.items():
+        """Path to the first invalid value of a record read from a file, or None if it is valid.
+
+        The last element of the path says what is expected there.
+        """
+        for error_index, error in enumerate(self.errors):
+            for key, expected_type in ENTRIES_OF_ERROR.items():
                 if key not in error:
-                    return "errors", place, f"an object with the key '{key}'"
-                if not isinstance(error[key], kinds):
-                    return "errors", place, key, WANTED[kinds]
+                    return "errors", error_index, f"an object with the key '{key}'"
+                if not isinstance(error[key], expected_type):
+                    return "errors", error_index, key, WANTED[expected_type]
             method = error["cell"].get("method", "")
-            named = isinstance(method, Mapping) and isinstance(method.get("name"), str)
-            if not isinstance(method, str) and not named:
-                return "errors", place, "cell", "method", "the word or the name of a method"
+            is_named = isinstance(method, Mapping) and isinstance(method.get("name"), str)
+            if not isinstance(method, str) and not is_named:
+                return "errors", error_index, "cell", "method", "the word or the name of a method"
         return None
 
     def __str__(self) -> str:
         rows = [
-            ("study", clean(self.name)),
+            ("study", escape_and_truncate(self.name)),
             ("done", f"{self.done} of {self.total}"),
             ("running", str(self.running)),
             ("waiting", str(self.waiting)),
@@ -66,52 +69,63 @@ class Status(Record):
         if self.seconds_left:
             rows.append(("time left", f"about {duration(self.seconds_left)}"))
         for error in self.errors:
-            cell, last = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
+            cell, last_line = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
             method = f"{name_of_method(cell)} " if cell.get("method") else ""
-            rows.append((error["state"], f"{method}replicate {error['number']}: {clean(last[0])}"))
+            rows.append(
+                (
+                    error["state"],
+                    f"{method}replicate {error['number']}: {escape_and_truncate(last_line[0])}",
+                )
+            )
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
     @property
     def complete(self) -> bool:
-        """True if every task has a result."""
+        """True if every task of the study has a result."""
         return self.done == self.total
 
 
 def status_of(store: Store) -> Status:
-    """Count the tasks, and estimate the time left from each cell's mean time and the workers."""
+    """Count the tasks of a study by state, and estimate the time left.
+
+    The estimate uses the mean time of each cell's tasks and the number of workers.
+    """
     refuse_fits(store)
     cells = store.cells()
     tallies = [store.tally(cell) for cell in cells]
     runs, holder = store.runs(), Lock(store.path).holder()
-    total = sum(cell.wanted for cell in cells)
-    ended = sum(t.done + t.failed + t.quarantined for t in tallies)
-    running = min(runs[-1].running, total - ended) if runs and holder else 0
+    n_tasks = sum(cell.n_wanted for cell in cells)
+    n_ended = sum(tally.done + tally.failed + tally.quarantined for tally in tallies)
+    n_running = min(runs[-1].running, n_tasks - n_ended) if runs and holder else 0
     return Status(
-        name=store.noted("name") or store.path.name,
-        total=total,
-        done=sum(t.done for t in tallies),
-        running=running,
-        failed=sum(t.failed for t in tallies),
-        quarantined=sum(t.quarantined for t in tallies),
-        waiting=total - ended - running,
-        seconds_left=_left(cells, tallies, runs[-1].workers if runs else 1),
-        held_by=None if holder is None else described(holder),
+        name=store.read_note("name") or store.path.name,
+        total=n_tasks,
+        done=sum(tally.done for tally in tallies),
+        running=n_running,
+        failed=sum(tally.failed for tally in tallies),
+        quarantined=sum(tally.quarantined for tally in tallies),
+        waiting=n_tasks - n_ended - n_running,
+        seconds_left=_seconds_left(cells, tallies, runs[-1].workers if runs else 1),
+        held_by=None if holder is None else describe_holder(holder),
         n_runs=len(runs),
         errors=tuple(_errors(store, cells, tallies)),
     )
 
 
-def _left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None:
-    """Return the seconds left; None without times. A cell without results counts as average."""
-    done = sum(t.done for t in tallies)
-    if not done:
+def _seconds_left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None:
+    """Return the estimated seconds until the study ends, or None if no task is done.
+
+    A cell without results is assumed to take the mean time of all done tasks.
+    """
+    n_done = sum(cell_tally.done for cell_tally in tallies)
+    if not n_done:
         return None
-    usual = sum(t.seconds for t in tallies) / done
+    mean_seconds = sum(cell_tally.seconds for cell_tally in tallies) / n_done
     seconds = 0.0
     for cell, tally in zip(cells, tallies, strict=True):
-        missing = cell.wanted - tally.done - tally.failed - tally.quarantined
-        seconds += missing * (tally.seconds / tally.done if tally.done else usual)
+        n_missing = cell.n_wanted - tally.done - tally.failed - tally.quarantined
+        seconds += n_missing * (tally.seconds / tally.done if tally.done else mean_seconds)
     return seconds / max(workers, 1)
 
 

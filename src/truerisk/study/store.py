@@ -1,7 +1,7 @@
-"""The store of a study: one SQLite file with one writer and readers at any time.
+"""Store of a study: an SQLite file with one writer, which others can read at any time.
 
-Every transaction is written to disk before its results are acknowledged (`journal_mode=TRUNCATE`,
-`synchronous=FULL`), so that a run that is killed at any moment loses none of them.
+Every transaction is on disk before its results count as stored (`journal_mode=TRUNCATE`,
+`synchronous=FULL`), so that a run that is killed at any moment loses no stored result.
 """
 
 from __future__ import annotations
@@ -22,38 +22,50 @@ import numpy as np
 from truerisk.core.errors import BadStore, StudyIncomplete
 from truerisk.core.frozen import frozen
 from truerisk.study.lock import Lock
-from truerisk.study.schema import NUMBERS, Fate, State, create, examine, is_empty, migrate
+from truerisk.study.schema import (
+    MAX_REPLICATES,
+    State,
+    TaskOutcome,
+    create,
+    is_empty,
+    migrate,
+    refuse_other_files,
+)
 from truerisk.study.values import canonical, hash_of, key_of, unpack
 
-PATIENCE = 30.0  # seconds to wait for a reader that locks the file
+PATIENCE = 30.0  # A transaction waits so many seconds while another process locks the file.
 RUN = ("started", "seen", "ended", "pid", "host", "workers", "running", "versions")
-CACHE = -64_000  # size of the page cache in kibibytes, negative as SQLite requires
+CACHE = -64_000  # SQLite takes a negative size of its page cache as kibibytes.
 
 
 @frozen(eq=False)
 class Cell:
-    """Replicates that differ only by their number; `content` is everything that determines them."""
+    """A cell of a study, such as one problem, size, learner and method, with all its replicates.
+
+    `content` holds everything that determines a replicate except its number, and `n_wanted` is the
+    number of requested replicates.
+    """
 
     id: int
     key: str
     content: Mapping[str, Any]
-    wanted: int
+    n_wanted: int
 
 
 @frozen
 class Tally:
-    """The number of tasks of a cell by state, and the seconds of the finished ones."""
+    """Numbers of tasks of a cell by state, and the total running time of the done tasks."""
 
     done: int
     failed: int
     quarantined: int
-    doubtful: int
+    suspected: int
     seconds: float
 
 
 @frozen
-class DriverRun:
-    """One run of a study; `ended` is None while it lasts and after a crash."""
+class StudyRun:
+    """A run of a study, as recorded in its store; `ended` is None during it and after a crash."""
 
     started: float
     seen: float
@@ -76,18 +88,18 @@ class Store:
 
     @classmethod
     def write(cls, path: str | os.PathLike[str]) -> Store:
-        """Open a store for writing, and create it if needed; only one process can write."""
-        place = Path(path)
-        lock = Lock(place).take()
+        """Open a store for writing, and create it if needed; raise if another process writes."""
+        store_path = Path(path)
+        lock = Lock(store_path).take()
         try:
-            if place.exists():
-                examine(place)
-            connection = _connect(place)
+            if store_path.exists():
+                refuse_other_files(store_path)
+            connection = _connect(store_path)
             try:
-                with _worded(place):
+                with _worded(store_path):
                     if is_empty(connection):
                         create(connection)
-                    migrate(connection, place, write=True)
+                    migrate(connection, store_path, write=True)
                     connection.execute("PRAGMA journal_mode = TRUNCATE").fetchone()
                     connection.execute("PRAGMA synchronous = FULL")
             except BaseException:
@@ -96,30 +108,30 @@ class Store:
         except BaseException:
             lock.free()
             raise
-        return cls(place, connection, lock)
+        return cls(store_path, connection, lock)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Store:
-        """Open a store for reading, also while a run writes."""
-        place = Path(path)
-        if not place.exists():
-            raise BadStore(f"{place}: there is no such store. `truerisk study run` makes one.")
-        examine(place)
-        connection = _connect(place)
+        """Open a store for reading, which is possible while another process writes."""
+        store_path = Path(path)
+        if not store_path.exists():
+            raise BadStore(f"{store_path}: there is no such store. `truerisk study run` makes one.")
+        refuse_other_files(store_path)
+        connection = _connect(store_path)
         try:
-            with _worded(place):
+            with _worded(store_path):
                 if is_empty(connection):
-                    raise BadStore(f"{place} is empty: no study was begun in it.")
-                migrate(connection, place, write=False)
+                    raise BadStore(f"{store_path} is empty: no study was begun in it.")
+                migrate(connection, store_path, write=False)
                 connection.execute("PRAGMA query_only = ON")
         except BaseException:
             connection.close()
             raise
-        return cls(place, connection, None)
+        return cls(store_path, connection, None)
 
     def close(self) -> None:
         """Close the file and release the lock."""
-        if self._lock is not None:  # The empty journal is removed too, unless there is a reader.
+        if self._lock is not None:  # This removes the empty journal if no one reads.
             with suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         self._connection.close()
@@ -140,74 +152,96 @@ class Store:
     # ------------------------------------------------------------ what the study is
 
     def note(self, texts: Mapping[str, str]) -> None:
-        """Store texts about the study: its kind, its name, its specification."""
+        """Store texts about the study by name, such as its kind, name and specification."""
         with self._writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO study VALUES (?, ?)", texts.items())
 
-    def noted(self, name: str) -> str | None:
-        """Return the text stored by `note`."""
+    def read_note(self, name: str) -> str | None:
+        """Return the text that `note` stored under this name, or None."""
         values = self._all("SELECT value FROM study WHERE name = ?", (name,))
         if values and not isinstance(values[0][0], str):
-            raise _changed(self.path, name)
+            raise _changed_store(self.path, name)
         return values[0][0] if values else None
 
-    def want(
-        self, cells: Iterable[Mapping[str, Any]], wanted: int, *, only: bool = False
+    def request_replicates(
+        self, cells: Iterable[Mapping[str, Any]], n_wanted: int, *, drops_others: bool = False
     ) -> list[Cell]:
-        """Return the cells with these contents, created if new, with `wanted` replicates each.
+        """Request `n_wanted` replicates of the cells with these contents, and return the cells.
 
-        With `only` no other cell is wanted any more; its results are kept.
+        Cells that do not exist are created. With `drops_others=True` no replicates of other cells
+        are requested any more, but their results are kept.
         """
         contents = list(cells)
         keys = [key_of(content) for content in contents]
-        rows = [(key, wanted, canonical(c)) for key, c in zip(keys, contents, strict=True)]
+        rows = [
+            (key, n_wanted, canonical(content_of_cell))
+            for key, content_of_cell in zip(keys, contents, strict=True)
+        ]
         with self._writing() as connection:
-            if only:
+            if drops_others:
                 connection.execute("UPDATE cell SET wanted = 0")
             connection.executemany(
                 "INSERT INTO cell (key, wanted, content) VALUES (?, ?, ?) "
                 "ON CONFLICT (key) DO UPDATE SET wanted = excluded.wanted",
                 rows,
             )
-        ids = {cell.key: cell for cell in self.cells(every=True)}
-        return [ids[key] for key in keys]
+        cell_by_key = {cell.key: cell for cell in self.cells(every=True)}
+        return [cell_by_key[key] for key in keys]
 
     def cells(self, *, every: bool = False) -> list[Cell]:
-        """Return the wanted cells in the order of their creation; `every` adds the others."""
+        """Return the cells with requested replicates in order of creation, or every cell."""
         rows = self._all("SELECT id, key, content, wanted FROM cell ORDER BY id")
         for _, key, text, _ in rows:
             if not isinstance(text, str) or hash_of(text) != key:
-                raise _changed(self.path, "what a cell is")
-        return [Cell(i, k, json.loads(c), w) for i, k, c, w in rows if every or w > 0]
+                raise _changed_store(self.path, "what a cell is")
+        return [
+            Cell(cell_id, cell_key, json.loads(content_text), n_wanted)
+            for cell_id, cell_key, content_text, n_wanted in rows
+            if every or n_wanted > 0
+        ]
 
     # ------------------------------------------------------------ what became of tasks
 
-    def ended(self, cell: Cell) -> np.ndarray:
-        """Return the numbers of tasks that need no further attempt: done, failed or quarantined."""
+    def ended_numbers(self, cell: Cell) -> np.ndarray:
+        """Return the numbers of a cell's tasks that are done, failed or quarantined."""
         return self._numbers(cell, "state <> ?", State.SUSPECT)
 
     def suspects(self, cell: Cell) -> dict[int, int]:
-        """Return the numbers of tasks whose worker ended, and how often each was run alone."""
+        """Map the numbers of tasks whose worker ended to how often each was run alone."""
         rows = self._all(
             "SELECT id, attempts FROM task WHERE id >= ? AND id < ? AND state = ?",
-            (*_range(cell), State.SUSPECT),
+            (*_task_id_range(cell), State.SUSPECT),
         )
-        return {task % NUMBERS: attempts for task, attempts in rows}
+        return {task % MAX_REPLICATES: n_attempts for task, n_attempts in rows}
 
     def tally(self, cell: Cell) -> Tally:
-        """Count the states of a cell's tasks."""
+        """Count the tasks of a cell by state, and add up the running times of the done tasks."""
         columns = ", ".join(f"TOTAL(state = {int(state)})" for state in State)
         seconds = f"TOTAL(CASE WHEN state = {int(State.DONE)} THEN seconds END)"
-        ((*counts, spent),) = self._all(
-            f"SELECT {columns}, {seconds} FROM task WHERE id >= ? AND id < ?", _range(cell)
+        ((*counts, seconds_spent),) = self._all(
+            f"SELECT {columns}, {seconds} FROM task WHERE id >= ? AND id < ?", _task_id_range(cell)
         )
-        done, failed, quarantined, doubtful = (int(count) for count in counts)
-        return Tally(done, failed, quarantined, doubtful, float(spent))
+        n_done, n_failed, n_quarantined, n_suspected = (int(count) for count in counts)
+        return Tally(n_done, n_failed, n_quarantined, n_suspected, float(seconds_spent))
 
-    def save(self, fates: Sequence[Fate], *, running: int = 0) -> None:
-        """Write outcomes in one transaction; the results are on disk when it returns."""
-        tasks = [(f.task, f.state, f.attempts, f.seconds, self._run, f.error) for f in fates]
-        results = [(f.task, f.text, f.npy, f.cost) for f in fates if f.text is not None]
+    def save(self, outcomes: Sequence[TaskOutcome], *, running: int = 0) -> None:
+        """Write the outcomes of tasks in one transaction; they are on disk when this returns."""
+        tasks = [
+            (
+                outcome.task_id,
+                outcome.state,
+                outcome.attempts,
+                outcome.seconds,
+                self._run,
+                outcome.error,
+            )
+            for outcome in outcomes
+        ]
+        results = [
+            (outcome.task_id, outcome.text, outcome.npy, outcome.cost)
+            for outcome in outcomes
+            if outcome.text is not None
+        ]
         with self._writing(len(results)) as connection:
             connection.executemany("INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?)", tasks)
             connection.executemany("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", results)
@@ -216,86 +250,92 @@ class Store:
                 (time.time(), running, self._run),
             )
 
-    def forget(
+    def delete_outcomes(
         self, states: Sequence[State] = (State.FAILED, State.QUARANTINED, State.SUSPECT)
     ) -> int:
-        """Reset tasks in these states to untried, and return their number."""
-        marks = ", ".join("?" * len(states))
+        """Delete the records of tasks in these states, so that they are run again.
+
+        Return the number of these tasks.
+        """
+        placeholders = ", ".join("?" * len(states))
         with self._writing() as connection:
-            done = connection.execute(f"DELETE FROM task WHERE state IN ({marks})", states)
-            return done.rowcount
+            cursor = connection.execute(f"DELETE FROM task WHERE state IN ({placeholders})", states)
+            return cursor.rowcount
 
     def results(self, cell: Cell) -> Iterator[tuple[int, float, float | None, dict[str, Any]]]:
-        """Yield (number, seconds, cost, content) of every wanted result of a cell, by number."""
+        """Yield (number, seconds, cost, content) for each requested result of a cell, in order."""
         with _worded(self.path):
             rows = self._connection.execute(
                 "SELECT id, seconds, cost, content, npy FROM task "
                 "JOIN result ON task.id = result.task "
                 "WHERE id >= ? AND id < ? AND state = ? ORDER BY id",
-                (*_range(cell), State.DONE),
+                (*_task_id_range(cell), State.DONE),
             )
             for task, seconds, cost, text, npy in rows:
-                yield task % NUMBERS, seconds, cost, unpack(text, npy)
+                yield task % MAX_REPLICATES, seconds, cost, unpack(text, npy)
 
     def errors(self, cell: Cell) -> list[tuple[int, State, int, str]]:
-        """Return (number, state, attempts, error) of every task of a cell without a result."""
+        """Return (number, state, attempts, error) for each task of a cell without a result."""
         rows = self._all(
             "SELECT id, state, attempts, error FROM task WHERE id >= ? AND id < ? AND state <> ? "
             "ORDER BY id",
-            (*_range(cell), State.DONE),
+            (*_task_id_range(cell), State.DONE),
         )
-        return [(i % NUMBERS, State(state), tries, error or "") for i, state, tries, error in rows]
+        return [
+            (task_id % MAX_REPLICATES, State(state), n_attempts, error or "")
+            for task_id, state, n_attempts, error in rows
+        ]
 
     # ------------------------------------------------------------ runs
 
-    def begin(self, workers: int, versions: Mapping[str, str]) -> None:
-        """Record the start of a run, to which all following results belong."""
+    def begin_run(self, workers: int, versions: Mapping[str, str]) -> None:
+        """Record the start of a run of the study; all following results belong to it."""
         now = time.time()
         row = (now, now, os.getpid(), socket.gethostname(), workers, 0, json.dumps(dict(versions)))
         with self._writing() as connection:
-            done = connection.execute(
+            cursor = connection.execute(
                 "INSERT INTO run (started, seen, pid, host, workers, running, versions) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
-            self._run = int(done.lastrowid or 0)
+            self._run = int(cursor.lastrowid or 0)
 
-    def end(self) -> None:
-        """Record the end of the run."""
+    def end_run(self) -> None:
+        """Record the end of the current run of the study."""
         with self._writing() as connection:
             connection.execute(
                 "UPDATE run SET ended = ?, running = 0 WHERE id = ?", (time.time(), self._run)
             )
 
-    def runs(self) -> list[DriverRun]:
-        """Return all runs in their order."""
+    def runs(self) -> list[StudyRun]:
+        """Return all recorded runs of the study in the order of their start."""
         rows = self._all(f"SELECT {', '.join(RUN)} FROM run ORDER BY id")
         try:
             return [
-                DriverRun(
+                StudyRun(
                     **{**dict(zip(RUN, row, strict=True)), "versions": dict(json.loads(row[-1]))}
                 )
                 for row in rows
             ]
         except (TypeError, ValueError):
-            raise _changed(self.path, "what a run was") from None
+            raise _changed_store(self.path, "what a run was") from None
 
     # ------------------------------------------------------------ inside
 
     def _numbers(self, cell: Cell, condition: str, *values: Any) -> np.ndarray:
         rows = self._all(
             f"SELECT id FROM task WHERE id >= ? AND id < ? AND {condition}",
-            (*_range(cell), *values),
+            (*_task_id_range(cell), *values),
         )
-        return np.array([row[0] % NUMBERS for row in rows], dtype=np.int64)
+        return np.array([row[0] % MAX_REPLICATES for row in rows], dtype=np.int64)
 
-    def _all(self, question: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with _worded(self.path):
-            return self._connection.execute(question, values).fetchall()
+            return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _writing(self, n_results: int = 0) -> Iterator[sqlite3.Connection]:
-        """Provide a transaction, which is executed completely or not at all."""
+        """Open a transaction for the block, which is undone as a whole if the block raises."""
         with _worded(self.path, n_results):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -307,13 +347,15 @@ class Store:
                 raise
 
 
-def _range(cell: Cell) -> tuple[int, int]:
-    """Return the range of row ids of the wanted tasks of a cell."""
-    return cell.id * NUMBERS, cell.id * NUMBERS + cell.wanted
+def _task_id_range(cell: Cell) -> tuple[int, int]:
+    """Return the first database id of a cell's requested tasks, and the id after the last one."""
+    return cell.id * MAX_REPLICATES, cell.id * MAX_REPLICATES + cell.n_wanted
 
 
-def _changed(path: Path, what: str) -> BadStore:
-    return BadStore(f"{path}: {what} was changed since it was stored: restore it from a copy.")
+def _changed_store(path: Path, changed_part: str) -> BadStore:
+    return BadStore(
+        f"{path}: {changed_part} was changed since it was stored: restore it from a copy."
+    )
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -326,32 +368,35 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _worded(path: Path, n_results: int = 0) -> Iterator[None]:
-    """Translate SQLite's errors to sentences: a full disk, a busy file, a corrupt file."""
+    """Translate errors of SQLite in the block to errors of truerisk with a clear sentence."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise _sentence(path, error, n_results) from None
+        raise _error_of_sqlite(path, error, n_results) from None
     except sqlite3.DatabaseError as error:
         raise BadStore(f"{path} is cut off or broken ({error}): restore it from a copy.") from None
 
 
-def _again(path: Path) -> str:
+def _retry_hint(path: Path) -> str:
     return f"run the same command again (of a study `truerisk study resume --store {path}`)"
 
 
-def _sentence(path: Path, error: sqlite3.OperationalError, n_results: int) -> Exception:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
-        lost = f" {n_results} results that were just found are not kept." if n_results else ""
-        return StudyIncomplete(
-            f"{path} cannot grow: the disk is full or fails ({error}).{lost} All that was stored "
-            f"before is intact. Make room and {_again(path)}."
+def _error_of_sqlite(path: Path, error: sqlite3.OperationalError, n_results: int) -> Exception:
+    error_name = getattr(error, "sqlite_errorname", "")
+    if error_name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        lost_results = (
+            f" {n_results} results that were just found are not kept." if n_results else ""
         )
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StudyIncomplete(
+            f"{path} cannot grow: the disk is full or fails ({error}).{lost_results} All that was "
+            "stored "
+            f"before is intact. Make room and {_retry_hint(path)}."
+        )
+    if error_name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StudyIncomplete(
             f"{path} was held by another process for {PATIENCE:g} s: what was stored is intact; "
-            f"{_again(path)}."
+            f"{_retry_hint(path)}."
         )
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
+    if error_name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
         return BadStore(f"{path} cannot be opened ({error}): look at its folder and permissions.")
     return BadStore(f"{path} is cut off or broken ({error}): restore it from a copy.")

@@ -1,4 +1,7 @@
-"""`Study`: problems × sizes × learners × methods × replicates, in a store that survives crashes."""
+"""The class `Study`: run many replicates of risk estimates, and keep them in a store.
+
+A study consists of problems × sizes × learners × methods × replicates.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import numpy as np
 
 from truerisk.contracts import Streams
 from truerisk.core.arguments import (
-    MOST,
+    LARGEST_COUNT,
     check_count,
     check_flag,
     check_number,
@@ -28,8 +31,8 @@ from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import executor_of
 from truerisk.intervals.choice import choose, with_interval
-from truerisk.losses.loss_words import as_loss, by_scoring
-from truerisk.study.driving import drive
+from truerisk.losses.loss_words import as_loss, split_scoring
+from truerisk.study.driving import run_cells
 from truerisk.study.queue import Rules
 from truerisk.study.replicate import (
     Drawn,
@@ -51,7 +54,7 @@ KIND = "study"
 
 
 class Study:
-    """Many replicates of methods and learners on generated or given data, and their store.
+    """Simulation study: many replicates of methods and learners on data sets, kept in a store.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ class Study:
     ) -> None:
         self.store = store_of(store)
         self.spec = (
-            _stored(self.store, allow_import) if spec is None
+            _stored_spec(self.store, allow_import) if spec is None
             else read_spec(spec, allow_import=allow_import)
         )  # fmt: skip
 
@@ -142,9 +145,11 @@ class Study:
         """
         check_count("attempts", attempts, why="a replicate is tried at least once")
         check_number("patience", patience, 0, inf, "seconds to wait where no worker is left")
-        for name, most in (("seconds", limit_seconds), ("megabytes", limit_megabytes)):
-            if most is not None:
-                check_number(f"limit_{name}", most, 0, MOST, f"the {name} of one replicate")
+        for name, limit in (("seconds", limit_seconds), ("megabytes", limit_megabytes)):
+            if limit is not None:
+                check_number(
+                    f"limit_{name}", limit, 0, LARGEST_COUNT, f"the {name} of one replicate"
+                )
         check_flag("mixed_versions", mixed_versions)
         executor = executor_of(n_jobs)
         limits = Limits(limit_seconds, limit_megabytes)
@@ -152,21 +157,22 @@ class Study:
         contents = cells_of(self.spec, tables)
         with Store.write(self.store) as store:
             n_rows = {name: len(table.y) for name, table in tables.items()}
-            # The folder is stored too, because `Study(None, store)` needs it to resume.
+            # The folder is stored because `Study(None, store)` looks for data files in it.
             spec = self.spec
-            about = {"name": spec.name, "spec": spec.text, ROWS_OF_TABLES: json.dumps(n_rows)}
-            about["folder"] = str(Path(spec.folder).resolve())
-            begin(store, KIND, about, mixed_versions=mixed_versions)
-            old = [cell for cell in store.cells() if cell.content.get("schema") != SCHEMA]
-            if old:
+            texts = {"name": spec.name, "spec": spec.text, ROWS_OF_TABLES: json.dumps(n_rows)}
+            texts["folder"] = str(Path(spec.folder).resolve())
+            begin(store, KIND, texts, mixed_versions=mixed_versions)
+            old_cells = [cell for cell in store.cells() if cell.content.get("schema") != SCHEMA]
+            if old_cells:
                 warn(
-                    f"{store.path} holds {len(old)} cells of an earlier release, which drew folds "
+                    f"{store.path} holds {len(old_cells)} cells of an earlier release, which drew "
+                    "folds "
                     "in another way: they begin anew, and what was found stays in the file.",
                     TrueRiskWarning,
                 )
-            cells = store.want(contents, self.spec.replicates, only=True)
+            cells = store.request_replicates(contents, self.spec.replicates, drops_others=True)
             with stage(self.spec.name):
-                drive(
+                run_cells(
                     store,
                     cells,
                     partial(replicate_of, places_of(tables)),
@@ -208,16 +214,16 @@ class Study:
         """
         with Store.write(self.store) as store:
             refuse_fits(store)
-            return store.forget()
+            return store.delete_outcomes()
 
 
-def _stored(path: Path, allow_import: bool) -> Spec:
+def _stored_spec(path: Path, allow_import: bool) -> Spec:
     with Store.read(path) as store:
-        text = store.noted("spec")
+        text = store.read_note("spec")
         refuse_fits(store)
         if text is None:
             raise BadStore(f"{path} holds no specification of a study.")
-        name, folder = store.noted("name") or "study", store.noted("folder") or "."
+        name, folder = store.read_note("name") or "study", store.read_note("folder") or "."
     return parse_spec(text, name, folder, allow_import=allow_import)
 
 
@@ -226,7 +232,7 @@ SCHEMA = "truerisk.study-cell/2"
 
 @frozen(eq=False)
 class FixedTable:
-    """A problem given as a table: replicates are rows drawn from it without replacement."""
+    """A problem given as a table, from which replicates draw rows without replacement."""
 
     X: np.ndarray
     y: np.ndarray
@@ -234,46 +240,53 @@ class FixedTable:
 
 
 def tables_of(spec: Spec) -> dict[str, FixedTable]:
-    """Return the tables among the problems, by the name of the problem."""
-    found = {}
+    """Return the tables of those problems that are files or bundled data sets, by problem name."""
+    tables = {}
     for i, entry in enumerate(spec.problems):
         try:
             table = _table(entry, spec.folder)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "problems", i)
         if table is not None:
-            found[entry.name] = table
-    return found
+            tables[entry.name] = table
+    return tables
 
 
 def _table(entry: Entry, folder: str) -> FixedTable | None:
-    written = entry.content
-    if "file" in written:
+    problem_options = entry.content
+    if "file" in problem_options:
         check_present("truerisk.readers.table")
         from truerisk.readers.table import read_table
 
-        path = Path(folder, written["file"])
-        table = read_table(path, written["target"], target_type=written.get("target_type"))
+        path = Path(folder, problem_options["file"])
+        table = read_table(
+            path, problem_options["target"], target_type=problem_options.get("target_type")
+        )
         columns = {
             "numeric": list(table.numeric),
             "text": list(table.text),
             "missing": table.n_missing > 0,
         }
-        about = {"columns": columns, "n_classes": table.n_classes, "target": table.target}
-        return _fixed(table.X, table.y, about)
-    if "import" in written or callable(generator(written)):
+        description = {"columns": columns, "n_classes": table.n_classes, "target": table.target}
+        return _fixed_table(table.X, table.y, description)
+    if "import" in problem_options or callable(generator(problem_options)):
         return None
-    bundle = generator(written).bundle()
+    bundle = generator(problem_options).bundle()
     n_classes = len(np.unique(bundle.y)) if bundle.task == "classification" else 0
-    return _fixed(bundle.X, bundle.y, {"n_classes": n_classes, "word": written["word"]})
+    return _fixed_table(
+        bundle.X, bundle.y, {"n_classes": n_classes, "word": problem_options["word"]}
+    )
 
 
-def _fixed(X: np.ndarray, y: np.ndarray, about: dict[str, Any]) -> FixedTable:
-    return FixedTable(X, y, {**about, "data": [digest_of(X), digest_of(y)]})
+def _fixed_table(X: np.ndarray, y: np.ndarray, description: dict[str, Any]) -> FixedTable:
+    return FixedTable(X, y, {**description, "data": [digest_of(X), digest_of(y)]})
 
 
 def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any]]:
-    """Return the contents of all cells: all that determines a replicate except its number."""
+    """Return the contents of all cells of a study, after checking each learner on each problem.
+
+    The content of a cell is everything that determines a replicate except its number.
+    """
     cells = [
         {
             "schema": SCHEMA,
@@ -295,67 +308,80 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
         for learner in spec.learners
         for method in spec.methods
     ]
-    _try(spec, cells, tables)
+    _check_cells(spec, cells, tables)
     return cells
 
 
 def _method(entry: Entry) -> Any:
-    """Return a method's specification; a bare word is kept, so that its cells keep their keys."""
-    bare = entry.content == {"word": entry.name}
-    return entry.name if bare else {"name": entry.name, **entry.content}
+    """Return the specification of a method for the content of a cell.
+
+    A method given by a word alone stays a word, so that the key of its cells does not change.
+    """
+    is_bare_word = entry.content == {"word": entry.name}
+    return entry.name if is_bare_word else {"name": entry.name, **entry.content}
 
 
-def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, FixedTable]) -> None:
-    """Try each learner on each problem's smallest data set, to report errors in advance."""
+def _check_cells(
+    spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, FixedTable]
+) -> None:
+    """Build each learner for each problem's smallest data set, to report errors before the run."""
     names = [problem.name for problem in spec.problems]
     for name, table in tables.items():
         for j, size in enumerate(spec.sizes):
             if size > len(table.y):
                 spec.mistake(f"problem '{name}' has {len(table.y)} rows, not {size}.", "sizes", j)
-    smallest = min(spec.sizes), _method(spec.methods[0])
+    smallest_cell = min(spec.sizes), _method(spec.methods[0])
     for cell in cells:
-        if (cell["size"], cell["method"]) != smallest:
+        if (cell["size"], cell["method"]) != smallest_cell:
             continue
         name = cell["problem"]["name"]
         i, arrays = names.index(name), [tables[name].X, tables[name].y] if name in tables else []
         try:
-            drawn = draw(cell, 0, arrays)
+            drawn_rows = draw(cell, 0, arrays)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "problems", i)
         try:
-            family_of(cell, drawn)
+            family_of(cell, drawn_rows)
         except (TrueRiskError, TypeError, ValueError) as error:
             learners = [learner.name for learner in spec.learners]
             j = learners.index(cell["learner"]["name"])
-            part = [name for name in ("set", "grid") if name in spec.learners[j].content]
-            spec.mistake(str(error), "learners", j, *part)
-        _try_methods(spec, cell, drawn)
+            option_names = [name for name in ("set", "grid") if name in spec.learners[j].content]
+            spec.mistake(str(error), "learners", j, *option_names)
+        _check_methods(spec, cell, drawn_rows)
 
 
-def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
-    """Check imported methods, and intervals that do not suit the loss or the data."""
+def _check_methods(spec: Spec, cell: Mapping[str, Any], drawn_rows: Drawn) -> None:
+    """Raise for a method that cannot be built, or whose interval does not suit loss or data."""
     for i, entry in enumerate(spec.methods):
         content = {**cell, "method": _method(entry)}
         try:
             method, interval = method_of(content)
             if interval is not None:
-                data = Data.check(drawn.X, drawn.y, task=drawn.task)
+                data = Data.check(drawn_rows.X, drawn_rows.y, task=drawn_rows.task)
                 method = with_interval(method, interval)
                 plan = method.plan(data, Streams(0))
-                choose(interval, as_loss(by_scoring(spec.scoring)[0], data), data, method, plan)
+                choose(interval, as_loss(split_scoring(spec.scoring)[0], data), data, method, plan)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "methods", i)
 
 
 def places_of(tables: Mapping[str, FixedTable]) -> dict[str, int]:
-    """Return the positions of each table's arrays in the list that all workers have."""
+    """Map the hash of each table's X to the position of X in the list of arrays of all workers.
+
+    The y of the table is the next array in the list.
+    """
     return {table.about["data"][0]: 2 * i for i, table in enumerate(tables.values())}
 
 
 def replicate_of(
-    places: Mapping[str, int], content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
+    array_positions: Mapping[str, int],
+    content: Mapping[str, Any],
+    number: int,
+    arrays: Sequence[np.ndarray],
 ) -> dict[str, Any]:
-    """Run `replicate` with the arrays of its own problem."""
-    data = content["problem"].get("data")
-    first = 0 if data is None else places[data[0]]
-    return replicate(content, number, [] if data is None else arrays[first : first + 2])
+    """Compute a replicate with the arrays of its problem, selected from the arrays of the study."""
+    digests = content["problem"].get("data")
+    first_array = 0 if digests is None else array_positions[digests[0]]
+    return replicate(
+        content, number, [] if digests is None else arrays[first_array : first_array + 2]
+    )

@@ -1,4 +1,4 @@
-"""Tasks and their outcomes: a replicate is run, timed and packed, or its error is stored."""
+"""Run single tasks of a study: compute and time a replicate, and return its result or error."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen
-from truerisk.study.schema import Fate, State
+from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.values import pack
 
 Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
-"""`work(content of the cell, number, arrays)` returns the stored results of one replicate."""
+"""A function that computes one replicate: `work(content of the cell, number, arrays)`.
 
-COST = "seconds"  # Key under which a result reports its cost, which is not part of the content.
+It returns the results to store.
+"""
+
+COST = "seconds"  # A result reports its cost under this key, and the cost is stored separately.
 LONGEST_TRACE = 20_000
 
 
 @frozen
 class Limits:
-    """The maximum seconds and additional megabytes of a task."""
+    """Limits of a task: its running time in seconds, and its additional memory in megabytes."""
 
     seconds: float | None = None
     megabytes: float | None = None
@@ -36,10 +39,10 @@ class Limits:
 
 
 @frozen(eq=False)
-class Order:
-    """The data shared by all batches of a run; the arrays may be read-only.
+class SharedWork:
+    """The function, the limits and the arrays that all batches of a run share.
 
-    Copies of an order have the same `number`, wherever they were sent.
+    Copies of an order in other processes have the same `number`. The arrays may be read-only.
     """
 
     work: Work
@@ -47,8 +50,8 @@ class Order:
     arrays: Sequence[np.ndarray]
     number: str = field(default_factory=lambda: uuid4().hex)
 
-    def frozen(self) -> list[np.ndarray]:
-        """Return read-only views of the arrays; those of the sender stay writable."""
+    def read_only_arrays(self) -> list[np.ndarray]:
+        """Return read-only views of the arrays; the arrays themselves stay writable."""
         views = [array.view() for array in self.arrays]
         for view in views:
             view.flags.writeable = False
@@ -57,36 +60,36 @@ class Order:
 
 @frozen(eq=False)
 class Batch:
-    """Replicates of one cell."""
+    """Some replicates of one cell, given by their numbers, which a worker runs together."""
 
     cell: int
     content: Mapping[str, Any]
     numbers: tuple[int, ...]
 
 
-def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:
-    """Run one replicate; an error becomes its outcome and stops nothing else."""
-    started = time.perf_counter()
+def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> TaskOutcome:
+    """Run one replicate and return its outcome; an error becomes a failed outcome."""
+    start_time = time.perf_counter()
     try:
-        with listen(None):  # Progress of an engine inside is not passed on.
+        with listen(None):  # The progress of a single replicate is not shown.
             content = dict(work(batch.content, number, arrays))
         cost = content.pop(COST, None)
         packed = pack(content)
-    except BaseException as error:  # A replicate must not end the others.
+    except BaseException as error:  # An error in one replicate must not end the study.
         if not is_failure(error):
             raise
-        seconds = time.perf_counter() - started
-        return failed(batch, number, seconds, worded(error))
-    seconds = time.perf_counter() - started
-    return Fate(batch.cell, number, State.DONE, seconds, packed.text, packed.npy, cost)
+        seconds = time.perf_counter() - start_time
+        return failed_outcome(batch, number, seconds, traceback_text(error))
+    seconds = time.perf_counter() - start_time
+    return TaskOutcome(batch.cell, number, State.DONE, seconds, packed.text, packed.npy, cost)
 
 
-def failed(batch: Batch, number: int, seconds: float, error: str) -> Fate:
-    """Return the outcome of a task without a result, with the reason."""
-    return Fate(batch.cell, number, State.FAILED, seconds, error=error)
+def failed_outcome(batch: Batch, number: int, seconds: float, error: str) -> TaskOutcome:
+    """Return the outcome of a task that failed with this error."""
+    return TaskOutcome(batch.cell, number, State.FAILED, seconds, error=error)
 
 
-def worded(error: BaseException) -> str:
-    """Return the last lines of a traceback, with the error at its end."""
+def traceback_text(error: BaseException) -> str:
+    """Return the traceback of an error as text, cut to its last characters if it is long."""
     text = "".join(traceback.format_exception(error)).strip()
     return text[-LONGEST_TRACE:]

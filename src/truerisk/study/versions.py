@@ -1,4 +1,4 @@
-"""A store holds one kind of study, computed with one set of versions."""
+"""Checks that a store is used for one purpose and with one set of package versions."""
 
 from __future__ import annotations
 
@@ -10,52 +10,57 @@ from truerisk.engines.workers.crews import versions
 from truerisk.study.store import Store
 
 ASSESSMENT = "assessment"
-"""The kind of store that keeps single fits of `assess`."""
+"""Kind of a store that keeps single fits of the function `assess`."""
 
 SEARCH = "search"
-"""The kind of store that keeps single fits of `HonestSearchCV`."""
+"""Kind of a store that keeps single fits of `HonestSearchCV`."""
 
-GOES_ON = {
+HOW_TO_CONTINUE = {
     ASSESSMENT: "`truerisk assess` of the same data with --store {path} goes on with them.",
     SEARCH: "HonestSearchCV(..., store={path!r}) goes on with them.",
 }
 
 
 def begin(
-    store: Store, kind: str, about: Mapping[str, str], *, mixed_versions: bool = False
+    store: Store, kind: str, texts: Mapping[str, str], *, mixed_versions: bool = False
 ) -> None:
-    """Note what the store is for; refuse another kind, and results of other versions."""
-    held = store.noted("kind")
-    if held is not None and held != kind:
+    """Record the kind of a store and texts about it.
+
+    Raise if the store has another kind, or if it has results by other versions of packages and
+    `mixed_versions` is False.
+    """
+    stored_kind = store.read_note("kind")
+    if stored_kind is not None and stored_kind != kind:
         raise BadStore(
-            f"{store.path} holds {_with_article(held)}, not {_with_article(kind)}: "
+            f"{store.path} holds {_with_article(stored_kind)}, not {_with_article(kind)}: "
             "give every one a store of its own."
         )
-    # Results of other versions may differ: each that ran before and is not installed is named.
-    here = versions()
-    then = {
-        f"{name} {version} (now {here.get(name)})": None
+    # The error names every version that an earlier run used and that is not installed now.
+    current_versions = versions()
+    differing_versions = {
+        f"{name} {version} (now {current_versions.get(name)})": None
         for run in store.runs()
         for name, version in run.versions.items()
-        if version != here.get(name)
+        if version != current_versions.get(name)
     }
-    other = ", ".join(then)
-    if other and not mixed_versions:
-        allowed = f" or allow it by {mention('mixed_versions', True)}."
+    difference_text = ", ".join(differing_versions)
+    if difference_text and not mixed_versions:
+        permission_hint = f" or allow it by {mention('mixed_versions', True)}."
         raise BadStore(
-            f"{store.path} was begun with {other}, on which numbers can depend: use the same "
-            f"versions, or a new store{'.' if kind == SEARCH else f',{allowed}'}"
+            f"{store.path} was begun with {difference_text}, on which numbers can depend: use the "
+            "same "
+            f"versions, or a new store{'.' if kind == SEARCH else f',{permission_hint}'}"
         )
-    store.note({"kind": kind, **about})
+    store.note({"kind": kind, **texts})
 
 
 def refuse_fits(store: Store) -> None:
-    """Fits of an assessment or of a search are no replicates."""
-    kind = store.noted("kind")
-    if kind in GOES_ON:
+    """Raise if a store holds single fits of an assessment or a search, which are no replicates."""
+    kind = store.read_note("kind")
+    if kind in HOW_TO_CONTINUE:
         raise BadStore(
             f"{store.path} holds fits of {_with_article(kind)}, not a study: "
-            f"{GOES_ON[kind].format(path=str(store.path))}"
+            f"{HOW_TO_CONTINUE[kind].format(path=str(store.path))}"
         )
 
 

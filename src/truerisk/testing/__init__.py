@@ -1,4 +1,4 @@
-"""The conformance kit: what any method and any engine must do, as checks that can be run.
+"""Conformance tests that every risk-estimation method and every engine must pass.
 
 The author of a method writes::
 
@@ -9,7 +9,7 @@ The author of a method writes::
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import lazy
+from truerisk.core.registry import lazy_attributes
 
 if TYPE_CHECKING:
     from truerisk.testing.cases import Case
@@ -46,4 +46,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    __getattr__, __dir__ = lazy(__name__, __all__, _PLACES)
+    __getattr__, __dir__ = lazy_attributes(__name__, __all__, _PLACES)

@@ -1,4 +1,4 @@
-"""Comparison of an engine's answers with those of another one, and with the contract."""
+"""Comparison of an engine's predictions with those of another engine and with the contract."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ from truerisk.plan.extras.model_facts import freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
-from truerisk.testing.cases import quiet
-from truerisk.testing.situations import Situation, requests, weight_of, widths_of
+from truerisk.testing.cases import suppressed_warnings
+from truerisk.testing.situations import Situation, requests, weight_parameter_of, widest_input_of
 
 Rules = tuple[LinearRules, ...] | None
 
 SEED = 3
-NEAR: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
+CLOSE_TOLERANCE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
 
 
 @frozen
-class Effort:
-    """The number of data sets and plans that are drawn, and whether failing ones are minimised."""
+class SearchEffort:
+    """Effort of a random search: the number of examples, and whether a failure is minimised."""
 
     examples: int = 25
     shrink: bool = True
 
 
 @frozen
-class Draw:
-    """Strategies of hypothesis for one check: data for a family, a plan for the data, a request."""
+class RandomTest:
+    """Random test of one family: hypothesis draws data, a plan and a type of prediction."""
 
     family: Family
     plans: Callable[[Data], Any]
-    effort: Effort
+    effort: SearchEffort
     ties: bool = False
     weighted: bool = False
 
-    def against_brute_force(self, engine: Engine) -> None:
-        """Compare with fitting one by one."""
-        self._compare_draws(engine, partial(_like_brute, engine, self.family))
+    def compare_with_brute_force(self, engine: Engine) -> None:
+        """Compare the engine with models that are fitted one by one."""
+        self._compare_draws(engine, partial(_compare_with_brute_force, engine, self.family))
 
-    def against(self, reference: Engine, engine: Engine) -> None:
-        """Compare two engines."""
-        self._compare_draws(engine, partial(_alike, reference, engine, self.family))
+    def compare_with_engine(self, reference: Engine, engine: Engine) -> None:
+        """Compare the predictions of an engine with those of a reference engine."""
+        self._compare_draws(engine, partial(_compare_engines, reference, engine, self.family))
 
     def _compare_draws(
         self, engine: Engine, compare: Callable[[Data, Plan, Request], None]
     ) -> None:
-        """Draw situations that the engine does not refuse, and compare on them."""
+        """Call `compare` on random data, plans and requests that the engine does not refuse."""
         library = strategies.hypothesis()
         Phase = library.Phase
-        weight = weight_of(self.family) if self.weighted else None
-        n_columns, n_classes = widths_of(self.family)
+        weight = weight_parameter_of(self.family) if self.weighted else None
+        n_columns, n_classes = widest_input_of(self.family)
         data_sets = strategies.data_sets(
             self.family.task,
             ties=self.ties,
@@ -72,12 +72,17 @@ class Draw:
             weight=weight,
         )
 
-        def drawn(drawer: Any) -> None:
-            data = drawer.draw(data_sets)
-            plan = drawer.draw(self.plans(data))
-            request = drawer.draw(library.strategies.sampled_from(requests(self.family, data)))
-            with quiet():
-                if (engine.lacks(plan) or engine.refuse(self.family, data, plan, request)) is None:
+        def compare_one_draw(data_strategy: Any) -> None:
+            data = data_strategy.draw(data_sets)
+            plan = data_strategy.draw(self.plans(data))
+            request = data_strategy.draw(
+                library.strategies.sampled_from(requests(self.family, data))
+            )
+            with suppressed_warnings():
+                if (
+                    engine.reason_not_served(plan)
+                    or engine.refuse(self.family, data, plan, request)
+                ) is None:
                     compare(data, plan, request)
 
         settings = library.settings(
@@ -88,126 +93,163 @@ class Draw:
             derandomize=True,
             suppress_health_check=list(library.HealthCheck),
         )
-        settings(library.given(library.strategies.data())(drawn))()
+        settings(library.given(library.strategies.data())(compare_one_draw))()
 
 
-def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> None:
-    expected = brute_force(family, data, plan, request, SEED)
-    answers = _failing_or(engine, family, data, plan, request)
+def _compare_with_brute_force(
+    engine: Engine, family: Family, data: Data, plan: Plan, request: Request
+) -> None:
+    expected_predictions = brute_force(family, data, plan, request, SEED)
+    answers = _answers_or_none(engine, family, data, plan, request)
     if answers is None:
-        failed = any(one is None for row in expected for one in row)
-        require(failed, "it says that a fit failed, and none does.")
+        has_failed_fit = any(
+            expected_value is None
+            for predictions in expected_predictions
+            for expected_value in predictions
+        )
+        require(has_failed_fit, "it says that a fit failed, and none does.")
         return
-    for c, row in enumerate(expected):
-        for q, one in enumerate(row):
-            answered = bool(answers.answered[c, q])
-            require(answered == (one is not None), f"answered[{c}, {q}] is {answered}, wrongly.")
-            if one is not None:
-                found = answers.for_question(q)[c]
-                if np.shape(found) != one.shape or not np.allclose(found, one, **NEAR):
-                    require(False, f"candidate {c}, question {q}: {found} and not {one}.")
+    for candidate, predictions in enumerate(expected_predictions):
+        for question, expected_value in enumerate(predictions):
+            answered = bool(answers.answered[candidate, question])
+            require(
+                answered == (expected_value is not None),
+                f"answered[{candidate}, {question}] is {answered}, wrongly.",
+            )
+            if expected_value is not None:
+                engine_value = answers.for_question(question)[candidate]
+                if np.shape(engine_value) != expected_value.shape or not np.allclose(
+                    engine_value, expected_value, **CLOSE_TOLERANCE
+                ):
+                    require(
+                        False,
+                        f"candidate {candidate}, question {question}: {engine_value} and not "
+                        f"{expected_value}.",
+                    )
 
 
-def _alike(
+def _compare_engines(
     reference: Engine, engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> None:
-    expected = _failing_or(reference, family, data, plan, request)
-    found = _failing_or(engine, family, data, plan, request)
-    if found is None:
-        failed = expected is None or not expected.answered.all()
-        require(failed, "it says that a fit failed, and none does.")
+    expected_answers = _answers_or_none(reference, family, data, plan, request)
+    answers = _answers_or_none(engine, family, data, plan, request)
+    if answers is None:
+        has_failed_fit = expected_answers is None or not expected_answers.answered.all()
+        require(has_failed_fit, "it says that a fit failed, and none does.")
         return
-    require(expected is not None, "a fit fails, and it answers.")
-    if expected is not None:
-        require_same(expected, found, f"engine '{reference.name}' and this one")
+    require(expected_answers is not None, "a fit fails, and it answers.")
+    if expected_answers is not None:
+        require_same(expected_answers, answers, f"engine '{reference.name}' and this one")
 
 
-def _failing_or(
+def _answers_or_none(
     engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> Answers | None:
-    """Return the answers, or None if a fit failed."""
+    """Return the engine's answers, or None if it raised FitFailed."""
     try:
         return engine.run(family, data, plan, request, RunOptions(seed=SEED))
     except FitFailed:
         return None
 
 
-def require_same(first: Answers, second: Answers, between: str) -> None:
-    """Require equal answers: labels exactly, numbers to nine digits."""
-    require(first.values.shape == second.values.shape, f"{between} answer in other shapes.")
-    require(np.array_equal(first.answered, second.answered), f"{between} answer other questions.")
-    answered = first.answered
-    if first.response != "scored":
-        answered = np.repeat(answered, first.plan.test_sizes, axis=1)
-    differ = ~np.isclose(first.values[answered], second.values[answered], **NEAR)
-    require(not differ.any(), f"{between} differ in {differ.sum()} of {differ.size} answers.")
-    free, other = freedom_of(first), freedom_of(second)
-    require((free is None) == (other is None), f"{between}: one states freedom.")
-    if free is not None and other is not None:
-        same = np.allclose(free, other, **NEAR)
-        require(same, f"{between} differ in degrees of freedom.")
-    require_same_rules(rules_of(first), rules_of(second), between)
-    require(first.n_fits == second.n_fits, f"{between}: {first.n_fits}, {second.n_fits} fits.")
+def require_same(expected_answers: Answers, answers: Answers, compared: str) -> None:
+    """Raise an AssertionError unless two engines agree: labels exactly, numbers to nine digits."""
+    require(
+        expected_answers.values.shape == answers.values.shape, f"{compared} answer in other shapes."
+    )
+    require(
+        np.array_equal(expected_answers.answered, answers.answered),
+        f"{compared} answer other questions.",
+    )
+    answered_values = expected_answers.answered
+    if expected_answers.response != "scored":
+        answered_values = np.repeat(answered_values, expected_answers.plan.test_sizes, axis=1)
+    differs = ~np.isclose(
+        expected_answers.values[answered_values], answers.values[answered_values], **CLOSE_TOLERANCE
+    )
+    require(not differs.any(), f"{compared} differ in {differs.sum()} of {differs.size} answers.")
+    freedom, other_free = freedom_of(expected_answers), freedom_of(answers)
+    require((freedom is None) == (other_free is None), f"{compared}: one states freedom.")
+    if freedom is not None and other_free is not None:
+        is_same = np.allclose(freedom, other_free, **CLOSE_TOLERANCE)
+        require(is_same, f"{compared} differ in degrees of freedom.")
+    require_same_rules(rules_of(expected_answers), rules_of(answers), compared)
+    require(
+        expected_answers.n_fits == answers.n_fits,
+        f"{compared}: {expected_answers.n_fits}, {answers.n_fits} fits.",
+    )
 
 
-def require_same_rules(first: Rules, second: Rules, between: str) -> None:
-    """Require equal coefficients of every candidate in every fit, over equal rows."""
-    require((first is None) == (second is None), f"{between}: one gives linear rules.")
-    expected, found = _by_model(first), _by_model(second)
-    require(set(expected) == set(found), f"{between} give the rules of different models.")
-    for model, mine in expected.items():
-        pairs = zip(mine, found[model], strict=True)
-        same = all(np.shape(a) == np.shape(b) and np.allclose(a, b, **NEAR) for a, b in pairs)
-        require(same, f"{between} differ in the linear rule of (fit, candidate) {model}.")
+def require_same_rules(expected_rules: Rules, rules: Rules, compared: str) -> None:
+    """Raise an AssertionError unless all linear models agree in coefficients and training rows."""
+    require((expected_rules is None) == (rules is None), f"{compared}: one gives linear rules.")
+    first_by_model, second_by_model = _arrays_by_model(expected_rules), _arrays_by_model(rules)
+    require(
+        set(first_by_model) == set(second_by_model),
+        f"{compared} give the rules of different models.",
+    )
+    for model, first_arrays in first_by_model.items():
+        array_pairs = zip(first_arrays, second_by_model[model], strict=True)
+        is_same = all(
+            np.shape(first_array) == np.shape(second_array)
+            and np.allclose(first_array, second_array, **CLOSE_TOLERANCE)
+            for first_array, second_array in array_pairs
+        )
+        require(is_same, f"{compared} differ in the linear rule of (fit, candidate) {model}.")
 
 
-def _by_model(rules: Rules) -> dict[tuple[int, int], tuple[Any, ...]]:
-    found: dict[tuple[int, int], tuple[Any, ...]] = {}
-    for one in rules or ():
-        rows = one.rows.toarray() if hasattr(one.rows, "toarray") else one.rows
-        meant = np.array([*one.codes, one.pairs], dtype=float)
-        for i, candidate in enumerate(one.candidates):
-            scores = one.coefficients[i], one.intercepts[i]
-            held = np.zeros(0) if rows is None else rows
-            found[one.fit, int(candidate)] = (*scores, meant, held)
-    return found
+def _arrays_by_model(rules: Rules) -> dict[tuple[int, int], tuple[Any, ...]]:
+    arrays_by_model: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for rule in rules or ():
+        rows = rule.rows.toarray() if hasattr(rule.rows, "toarray") else rule.rows
+        class_codes = np.array([*rule.codes, rule.pairs], dtype=float)
+        for i, candidate in enumerate(rule.candidates):
+            scores = rule.coefficients[i], rule.intercepts[i]
+            training_rows = np.zeros(0) if rows is None else rows
+            arrays_by_model[rule.fit, int(candidate)] = (*scores, class_codes, training_rows)
+    return arrays_by_model
 
 
-def require_contract(answers: Answers, engine: Engine, s: Situation, rows: int) -> None:
-    """Require shapes and types as described by `Answers`."""
-    plan, values = s.plan, answers.values
+def require_contract(answers: Answers, engine: Engine, situation: Situation, rows: int) -> None:
+    """Raise an AssertionError unless the shapes and types are those that `Answers` documents."""
+    plan, values = situation.plan, answers.values
     require(answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
-    require(answers.response == s.request.response, f"the response is {answers.response}.")
+    require(answers.response == situation.request.response, f"the response is {answers.response}.")
     require(answers.engine == engine.name, f"the engine calls itself {answers.engine!r}.")
-    shape = (rows, *_shape(s))
+    shape = (rows, *_shape(situation))
     require(values.shape == shape, f"values have shape {values.shape}, not {shape}.")
-    labels = s.request.response == "label"
-    kind = np.dtype(code_type(s.data.n_classes) if labels else np.float64)
-    require(values.dtype == kind, f"values are {values.dtype}, not {kind}.")
+    labels = situation.request.response == "label"
+    expected_type = np.dtype(code_type(situation.data.n_classes) if labels else np.float64)
+    require(values.dtype == expected_type, f"values are {values.dtype}, not {expected_type}.")
     require(answers.answered.dtype == bool, f"answered is {answers.answered.dtype}, not bool.")
     requested = (rows, plan.n_questions)
     require(answers.answered.shape == requested, f"answered has shape {answers.answered.shape}.")
     require(bool(answers.answered.all()) == (not answers.failures), "answered denies failures.")
     require(answers.n_fits == rows * plan.n_fits, f"n_fits is {answers.n_fits}.")
     for name in ("fit_seconds", "answer_seconds"):
-        spent = getattr(answers, name)
-        require(spent.shape == (rows, plan.n_fits), f"{name} has shape {spent.shape}.")
-        require(bool((spent >= 0).all()), f"{name} are negative or NaN.")
+        seconds = getattr(answers, name)
+        require(seconds.shape == (rows, plan.n_fits), f"{name} has shape {seconds.shape}.")
+        require(bool((seconds >= 0).all()), f"{name} are negative or NaN.")
 
 
-def _shape(s: Situation) -> tuple[int, ...]:
-    """Return the shape of one candidate's values."""
-    if s.request.response == "scored":
-        return (s.plan.n_questions,)
-    requested = sum(len(s.plan.test_rows(q)[0]) for q in range(s.plan.n_questions))
-    if s.request.response == "probability":
-        return requested, s.data.n_classes
-    return (requested, *(s.data.y.shape[1:] if s.request.response == "value" else ()))
+def _shape(situation: Situation) -> tuple[int, ...]:
+    """Return the shape of the values that are computed for one candidate."""
+    if situation.request.response == "scored":
+        return (situation.plan.n_questions,)
+    n_requested_rows = sum(
+        len(situation.plan.test_rows(question)[0]) for question in range(situation.plan.n_questions)
+    )
+    if situation.request.response == "probability":
+        return n_requested_rows, situation.data.n_classes
+    return (
+        n_requested_rows,
+        *(situation.data.y.shape[1:] if situation.request.response == "value" else ()),
+    )
 
 
 @frozen
 class Check:
-    """Check of one fact about a method or an engine; calling it raises an error if it is false.
+    """Conformance test of one fact about a method or an engine; a call raises if it is false.
 
     `pytest.mark.parametrize` takes checks as they are and shows their names.
 
@@ -251,7 +293,7 @@ class Check:
 
 
 class NotConforming(TrueRiskError, AssertionError):
-    """Error that names the failed checks of a method or an engine.
+    """Error that lists the failed conformance tests of a method or an engine.
 
     `failures` holds the error of each failed check by the name of the check.
 
@@ -279,24 +321,24 @@ class NotConforming(TrueRiskError, AssertionError):
     """
 
     def __init__(self, subject: str, total: int, failures: dict[Check, Exception]) -> None:
-        lines = [
+        failure_lines = [
             f"- {check.name} ({check.fact}) {type(error).__name__}: {error}"
             for check, error in failures.items()
         ]
         head = f"{subject} does not conform: {len(failures)} of {total} checks failed."
-        super().__init__("\n".join([head, *lines]))
+        super().__init__("\n".join([head, *failure_lines]))
         self.failures = {check.name: error for check, error in failures.items()}
 
 
-def check_of(function: Callable[..., None], *arguments: Any, about: str = "") -> Check:
-    """Return the check that a function performs; its docstring is the fact."""
+def check_of(function: Callable[..., None], *arguments: Any, label: str = "") -> Check:
+    """Wrap a function as a Check, whose fact is the docstring of the function."""
     fact = " ".join((inspect.getdoc(function) or "").split())
-    name = function.__name__.removeprefix("check_") + (f"[{about}]" if about else "")
+    name = function.__name__.removeprefix("check_") + (f"[{label}]" if label else "")
     return Check(name, fact, partial(function, *arguments))
 
 
 def raise_failures(subject: str, checks: Iterable[Check]) -> None:
-    """Run all checks, and raise one error with the names of those that failed."""
+    """Run all checks, and raise one NotConforming error that names every failed check."""
     failures: dict[Check, Exception] = {}
     total = 0
     for check in checks:
@@ -309,7 +351,10 @@ def raise_failures(subject: str, checks: Iterable[Check]) -> None:
         raise NotConforming(subject, total, failures)
 
 
-def require(fact: bool, otherwise: str) -> None:
-    """Raise an AssertionError with a sentence unless the fact holds (also under `python -O`)."""
+def require(fact: bool, message: str) -> None:
+    """Raise an AssertionError with the message `otherwise` unless the fact holds.
+
+    Unlike an assert statement, it also works under `python -O`.
+    """
     if not fact:
-        raise AssertionError(otherwise)
+        raise AssertionError(message)

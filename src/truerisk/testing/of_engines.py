@@ -1,4 +1,4 @@
-"""The checks that any engine must pass."""
+"""The conformance tests of engines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.extras.model_facts import ModelFacts, freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
-from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force
+from truerisk.testing.brute_force import degrees_of_freedom_by_brute_force, rules_by_brute_force
 from truerisk.testing.cases import frozen_data
 from truerisk.testing.comparing import (
     Check,
-    Draw,
-    Effort,
+    RandomTest,
+    SearchEffort,
     check_of,
     raise_failures,
     require,
@@ -33,11 +33,11 @@ from truerisk.testing.comparing import (
     require_same_rules,
 )
 from truerisk.testing.situations import (
+    accepted_situations,
+    default_families,
     run_on,
     situations,
-    usual_families,
-    weight_of,
-    willing_on,
+    weight_parameter_of,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 def engine_checks(
     engine: Engine, *families: Family, examples: int = 25, shrink: bool = True
 ) -> list[Check]:
-    """Return the checks of an engine for every family, one by one.
+    """Return the conformance tests of an engine, as callables, for every given family.
 
     Parameters
     ----------
@@ -77,18 +77,21 @@ def engine_checks(
     >>> print(engine_checks(Generic())[0])
     answers_something
     """
-    given, effort = families or usual_families(), Effort(examples, shrink)
-    checks = [check_of(check_answers_something, engine, given)]
-    for family in given:
+    tested_families, effort = families or default_families(), SearchEffort(examples, shrink)
+    checks = [check_of(check_answers_something, engine, tested_families)]
+    for family in tested_families:
         checks += _checks_on_draws(engine, family, effort)
-        checks += [check_of(f, engine, family, about=family.name) for f in PLAIN]
+        checks += [
+            check_of(check_function, engine, family, label=family.name)
+            for check_function in FIXED_CHECKS
+        ]
     return checks
 
 
 def check_engine(
     engine: Engine, *families: Family, examples: int = 25, shrink: bool = True
 ) -> None:
-    """Run all checks of an engine, and raise one error that names each failed check.
+    """Run all conformance tests of an engine, and raise one error that names each failed test.
 
     Parameters
     ----------
@@ -123,206 +126,274 @@ def check_engine(
 
 
 def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
-    """Check that it answers folds, leave-one-out, hold-out or apparent, for some family."""
-    answers = any(willing_on(engine, family) for family in families)
+    """Check that it accepts K-fold, leave-one-out, hold-out or apparent plans for some family."""
+    answers = any(accepted_situations(engine, family) for family in families)
     require(answers, "it refuses all that the checks ask: name the families it is made for.")
 
 
-# ---------------------------------------------------------------- on what hypothesis draws
+# ---------------------------------------------------------------- checks on random plans
 
 
-def _inside(data: Data) -> SearchStrategy[Plan]:
+def _nested_or_paired_plans(data: Data) -> SearchStrategy[Plan]:
     n = data.n_rows
-    return strategies.hypothesis().strategies.one_of(strategies.nested(n), strategies.pairs(n))
+    return strategies.hypothesis().strategies.one_of(
+        strategies.nested_plans(n), strategies.pair_plans(n)
+    )
 
 
 def _folds(data: Data) -> SearchStrategy[Plan]:
-    return strategies.folds(data.n_rows)
+    return strategies.fold_plans(data.n_rows)
 
 
-ONE_BY_ONE: Mapping[str, tuple[str, Callable[[Family, Effort], Draw | None]]] = {
+BRUTE_FORCE_CHECKS: Mapping[
+    str, tuple[str, Callable[[Family, SearchEffort], RandomTest | None]]
+] = {
     "folds": (
         "On K-fold and leave-one-out it answers what fitting one by one answers.",
-        lambda family, effort: Draw(family, _folds, effort),
+        lambda family, effort: RandomTest(family, _folds, effort),
     ),
     "subsets": (
         "On any training rows, with several questions per fit, it equals fitting one by one.",
-        lambda family, effort: Draw(family, lambda d: strategies.subsets(d.n_rows), effort),
+        lambda family, effort: RandomTest(
+            family, lambda d: strategies.subset_plans(d.n_rows), effort
+        ),
     ),
     "nested_parts": (
         "On folds inside the training rows of folds, and in pairs, it equals fitting one by one.",
-        lambda family, effort: Draw(family, _inside, effort),
+        lambda family, effort: RandomTest(family, _nested_or_paired_plans, effort),
     ),
     "copies": (
         "Rows that a training set holds several times count several times.",
-        lambda family, effort: Draw(family, lambda d: strategies.copies(d.n_rows), effort),
+        lambda family, effort: RandomTest(
+            family, lambda d: strategies.bootstrap_plans(d.n_rows), effort
+        ),
     ),
     "labels": (
         "A row that a fit is shown with another class is learned with that class.",
         lambda family, effort: (
-            Draw(family, strategies.replaced_labels, effort)
+            RandomTest(family, strategies.replaced_labels, effort)
             if family.task == "classification"
             else None
         ),
     ),
     "ties": (
         "Equal cells and equal rows, also on both sides of a split, change nothing.",
-        lambda family, effort: Draw(family, _folds, effort, ties=True),
+        lambda family, effort: RandomTest(family, _folds, effort, ties=True),
     ),
     "weights": (
         "Sample weights reach every fit with their rows.",
         lambda family, effort: (
-            None if weight_of(family) is None else Draw(family, _folds, effort, weighted=True)
+            None
+            if weight_parameter_of(family) is None
+            else RandomTest(family, _folds, effort, weighted=True)
         ),
     ),
 }
-"""The kind of training sets that are compared with single fits, and what equality proves."""
+"""Kinds of plans on which engines are compared with brute force, each with the fact it proves."""
 
 
-def _checks_on_draws(engine: Engine, family: Family, effort: Effort) -> Iterator[Check]:
-    """Yield comparisons on drawn plans, with fitting one by one and with the generic engine."""
-    for name, (fact, drawn) in ONE_BY_ONE.items():
-        run = partial(_against_brute_force, drawn, engine, family, effort)
+def _checks_on_draws(engine: Engine, family: Family, effort: SearchEffort) -> Iterator[Check]:
+    """Yield checks on random plans against brute force and against the generic engine."""
+    for name, (fact, draw_of_family) in BRUTE_FORCE_CHECKS.items():
+        run = partial(_compare_with_brute_force, draw_of_family, engine, family, effort)
         yield Check(f"equals_brute_force_on_{name}[{family.name}]", fact, run)
     fact = "On any plan it says what the generic engine says, or refuses."
-    of_all = Draw(family, strategies.plans, effort, ties=True)
-    run = partial(of_all.against, Generic(error="warn"), engine)
+    draw_of_any_plan = RandomTest(family, strategies.plans, effort, ties=True)
+    run = partial(draw_of_any_plan.compare_with_engine, Generic(error="warn"), engine)
     yield Check(f"equals_the_generic_engine[{family.name}]", fact, run)
 
 
-def _against_brute_force(
-    drawn: Callable[[Family, Effort], Draw | None], engine: Engine, family: Family, effort: Effort
+def _compare_with_brute_force(
+    draw_of_family: Callable[[Family, SearchEffort], RandomTest | None],
+    engine: Engine,
+    family: Family,
+    effort: SearchEffort,
 ) -> None:
-    draw = drawn(family, effort)
+    draw = draw_of_family(family, effort)
     if draw is not None:
-        draw.against_brute_force(engine)
+        draw.compare_with_brute_force(engine)
 
 
-# ---------------------------------------------------------------- on plain situations
+# ---------------------------------------------------------------- checks on fixed data and plans
 
 
 def check_answers_as_the_contract_says(engine: Engine, family: Family) -> None:
-    """Check that shapes, types, numbers of fits and seconds are those of the contract."""
-    for s in willing_on(engine, family):
-        require_contract(run_on(engine, s), engine, s, rows=len(s.family))
+    """Check that shapes, types, the number of fits and the seconds are as the contract demands."""
+    for situation in accepted_situations(engine, family):
+        require_contract(run_on(engine, situation), engine, situation, rows=len(situation.family))
 
 
 def check_only_is_honoured(engine: Engine, family: Family) -> None:
-    """Check that a request for one candidate per fit gives one row: that candidate's answers."""
-    for s in willing_on(engine, family):
-        chosen = np.arange(s.plan.n_fits) % len(family)
-        every, one = run_on(engine, s), run_on(engine, s, only=chosen)
-        require_contract(one, engine, s, rows=1)
-        for q in range(s.plan.n_questions):
-            candidate = chosen[s.plan.fit[q]]
-            same = np.allclose(
-                every.for_question(q)[candidate], one.for_question(q)[0], rtol=1e-9, equal_nan=True
+    """Check that a run with one candidate per fit returns only that candidate's predictions."""
+    for situation in accepted_situations(engine, family):
+        chosen_candidates = np.arange(situation.plan.n_fits) % len(family)
+        all_answers, chosen_answers = (
+            run_on(engine, situation),
+            run_on(engine, situation, only=chosen_candidates),
+        )
+        require_contract(chosen_answers, engine, situation, rows=1)
+        for question in range(situation.plan.n_questions):
+            candidate = chosen_candidates[situation.plan.fit[question]]
+            is_same = np.allclose(
+                all_answers.for_question(question)[candidate],
+                chosen_answers.for_question(question)[0],
+                rtol=1e-9,
+                equal_nan=True,
             )
-            require(same, f"question {q} was not answered by candidate {candidate}.")
+            require(is_same, f"question {question} was not answered by candidate {candidate}.")
 
 
 def check_unrequested_answers_are_left_out(engine: Engine, family: Family) -> None:
-    """Check that an engine that leaves fits out gives the same answers for the others."""
+    """Check that an engine that can skip fits returns unchanged predictions for the others."""
     if not engine.leaves_out:
         return
-    for s in willing_on(engine, family):
-        requested = np.zeros((len(family), s.plan.n_fits), dtype=bool)
+    for situation in accepted_situations(engine, family):
+        requested = np.zeros((len(family), situation.plan.n_fits), dtype=bool)
         requested.flat[::2] = True
-        every, some = run_on(engine, s), run_on(engine, s, requested=requested)
-        require(some.n_fits == requested.sum(), f"n_fits is {some.n_fits}, not {requested.sum()}.")
-        require(np.array_equal(some.made, requested), "it does not say which fits it made.")
-        require_same(every.part(requested), some, "a part and the whole")
+        all_answers, requested_answers = (
+            run_on(engine, situation),
+            run_on(engine, situation, requested=requested),
+        )
+        require(
+            requested_answers.n_fits == requested.sum(),
+            f"n_fits is {requested_answers.n_fits}, not {requested.sum()}.",
+        )
+        require(
+            np.array_equal(requested_answers.made, requested), "it does not say which fits it made."
+        )
+        require_same(all_answers.part(requested), requested_answers, "a part and the whole")
 
 
 def check_same_answers_twice(engine: Engine, family: Family) -> None:
-    """Check that the same seed gives the same answers."""
-    for s in willing_on(engine, family):
-        require_same(run_on(engine, s), run_on(engine, s), "two runs")
+    """Check that two runs with the same seed give the same predictions."""
+    for situation in accepted_situations(engine, family):
+        require_same(run_on(engine, situation), run_on(engine, situation), "two runs")
 
 
 def check_same_answers_on_any_executor(engine: Engine, family: Family) -> None:
-    """Check that this process, threads and worker processes give the same answers."""
-    for s in willing_on(engine, family)[:1]:
-        here = run_on(engine, s)
+    """Check that this process, threads and worker processes give the same predictions."""
+    for situation in accepted_situations(engine, family)[:1]:
+        answers_here = run_on(engine, situation)
         with ThreadPoolExecutor(2) as threads:
-            require_same(here, run_on(engine, s, executor=threads), "this process and threads")
-        require_same(here, run_on(engine, s, executor=2), "this process and two workers")
+            require_same(
+                answers_here,
+                run_on(engine, situation, executor=threads),
+                "this process and threads",
+            )
+        require_same(
+            answers_here, run_on(engine, situation, executor=2), "this process and two workers"
+        )
 
 
 def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) -> None:
-    """Check that candidates in another order get the same answers, even random ones."""
-    other = replace(family, candidates=family.candidates[::-1])
-    for s in willing_on(engine, family):
-        first, second = run_on(engine, s), run_on(engine, replace(s, family=other))
-        back = replace(second, values=second.values[::-1], answered=second.answered[::-1])
-        require_same(first, back, "candidates in this and in reversed order")
+    """Check that the order of the candidates changes no prediction, not even a random one."""
+    reversed_family = replace(family, candidates=family.candidates[::-1])
+    for situation in accepted_situations(engine, family):
+        answers, reversed_answers = (
+            run_on(engine, situation),
+            run_on(engine, replace(situation, family=reversed_family)),
+        )
+        reordered_answers = replace(
+            reversed_answers,
+            values=reversed_answers.values[::-1],
+            answered=reversed_answers.answered[::-1],
+        )
+        require_same(answers, reordered_answers, "candidates in this and in reversed order")
 
 
-def _models_compared(
-    engine: Engine, family: Family, what: str, by_brute_force: Callable[..., Any]
+def _compare_model_facts(
+    engine: Engine, family: Family, fact_name: str, by_brute_force: Callable[..., Any]
 ) -> Iterator[tuple[Any, Answers]]:
-    """Yield what the models say on every other question, and the answers of an engine."""
-    for s in willing_on(engine, family):
-        # No other questions are requested.
-        requested: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)
-        s = replace(s, plan=replace(s.plan, extra=ModelFacts(**{what: requested})))
-        refused = engine.lacks(s.plan) or engine.refuse(s.family, s.data, s.plan, s.request)
-        if refused is None:
+    """Yield one fact about the models, by brute force and by the engine.
+
+    `fact_name` is a field of ModelFacts, "freedom" or "rules". The plan requests it for every other
+    question.
+    """
+    for situation in accepted_situations(engine, family):
+        # Every other question requests it, so the check also sees fits without a request.
+        requested: Any = np.arange(0, situation.plan.n_questions, 2, dtype=np.int32)
+        situation = replace(
+            situation, plan=replace(situation.plan, extra=ModelFacts(**{fact_name: requested}))
+        )
+        refusal = engine.reason_not_served(situation.plan) or engine.refuse(
+            situation.family, situation.data, situation.plan, situation.request
+        )
+        if refusal is None:
             try:
-                expected = by_brute_force(s.family, s.data, s.plan, seed=3)
+                expected_fact = by_brute_force(
+                    situation.family, situation.data, situation.plan, seed=3
+                )
             except Refusal:
-                continue  # There is no formula, or it is not a linear rule.
-            yield expected, run_on(engine, s)
+                continue  # The model has no formula, or is not linear.
+            yield expected_fact, run_on(engine, situation)
 
 
 def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
     """Check that degrees of freedom, if supported, are those of the fitted models."""
-    for expected, answers in _models_compared(engine, family, "freedom", freedom_by_brute_force):
-        found = freedom_of(answers)
-        same = found is not None and np.allclose(found, expected, rtol=1e-8, equal_nan=True)
-        require(same, f"degrees of freedom are {found} and not {expected}.")
+    for expected_freedom, answers in _compare_model_facts(
+        engine, family, "freedom", degrees_of_freedom_by_brute_force
+    ):
+        freedom = freedom_of(answers)
+        is_same = freedom is not None and np.allclose(
+            freedom, expected_freedom, rtol=1e-8, equal_nan=True
+        )
+        require(is_same, f"degrees of freedom are {freedom} and not {expected_freedom}.")
 
 
 def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
-    """Check that linear rules, if supported, are those of the fitted models."""
-    for expected, answers in _models_compared(engine, family, "rules", rules_by_brute_force):
-        require_same_rules(expected, rules_of(answers), "the models and the engine")
+    """Check that coefficients of linear models, if supported, are those of the fitted models."""
+    for expected_rules, answers in _compare_model_facts(
+        engine, family, "rules", rules_by_brute_force
+    ):
+        require_same_rules(expected_rules, rules_of(answers), "the models and the engine")
 
 
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
     """Check that neither X nor y nor the class codes are modified."""
-    for s in willing_on(engine, family):
-        before = frozen_data(s.data)
-        run_on(engine, s)
+    for situation in accepted_situations(engine, family):
+        data_before = frozen_data(situation.data)
+        run_on(engine, situation)
         for name in ("X", "y", "classes", "codes"):
-            old, new = getattr(before, name), getattr(s.data, name)
-            require(old is None or old.tobytes() == new.tobytes(), f"{name} was written to.")
+            old_array, new_array = getattr(data_before, name), getattr(situation.data, name)
+            require(
+                old_array is None or old_array.tobytes() == new_array.tobytes(),
+                f"{name} was written to.",
+            )
 
 
 def check_takes_read_only_arrays(engine: Engine, family: Family) -> None:
-    """Check that data in read-only memory get the same answers."""
-    for s in willing_on(engine, family):
-        locked = replace(s, data=frozen_data(s.data))
-        require_same(run_on(engine, s), run_on(engine, locked), "read-only data and others")
+    """Check that data in read-only memory give the same predictions."""
+    for situation in accepted_situations(engine, family):
+        read_only_situation = replace(situation, data=frozen_data(situation.data))
+        require_same(
+            run_on(engine, situation),
+            run_on(engine, read_only_situation),
+            "read-only data and others",
+        )
 
 
 def check_refusals_are_sentences(engine: Engine, family: Family) -> None:
-    """Check that a refusal is None or a sentence, with its full stop, on one line."""
-    for s in situations(family):
-        reason: Any = engine.refuse(s.family, s.data, s.plan, s.request)
+    """Check that `refuse` returns None or one line with a sentence that ends with a full stop."""
+    for situation in situations(family):
+        reason: Any = engine.refuse(
+            situation.family, situation.data, situation.plan, situation.request
+        )
         if reason is not None:
-            sentence = isinstance(reason, str) and len(reason.split()) > 1 and "\n" not in reason
-            require(sentence and reason.endswith("."), f"{reason!r} is no sentence.")
+            is_sentence = isinstance(reason, str) and len(reason.split()) > 1 and "\n" not in reason
+            require(is_sentence and reason.endswith("."), f"{reason!r} is no sentence.")
 
 
 def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:
-    """Check that repeated refusals are for the same reason."""
-    for s in situations(family):
-        reasons = {engine.refuse(s.family, s.data, s.plan, s.request) for _ in range(3)}
+    """Check that repeated calls of `refuse` return the same reason."""
+    for situation in situations(family):
+        reasons = {
+            engine.refuse(situation.family, situation.data, situation.plan, situation.request)
+            for _ in range(3)
+        }
         require(len(reasons) == 1, f"it said {sorted(map(str, reasons))}.")
 
 
-PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
+FIXED_CHECKS: tuple[Callable[[Engine, Family], None], ...] = (
     check_answers_as_the_contract_says,
     check_only_is_honoured,
     check_unrequested_answers_are_left_out,

@@ -1,4 +1,4 @@
-"""The checks that any method must pass."""
+"""The conformance tests of risk-estimation methods."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from truerisk.results.results import RiskEstimate
 from truerisk.testing.cases import (
     Case,
     Recorder,
-    all_tested,
-    altered,
-    bagged,
-    content_of,
+    all_estimates,
+    altered_plans,
+    bytes_of_answers,
     contents_of,
     estimates,
     evaluate,
@@ -36,45 +35,53 @@ from truerisk.testing.cases import (
     perfect_cases,
     permuted_data,
     permuted_plan,
-    quiet,
     recoded_plan,
-    renamed,
-    two_classes,
+    suppressed_warnings,
+    two_class_case,
+    with_bagging,
+    with_renamed_classes,
 )
 from truerisk.testing.comparing import Check, check_of, raise_failures, require
 
 
-def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
-    """Evaluate in the worker; return None if what was sent cannot be imported."""
+def _contents_in_worker(pickled: bytes, seed: int) -> dict[str, Any] | None:
+    """Evaluate a pickled method in the worker; return None if its code cannot be imported there."""
     try:
-        method, case = pickle.loads(sent)
+        method, case = pickle.loads(pickled)
     except (ImportError, AttributeError):
         return None
     return contents_of(evaluate(method, case, seed=seed))
 
 
-def _pickled(method: Method, case: Case, by_value: Sequence[ModuleType]) -> bytes:
-    """Pickle method and case with the code of these modules; other code is referred to by name."""
+def _pickle(method: Method, case: Case, by_value: Sequence[ModuleType]) -> bytes:
+    """Pickle method and case, including the code of the modules in `by_value`.
+
+    Code of other modules is referred to by its name, so the worker must be able to import it.
+    """
     import cloudpickle
 
     for module in by_value:
         cloudpickle.register_pickle_by_value(module)
     try:
-        sent: bytes = cloudpickle.dumps((method, case))
+        pickled: bytes = cloudpickle.dumps((method, case))
     finally:
         for module in by_value:
             cloudpickle.unregister_pickle_by_value(module)
-    return sent
+    return pickled
 
 
-def _files_of(method: Method) -> list[ModuleType]:
-    """Return the modules that the method's class comes from, except those of this package."""
-    names = {cls.__module__ for cls in type(method).__mro__}
-    return [sys.modules[n] for n in names if not n.startswith(("truerisk.", "builtins", "abc"))]
+def _modules_of(method: Method) -> list[ModuleType]:
+    """Return the modules that define the method's classes, except those of this package."""
+    module_names = {base.__module__ for base in type(method).__mro__}
+    return [
+        sys.modules[module_name]
+        for module_name in module_names
+        if not module_name.startswith(("truerisk.", "builtins", "abc"))
+    ]
 
 
 def method_checks(method: Method, case: Case | None = None) -> list[Check]:
-    """Return the checks of a method, one by one.
+    """Return the conformance tests of a method, as callables.
 
     Parameters
     ----------
@@ -100,12 +107,12 @@ def method_checks(method: Method, case: Case | None = None) -> list[Check]:
     >>> print(method_checks(KFold(5))[0])
     says_what_it_estimates
     """
-    trial = Trial(method, case or two_classes())
+    trial = MethodTrial(method, case or two_class_case())
     return [check_of(function, trial) for function in CHECKS]
 
 
 def check_method(method: Method, case: Case | None = None) -> None:
-    """Run all checks of a method, and raise one error that names each failed check.
+    """Run all conformance tests of a method, and raise one error that names each failed test.
 
     Parameters
     ----------
@@ -132,236 +139,263 @@ def check_method(method: Method, case: Case | None = None) -> None:
 
 
 @frozen(eq=False)
-class Trial:
-    """A method on its case, whose evaluation is computed once for all checks that compare it."""
+class MethodTrial:
+    """A method with its test case; its evaluation is computed once and shared by all checks."""
 
     method: Method
     case: Case
 
     def draw(self, seed: int = 0) -> Plan:
-        """Return a plan with this seed."""
-        with quiet():
+        """Return the plan that the method draws with this seed."""
+        with suppressed_warnings():
             loss = self.method.loss_of(self.case.data, self.case.loss, requested=False)
             self.method.check(self.case.data, loss)
             return self.method.plan(self.case.data, Streams(seed))
 
     def evaluate(self, case: Case | None = None, **options: Any) -> Evaluation:
-        """Evaluate the method on the case or another one, with its own plan unless one is given."""
+        """Evaluate the method on its case, or on another one.
+
+        The method draws its own plan unless `plan` is among the options.
+        """
         return evaluate(self.method, case or self.case, **options)
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan with seed 0."""
+        """Plan that the method draws with seed 0."""
         return self.draw()
 
     @cached_property
     def recorder(self) -> Recorder:
-        """The engine that made the answers of `evaluation`."""
+        """Engine that computed the predictions for `evaluation`."""
         return Recorder()
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """The evaluation of the plan with seed 0."""
+        """Evaluation of the method on the plan with seed 0."""
         return self.evaluate(plan=self.plan, engine=self.recorder)
 
     @cached_property
     def contents(self) -> dict[str, Any]:
-        """The content of the evaluation when it was made."""
+        """Results of `evaluation` as comparable values, read directly after it was computed."""
         return contents_of(self.evaluation)
 
 
-def check_says_what_it_estimates(trial: Trial) -> None:
-    """Check that a method has a word, a known target, and a sentence on its bias."""
+def check_says_what_it_estimates(trial: MethodTrial) -> None:
+    """Check that a method has a name, a known target, and a sentence about its bias."""
     method = trial.method
     require(bool(method.name.strip()), "the word is empty.")
     require(method.target in get_args(Target), f"target {method.target!r} is not in {Target}.")
     require(bool(method.bias.strip()), "nothing is said about the bias.")
 
 
-def check_one_estimate_per_candidate(trial: Trial) -> None:
-    """Check that every candidate gets a finite value or a note, and errors are positive."""
-    n, candidates = len(trial.evaluation.tested), len(trial.case.family)
-    require(n == candidates, f"{n} estimates for {candidates} candidates.")
-    for tested in all_tested(trial.evaluation):
-        spared = not trial.method.rates_all and np.isnan(tested.value) and bool(tested.notes)
-        require(spared or bool(np.isfinite(tested.value)), f"the value is {tested.value}.")
-        error, interval = tested.read_std_error(), tested.read_interval()
-        require(error is None or error > 0, f"the standard error is {error}.")
+def check_one_estimate_per_candidate(trial: MethodTrial) -> None:
+    """Check that each candidate gets a finite value or a note, and standard errors are positive."""
+    n_estimates, n_candidates = len(trial.evaluation.tested), len(trial.case.family)
+    require(n_estimates == n_candidates, f"{n_estimates} estimates for {n_candidates} candidates.")
+    for risk in all_estimates(trial.evaluation):
+        is_exempt = not trial.method.rates_all and np.isnan(risk.value) and bool(risk.notes)
+        require(is_exempt or bool(np.isfinite(risk.value)), f"the value is {risk.value}.")
+        std_error, interval = risk.read_std_error(), risk.read_interval()
+        require(std_error is None or std_error > 0, f"the standard error is {std_error}.")
         if interval is not None:
             require(interval.low <= interval.high, f"the interval {interval} is upside down.")
             require(bool(interval.method), "the interval does not name its method.")
 
 
-def check_same_seed_same_plan(trial: Trial) -> None:
-    """Check that the same data and seed give the same plan."""
-    first, second = (trial.draw(7).fingerprint for _ in range(2))
-    require(first == second, f"two plans of seed 7 differ: {first} and {second}.")
+def check_same_seed_same_plan(trial: MethodTrial) -> None:
+    """Check that the method draws the same plan twice from the same data and seed."""
+    first_fingerprint, second_fingerprint = (trial.draw(7).fingerprint for _ in range(2))
+    require(
+        first_fingerprint == second_fingerprint,
+        f"two plans of seed 7 differ: {first_fingerprint} and {second_fingerprint}.",
+    )
 
 
-def check_same_plan_same_result(trial: Trial) -> None:
-    """Check that the same plan gives the same result, to the last bit."""
-    again = contents_of(trial.evaluate(plan=trial.plan))
-    _require_same(trial.contents, again, "two evaluations of one plan")
+def check_same_plan_same_result(trial: MethodTrial) -> None:
+    """Check that two evaluations of one plan give bit-identical results."""
+    second_contents = contents_of(trial.evaluate(plan=trial.plan))
+    _require_same(trial.contents, second_contents, "two evaluations of one plan")
 
 
-def check_same_result_in_another_process(trial: Trial) -> None:
-    """Check that another process with the same seed draws the same plan and result."""
-    # These are the workers of the engines, since another pool would end them.
+def check_same_result_in_another_process(trial: MethodTrial) -> None:
+    """Check that another process with the same seed gets the same plan and the same result."""
+    # The engines use these worker processes, and starting another pool would end them.
     workers = reusable_workers(2)
-    for by_value in ([], _files_of(trial.method)):  # A test file cannot be imported there.
-        sent = _pickled(trial.method, trial.case, by_value)
-        there = workers.submit(_contents_in_worker, sent, 0).result()
-        if there is not None:
-            _require_same(trial.contents, there, "this process and another")
+    # A worker process cannot import a test file, so the second attempt sends the file's code.
+    for by_value in ([], _modules_of(trial.method)):
+        pickled = _pickle(trial.method, trial.case, by_value)
+        contents_there = workers.submit(_contents_in_worker, pickled, 0).result()
+        if contents_there is not None:
+            _require_same(trial.contents, contents_there, "this process and another")
             return
     raise AssertionError(f"{type(trial.method).__name__} cannot be sent to another process.")
 
 
-def check_same_result_on_any_executor(trial: Trial) -> None:
+def check_same_result_on_any_executor(trial: MethodTrial) -> None:
     """Check that this process, threads and worker processes give the same result."""
     with ThreadPoolExecutor(2) as threads:
-        there = contents_of(trial.evaluate(plan=trial.plan, executor=threads))
-    _require_same(trial.contents, there, "this process and threads")
-    there = contents_of(trial.evaluate(plan=trial.plan, executor=2))
-    _require_same(trial.contents, there, "this process and two workers")
+        contents_there = contents_of(trial.evaluate(plan=trial.plan, executor=threads))
+    _require_same(trial.contents, contents_there, "this process and threads")
+    contents_there = contents_of(trial.evaluate(plan=trial.plan, executor=2))
+    _require_same(trial.contents, contents_there, "this process and two workers")
 
 
-def check_names_of_classes_do_not_matter(trial: Trial) -> None:
-    """Check that other names of classes, in the same order, give the same plan and result."""
+def check_names_of_classes_do_not_matter(trial: MethodTrial) -> None:
+    """Check that renaming the classes, in the same order, changes neither plan nor result."""
     case = trial.case
     if case.data.classes is None:
         return
-    names = [f"class {c:03d}" for c in range(case.data.n_classes)]
-    other = replace(case, data=renamed(case.data, names))
-    _require_same(trial.contents, contents_of(trial.evaluate(other)), "0, 1 and names")
+    names = [f"class {class_number:03d}" for class_number in range(case.data.n_classes)]
+    renamed_case = replace(case, data=with_renamed_classes(case.data, names))
+    _require_same(trial.contents, contents_of(trial.evaluate(renamed_case)), "0, 1 and names")
 
 
-def check_order_of_classes_does_not_matter(trial: Trial) -> None:
-    """Check that names of classes in reversed order give the same risks by the same plan."""
+def check_order_of_classes_does_not_matter(trial: MethodTrial) -> None:
+    """Check that reversing the sorted order of the class names leaves the risks unchanged."""
     case = trial.case
     if case.data.classes is None:
         return
     names = np.arange(case.data.n_classes)[::-1]
-    other = replace(case, data=renamed(case.data, names))
-    turned = trial.evaluate(other, plan=recoded_plan(trial.plan, names))
-    before, after = ([t.value for t in all_tested(e)] for e in (trial.evaluation, turned))
-    _require_close(before, after, "classes in reversed order")
+    renamed_case = replace(case, data=with_renamed_classes(case.data, names))
+    renamed_evaluation = trial.evaluate(renamed_case, plan=recoded_plan(trial.plan, names))
+    values_before, values_after = (
+        [risk.value for risk in all_estimates(evaluation)]
+        for evaluation in (trial.evaluation, renamed_evaluation)
+    )
+    _require_close(values_before, values_after, "classes in reversed order")
 
 
-def check_order_of_rows_does_not_matter(trial: Trial) -> None:
-    """Check that rows permuted together with the plan have the same risks and losses."""
+def check_order_of_rows_does_not_matter(trial: MethodTrial) -> None:
+    """Check that permuting the rows, in data and plan alike, changes neither risks nor losses."""
     data = trial.case.data
-    order = np.random.default_rng(1).permutation(data.n_rows)
-    other = replace(trial.case, data=permuted_data(data, order))
-    moved = trial.evaluate(other, plan=permuted_plan(trial.plan, order))
-    for old, new in zip(all_tested(trial.evaluation), all_tested(moved), strict=True):
-        _require_close(_numbers(old), _numbers(new), "permuted rows")
-        if old.losses is not None and new.losses is not None:
-            assert old.loss_rows is not None and new.loss_rows is not None
-            back = np.argsort(order[new.loss_rows])
-            _require_close(old.losses[np.argsort(old.loss_rows)], new.losses[back], "their losses")
+    permutation = np.random.default_rng(1).permutation(data.n_rows)
+    permuted_case = replace(trial.case, data=permuted_data(data, permutation))
+    permuted_evaluation = trial.evaluate(permuted_case, plan=permuted_plan(trial.plan, permutation))
+    for old_estimate, new_estimate in zip(
+        all_estimates(trial.evaluation), all_estimates(permuted_evaluation), strict=True
+    ):
+        _require_close(_numbers(old_estimate), _numbers(new_estimate), "permuted rows")
+        if old_estimate.losses is not None and new_estimate.losses is not None:
+            assert old_estimate.loss_rows is not None and new_estimate.loss_rows is not None
+            original_order = np.argsort(permutation[new_estimate.loss_rows])
+            _require_close(
+                old_estimate.losses[np.argsort(old_estimate.loss_rows)],
+                new_estimate.losses[original_order],
+                "their losses",
+            )
 
 
-def check_perfect_rule_has_risk_0(trial: Trial) -> None:
-    """Check that a rule without errors has risk 0, or else bags of it."""
+def check_perfect_rule_has_risk_0(trial: MethodTrial) -> None:
+    """Check that a model without errors, or bags of such models, have an estimated risk of 0."""
     method = trial.method
-    # The method smooths, or penalises more than errors, and declares it.
+    # A method that smooths, or adds a penalty to the errors, declares that it is exempt.
     if not method.perfect_is_0:
         return
-    usual = perfect_cases(trial.case.data)
-    served = _perfect(method, usual) or _perfect(method, [bagged(one) for one in usual])
-    require(served, "the method refused both classes and numbers.")
+    cases = perfect_cases(trial.case.data)
+    is_accepted = _require_zero_risk(method, cases) or _require_zero_risk(
+        method, [with_bagging(case) for case in cases]
+    )
+    require(is_accepted, "the method refused both classes and numbers.")
 
 
-def _perfect(method: Method, cases: list[Case]) -> bool:
-    """Return True if some case was served; its risk must be 0."""
-    served = False
+def _require_zero_risk(method: Method, cases: list[Case]) -> bool:
+    """Return True if the method accepts some case; raise an error unless its risk is 0 there."""
+    is_accepted = False
     for case in cases:
         try:
             evaluation = evaluate(method, case)
         except Refusal:
             continue
-        served = True
-        for tested in all_tested(evaluation):
-            require(tested.value == 0, f"it is said to have risk {tested.value}.")
-    return served
+        is_accepted = True
+        for risk in all_estimates(evaluation):
+            require(risk.value == 0, f"it is said to have risk {risk.value}.")
+    return is_accepted
 
 
-def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
+def check_X_and_y_stay_as_they_were(trial: MethodTrial) -> None:  # noqa: N802
     """Check that neither X nor y nor the class codes are modified."""
-    before = frozen_data(trial.case.data)
+    data_before = frozen_data(trial.case.data)
     trial.evaluate()
     for name in ("X", "y", "classes", "codes"):
-        old, new = getattr(before, name), getattr(trial.case.data, name)
-        if isinstance(old, np.ndarray):
-            require(old.tobytes() == new.tobytes(), f"{name} was written to.")
+        old_array, new_array = getattr(data_before, name), getattr(trial.case.data, name)
+        if isinstance(old_array, np.ndarray):
+            require(old_array.tobytes() == new_array.tobytes(), f"{name} was written to.")
 
 
-def check_takes_read_only_arrays(trial: Trial) -> None:
+def check_takes_read_only_arrays(trial: MethodTrial) -> None:
     """Check that data in read-only memory give the same result."""
-    locked = replace(trial.case, data=frozen_data(trial.case.data))
-    _require_same(trial.contents, contents_of(trial.evaluate(locked)), "read-only data")
+    read_only_case = replace(trial.case, data=frozen_data(trial.case.data))
+    _require_same(trial.contents, contents_of(trial.evaluate(read_only_case)), "read-only data")
 
 
-def check_answers_stay_as_they_were(trial: Trial) -> None:
-    """Check that reducing answers does not modify them, since others may read them."""
+def check_answers_stay_as_they_were(trial: MethodTrial) -> None:
+    """Check that estimating risks does not modify the predictions, since methods may share them."""
     contents_of(trial.evaluation)
-    for answers, before in trial.recorder.answered:
-        require(content_of(answers) == before, "the answers were written to.")
+    for answers, bytes_before in trial.recorder.answered:
+        require(bytes_of_answers(answers) == bytes_before, "the answers were written to.")
 
 
-def check_estimates_survive_json(trial: Trial) -> None:
-    """Check that a result written as JSON and read again is the same."""
+def check_estimates_survive_json(trial: MethodTrial) -> None:
+    """Check that a result that is written as JSON and read again is unchanged."""
     for estimate in estimates(trial.method, trial.case, trial.evaluation):
-        back = RiskEstimate.from_json(estimate.to_json())
-        _require_same(estimate.to_dict(), back.to_dict(), "a result and its JSON")
-        for each in fields(estimate):
-            if not each.compare:  # These fields are not written.
+        read_estimate = RiskEstimate.from_json(estimate.to_json())
+        _require_same(estimate.to_dict(), read_estimate.to_dict(), "a result and its JSON")
+        for field in fields(estimate):
+            # Fields that are excluded from comparison are not written to JSON.
+            if not field.compare:
                 continue
-            old, new = getattr(estimate, each.name), getattr(back, each.name)
-            if isinstance(old, np.ndarray):
-                unknown = old.dtype.kind == "f"
-                same = old.dtype.kind == new.dtype.kind
-                same = same and np.array_equal(old, new, equal_nan=unknown)
+            written_value, read_value = (
+                getattr(estimate, field.name),
+                getattr(read_estimate, field.name),
+            )
+            if isinstance(written_value, np.ndarray):
+                has_nan = written_value.dtype.kind == "f"
+                is_same = written_value.dtype.kind == read_value.dtype.kind
+                is_same = is_same and np.array_equal(written_value, read_value, equal_nan=has_nan)
             else:
-                same = old == new
-            require(same, f"{each.name} came back as {new!r}, was {old!r}.")
+                is_same = written_value == read_value
+            require(is_same, f"{field.name} came back as {read_value!r}, was {written_value!r}.")
 
 
-def check_plan_survives_json(trial: Trial) -> None:
-    """Check that a plan read from its JSON has the same fingerprint and the same result."""
-    back = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
-    require(trial.plan.fingerprint == back.fingerprint, "its fingerprint came back otherwise.")
-    _require_same(trial.contents, contents_of(trial.evaluate(plan=back)), "a plan and its JSON")
+def check_plan_survives_json(trial: MethodTrial) -> None:
+    """Check that a plan read from its JSON has the same fingerprint and gives the same result."""
+    read_plan = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
+    require(trial.plan.fingerprint == read_plan.fingerprint, "its fingerprint came back otherwise.")
+    _require_same(
+        trial.contents, contents_of(trial.evaluate(plan=read_plan)), "a plan and its JSON"
+    )
 
 
-def check_fingerprint_changes_with_the_plan(trial: Trial) -> None:
-    """Check that any change of a plan changes its fingerprint."""
+def check_fingerprint_changes_with_the_plan(trial: MethodTrial) -> None:
+    """Check that a change of any field of a plan changes its fingerprint."""
     plan = trial.plan
-    for what, other in altered(plan):
-        require(plan.fingerprint != other.fingerprint, f"it does not depend on {what}.")
-    another = trial.draw(8)
-    if plan.to_dict() != another.to_dict():
-        require(plan.fingerprint != another.fingerprint, "two different plans share it.")
+    for change, changed_plan in altered_plans(plan):
+        require(plan.fingerprint != changed_plan.fingerprint, f"it does not depend on {change}.")
+    next_plan = trial.draw(8)
+    if plan.to_dict() != next_plan.to_dict():
+        require(plan.fingerprint != next_plan.fingerprint, "two different plans share it.")
 
 
-def check_no_fit_predicts_its_own_rows(trial: Trial) -> None:
-    """Check that no tested row was trained on, except in apparent parts.
+def check_no_fit_predicts_its_own_rows(trial: MethodTrial) -> None:
+    """Check that no model is tested on its training rows, except for the apparent error.
 
     Methods without splits are exempt. Training sets that are defined by a distribution exclude the
-    tested row, and out-of-bag questions are answered by members that were fitted without it.
+    tested row, and out-of-bag predictions come from ensemble members that were fitted without it.
     """
     plan = trial.plan
     if not trial.method.splits:
         return
-    for q in range(plan.n_questions):
-        if plan.without_row[q]:
+    for question in range(plan.n_questions):
+        if plan.without_row[question]:
             continue
-        part = plan.parts[int(plan.part[q])]
-        seen, _ = plan.train_rows(int(plan.fit[q]))
-        both = np.intersect1d(seen, plan.test_rows(q)[0])
-        leak = f"question {q} asks fit {plan.fit[q]} about row {both[:1]}, which trained it."
-        require(part == "apparent" or not len(both), leak)
+        part = plan.parts[int(plan.part[question])]
+        train_rows, _ = plan.train_rows(int(plan.fit[question]))
+        shared_rows = np.intersect1d(train_rows, plan.test_rows(question)[0])
+        leak = (
+            f"question {question} asks fit {plan.fit[question]} about row {shared_rows[:1]}, "
+            "which trained it."
+        )
+        require(part == "apparent" or not len(shared_rows), leak)
 
 
 CHECKS = (
@@ -386,16 +420,20 @@ CHECKS = (
 
 
 def _numbers(tested: Any) -> list[float]:
-    """Return value, standard error and interval, with NaN for missing ones."""
+    """Return the value, the standard error and both interval limits, with NaN for missing ones."""
     numbers = [tested.value, tested.read_std_error(), *ends_of(tested.read_interval())]
     return [np.nan if number is None else number for number in numbers]
 
 
-def _require_same(first: dict[str, Any], second: dict[str, Any], between: str) -> None:
-    differ = [key for key in first if first[key] != second.get(key)]
-    require(not differ, f"{between} differ in {', '.join(differ)}.")
+def _require_same(
+    first_contents: dict[str, Any], second_contents: dict[str, Any], compared: str
+) -> None:
+    differing_keys = [
+        key for key in first_contents if first_contents[key] != second_contents.get(key)
+    ]
+    require(not differing_keys, f"{compared} differ in {', '.join(differing_keys)}.")
 
 
-def _require_close(first: Any, second: Any, what: str) -> None:
-    same = np.allclose(first, second, rtol=1e-9, atol=1e-12, equal_nan=True)
-    require(same, f"{what}: {first} became {second}.")
+def _require_close(first_values: Any, second_values: Any, compared: str) -> None:
+    is_close = np.allclose(first_values, second_values, rtol=1e-9, atol=1e-12, equal_nan=True)
+    require(is_close, f"{compared}: {first_values} became {second_values}.")

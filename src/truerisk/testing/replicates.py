@@ -1,4 +1,4 @@
-"""Problems with a known risk: what a method says on average over many draws of one."""
+"""Simulated problems with a known true risk, and checks of a method's mean and bias on them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from truerisk.testing.comparing import require
 FRESH_ROWS = 100_000
 
 
-class KnownProblem(ABC):
-    """A distribution of (X, y)."""
+class SimulatedProblem(ABC):
+    """Distribution of (X, y) for which the true risk of a model is known."""
 
     name: str
     task: TaskWord
@@ -30,22 +30,22 @@ class KnownProblem(ABC):
     @property
     @abstractmethod
     def least_risk(self) -> float:
-        """The risk of the best rule there is (zero-one or squared loss)."""
+        """Risk of the best possible rule (Bayes risk), by zero-one or squared loss."""
 
     @abstractmethod
     def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """`n` independent rows."""
+        """Draw `n` independent rows (X, y)."""
 
     @abstractmethod
     def true_risk(self, model: Any) -> TrueRisk:
-        """Risk of a fitted model; `std_error` is 0 where the risk is exact."""
+        """Return the true risk of a fitted model; its `std_error` is 0 if the risk is exact."""
 
 
 @frozen
-class TwoGaussians(KnownProblem):
-    """Two Gaussian classes, each row's class a fair coin; zero-one loss.
+class TwoGaussians(SimulatedProblem):
+    """Two Gaussian classes with probability ½ each; zero-one loss.
 
-    The risk of a linear classifier is exact, that of any other is measured on fresh rows.
+    The risk of a linear classifier is exact; that of any other model is estimated on fresh rows.
     """
 
     gaussians: GaussianProblem = make_simple
@@ -68,18 +68,18 @@ class TwoGaussians(KnownProblem):
     @override
     def true_risk(self, model: Any) -> TrueRisk:
         classes = np.asarray(getattr(model, "classes_", ()))
-        linear = np.size(getattr(model, "coef_", ())) == self.gaussians.n_features
-        if linear and np.array_equal(classes, [0, 1]):
+        is_linear = np.size(getattr(model, "coef_", ())) == self.gaussians.n_features
+        if is_linear and np.array_equal(classes, [0, 1]):
             return _exact(self.gaussians.true_risk_linear(model.coef_, model.intercept_))
         return self.gaussians.true_risk(model, n_test=FRESH_ROWS)
 
 
 @frozen
-class PureNoise(KnownProblem):
-    r"""Class 1 with probability `share`, whatever the features say; zero-one loss.
+class PureNoise(SimulatedProblem):
+    r"""Classification without signal: class 1 has probability `share` for every X; zero-one loss.
 
-    A rule that answers 1 with probability q has risk share + (1 − 2 share) q: at share ½ every
-    rule has risk ½.
+    A rule that predicts class 1 with probability q has risk share + (1 − 2 share) q. If share is ½,
+    every rule has risk ½.
     """
 
     share: float = 0.5
@@ -104,18 +104,19 @@ class PureNoise(KnownProblem):
         if self.share == 0.5:
             return _exact(0.5)
         X, _ = self.draw(FRESH_ROWS, 0)
-        ones = np.asarray(model.predict(X)) == 1
-        slope = 1 - 2 * self.share
-        error = abs(slope) * float(ones.std()) / np.sqrt(len(X))
-        return TrueRisk(self.share + slope * float(ones.mean()), error, len(X))
+        is_class_1 = np.asarray(model.predict(X)) == 1
+        risk_slope = 1 - 2 * self.share
+        std_error = abs(risk_slope) * float(is_class_1.std()) / np.sqrt(len(X))
+        return TrueRisk(self.share + risk_slope * float(is_class_1.mean()), std_error, len(X))
 
 
 @frozen
-class NoisyLine(KnownProblem):
-    r"""y = Xβ + ε with X ~ N(0, I) and ε ~ N(0, σ²); squared loss.
+class NoisyLine(SimulatedProblem):
+    r"""Linear regression y = Xβ + ε with X ~ N(0, I) and ε ~ N(0, σ²); squared loss.
 
-    A linear model (b, b₀) has risk σ² + ‖b − β‖² + b₀², exactly. Least squares without intercept
-    on n rows has mean risk σ² (1 + p/(n − p − 1)) and mean apparent risk σ² (1 − p/n).
+    A linear model with coefficients b and intercept b₀ has risk σ² + ‖b − β‖² + b₀², exactly. Least
+    squares without intercept on n rows with p features has mean risk σ² (1 + p/(n − p − 1)) and
+    mean apparent risk σ² (1 − p/n).
     """
 
     coef: tuple[float, ...] = (1.0, -1.0, 0.5)
@@ -130,12 +131,12 @@ class NoisyLine(KnownProblem):
         return self.noise_variance
 
     def least_squares_risk(self, n: int) -> float:
-        """Mean risk of least squares without intercept on n rows."""
+        """Return the mean risk of least squares without intercept, fitted on n rows."""
         p = len(self.coef)
         return self.noise_variance * (1 + p / (n - p - 1))
 
-    def least_squares_apparent(self, n: int) -> float:
-        """Mean apparent risk of the same."""
+    def least_squares_apparent_risk(self, n: int) -> float:
+        """Return the mean apparent risk of least squares without intercept, fitted on n rows."""
         return self.noise_variance * (1 - len(self.coef) / n)
 
     @override
@@ -148,13 +149,13 @@ class NoisyLine(KnownProblem):
     @override
     def true_risk(self, model: Any) -> TrueRisk:
         if np.size(getattr(model, "coef_", ())) == len(self.coef):
-            gap = np.asarray(model.coef_).ravel() - self.coef
-            offset = float(np.ravel(model.intercept_)[0])
-            return _exact(self.noise_variance + float(gap @ gap) + offset**2)
+            coef_error = np.asarray(model.coef_).ravel() - self.coef
+            intercept = float(np.ravel(model.intercept_)[0])
+            return _exact(self.noise_variance + float(coef_error @ coef_error) + intercept**2)
         X, _ = self.draw(FRESH_ROWS, 0)
-        gaps = (np.asarray(model.predict(X)) - X @ np.array(self.coef)) ** 2
-        error = float(gaps.std() / np.sqrt(len(X)))
-        return TrueRisk(self.noise_variance + float(gaps.mean()), error, len(X))
+        squared_errors = (np.asarray(model.predict(X)) - X @ np.array(self.coef)) ** 2
+        std_error = float(squared_errors.std() / np.sqrt(len(X)))
+        return TrueRisk(self.noise_variance + float(squared_errors.mean()), std_error, len(X))
 
 
 def _exact(risk: float) -> TrueRisk:
@@ -164,7 +165,7 @@ def _exact(risk: float) -> TrueRisk:
 two_gaussians = TwoGaussians()
 pure_noise = PureNoise()
 noisy_line = NoisyLine()
-problems: tuple[KnownProblem, ...] = (two_gaussians, pure_noise, noisy_line)
+problems: tuple[SimulatedProblem, ...] = (two_gaussians, pure_noise, noisy_line)
 
 
 Direction = Literal["optimistic", "pessimistic", "none"]
@@ -172,7 +173,7 @@ Direction = Literal["optimistic", "pessimistic", "none"]
 
 @frozen(eq=False)
 class Replicates:
-    """The estimate on every draw, and the true risk of the model fitted on all its rows."""
+    """Estimates on simulated data sets, and true risks of the models fitted on all their rows."""
 
     estimates: np.ndarray
     true_risks: np.ndarray
@@ -189,7 +190,7 @@ class Replicates:
 
     @property
     def bias(self) -> float:
-        """Mean of estimate − true risk: negative where the method flatters."""
+        """Mean of estimate − true risk: negative if the method is optimistic."""
         return float((self.estimates - self.true_risks).mean())
 
     @property
@@ -199,9 +200,9 @@ class Replicates:
 
 
 def replicate(
-    method: Method, problem: KnownProblem, model: Any, *, n: int, replicates: int, seed: int = 0
+    method: Method, problem: SimulatedProblem, model: Any, *, n: int, replicates: int, seed: int = 0
 ) -> Replicates:
-    """Draw many data sets, estimate the risk of the model on each, and compute its true risk.
+    """Draw many data sets; on each, estimate the risk of the model and compute its true risk.
 
     Parameters
     ----------
@@ -240,18 +241,18 @@ def replicate(
     from sklearn.base import clone
 
     loss = ZeroOne() if problem.task == "classification" else Squared()
-    estimates, truths = [], []
-    for draw in range(replicates):
-        X, y = problem.draw(n, seed * replicates + draw)
+    estimates, true_risks = [], []
+    for replicate_number in range(replicates):
+        X, y = problem.draw(n, seed * replicates + replicate_number)
         case = Case(Family.from_grid(model), Data.check(X, y, task=problem.task), loss)
-        evaluation = evaluate(method, case, seed=seed * replicates + draw)
+        evaluation = evaluate(method, case, seed=seed * replicates + replicate_number)
         estimates.append((evaluation.procedure or evaluation.tested[0]).value)
-        truths.append(problem.true_risk(clone(model).fit(X, y)).value)
-    return Replicates(np.array(estimates), np.array(truths))
+        true_risks.append(problem.true_risk(clone(model).fit(X, y)).value)
+    return Replicates(np.array(estimates), np.array(true_risks))
 
 
 def check_mean(found: Replicates, target: float, *, within: float = 3.5) -> None:
-    """Raise an error unless the mean estimate equals the target up to `within` standard errors.
+    """Raise an error unless the mean estimate is within `within` standard errors of the target.
 
     Parameters
     ----------
@@ -283,15 +284,15 @@ def check_mean(found: Replicates, target: float, *, within: float = 3.5) -> None
 
 
 def check_bias(found: Replicates, direction: Direction, *, beyond: float = 3.5) -> None:
-    """Raise an error unless the bias has the stated sign.
+    """Raise an error unless the bias of the estimates has the given direction.
 
     Parameters
     ----------
     found : Replicates
         The estimates and true risks of `replicate`.
     direction : {"optimistic", "pessimistic", "none"}
-        The stated direction: the bias differs from 0 in this direction by more than `beyond`
-        standard errors. "none" means that it differs by at most that many.
+        The expected direction: the bias differs from 0 in this direction by more than `beyond`
+        standard errors. "none" means that the bias differs from 0 by at most that many.
     beyond : float, default=3.5
         The number of standard errors.
 
@@ -308,10 +309,14 @@ def check_bias(found: Replicates, direction: Direction, *, beyond: float = 3.5) 
     >>> found = Replicates(np.array([0.1, 0.12, 0.11, 0.09]), np.array([0.2, 0.21, 0.19, 0.2]))
     >>> tr.testing.check_bias(found, "optimistic")
     """
-    z = found.bias / max(found.bias_std_error, 1e-300)
-    right = {"optimistic": z < -beyond, "pessimistic": z > beyond, "none": abs(z) <= beyond}
+    z_score = found.bias / max(found.bias_std_error, 1e-300)
+    is_right = {
+        "optimistic": z_score < -beyond,
+        "pessimistic": z_score > beyond,
+        "none": abs(z_score) <= beyond,
+    }
     require(
-        right[direction],
+        is_right[direction],
         f"the bias is {found.bias:.4f} ± {found.bias_std_error:.4f}, which is not {direction}.",
     )
 

@@ -1,4 +1,4 @@
-"""Situations for checks of engines: small data, simple plans and every response of a family."""
+"""Fixed inputs for conformance tests of engines: small data, simple plans, every response."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan
-from truerisk.testing.cases import quiet
+from truerisk.testing.cases import suppressed_warnings
 from truerisk.testing.toy_learners import NearestMean
 
 
 @frozen(eq=False)
 class Situation:
-    """Everything that an engine is given."""
+    """Input of one engine run: family, data, plan and type of prediction."""
 
     family: Family
     data: Data
@@ -29,8 +29,8 @@ class Situation:
     request: Request
 
 
-def usual_families() -> tuple[Family, ...]:
-    """Return a rule for classes, one for numbers, and one with random predictions."""
+def default_families() -> tuple[Family, ...]:
+    """Return three families: a classifier, a regressor and a classifier that predicts at random."""
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import Ridge
 
@@ -42,33 +42,40 @@ def usual_families() -> tuple[Family, ...]:
 
 
 def situations(family: Family) -> Iterator[Situation]:
-    """Yield four plans with the usual response, then folds with every other response."""
+    """Yield the fixed inputs of engines for one family.
+
+    The first four are simple plans with the default type of prediction. The others are three folds
+    with each other type of prediction.
+    """
     data = plain_data(family)
-    usual, *others = requests(family, data)
+    default_request, *other_requests = requests(family, data)
     for plan in _plans(data.n_rows):
-        yield Situation(family, data, plan, usual)
-    for request in others:
+        yield Situation(family, data, plan, default_request)
+    for request in other_requests:
         yield Situation(family, data, _folds(data.n_rows), request)
 
 
-def widths_of(family: Family) -> tuple[int | None, int | None]:
-    """Return the largest numbers of columns and classes that the learner's tags allow.
+def widest_input_of(family: Family) -> tuple[int | None, int | None]:
+    """Return the largest numbers of feature columns and of classes that the learner's tags allow.
 
-    None means any number.
+    None means that any number is allowed.
     """
     from sklearn.utils import get_tags
 
     tags = get_tags(family.estimator)
-    binary = tags.classifier_tags is not None and not tags.classifier_tags.multi_class
-    return None if tags.input_tags.two_d_array else 1, 2 if binary else None
+    is_binary = tags.classifier_tags is not None and not tags.classifier_tags.multi_class
+    return None if tags.input_tags.two_d_array else 1, 2 if is_binary else None
 
 
 def plain_data(family: Family) -> Data:
-    """Return twelve rows with two features (or one, if necessary) and two classes, or numbers."""
+    """Return a data set of twelve rows: one or two features, and two classes or a numeric target.
+
+    A single feature is used if the learner accepts no more.
+    """
     rng = np.random.default_rng(4)
     y = np.arange(12) % 2
     X = rng.integers(2**10, size=(12, 2)) / 2**8 + y[:, None]
-    if widths_of(family)[0] == 1:
+    if widest_input_of(family)[0] == 1:
         X = np.ascontiguousarray(X[:, :1])
     if family.task == "regression":
         return Data.check(X, X @ np.array([1.0, -2.0])[: X.shape[1]] + y, task="regression")
@@ -76,62 +83,67 @@ def plain_data(family: Family) -> Data:
 
 
 def requests(family: Family, data: Data) -> list[Request]:
-    """Return every response that the family can give for these data, the usual one first."""
+    """Return the types of prediction that the family supports on these data, the default first."""
     from sklearn.metrics import get_scorer
 
     if data.task == "regression":
         return [Request("value"), Request("scored", get_scorer("neg_mean_squared_error"))]
     model = family.make(0)
-    found = [Request("label"), Request("scored", get_scorer("accuracy"))]
+    supported = [Request("label"), Request("scored", get_scorer("accuracy"))]
     if hasattr(model, "predict_proba"):
-        found.append(Request("probability"))
-    ranks = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
-    if data.n_classes == 2 and ranks:
-        found.append(Request("score"))
-    return found
+        supported.append(Request("probability"))
+    has_ranking = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+    if data.n_classes == 2 and has_ranking:
+        supported.append(Request("score"))
+    return supported
 
 
-def weight_of(family: Family) -> str | None:
-    """Return the fit parameter for sample weights, or None if the learner has none."""
+def weight_parameter_of(family: Family) -> str | None:
+    """Return the name of the fit parameter for sample weights, or None if the learner has none."""
     from sklearn.utils.validation import has_fit_parameter
 
     return "sample_weight" if has_fit_parameter(family.estimator, "sample_weight") else None
 
 
-def willing_on(engine: Engine, family: Family) -> list[Situation]:
-    """Return the situations that the engine does not refuse."""
+def accepted_situations(engine: Engine, family: Family) -> list[Situation]:
+    """Return the fixed inputs that the engine does not refuse for this family."""
     return [
-        s for s in situations(family) if engine.refuse(s.family, s.data, s.plan, s.request) is None
+        situation
+        for situation in situations(family)
+        if engine.refuse(situation.family, situation.data, situation.plan, situation.request)
+        is None
     ]
 
 
 def run_on(
     engine: Engine,
-    s: Situation,
+    situation: Situation,
     *,
     only: np.ndarray | None = None,
     requested: np.ndarray | None = None,
     executor: Any = None,
 ) -> Answers:
-    """Return the engine's answers with seed 3."""
-    with quiet():
-        run = RunOptions(executor, 3, only, needed=requested)
-        return engine.run(s.family, s.data, s.plan, s.request, run)
+    """Run the engine on one fixed input with seed 3."""
+    with suppressed_warnings():
+        run_options = RunOptions(executor, 3, only, needed=requested)
+        return engine.run(
+            situation.family, situation.data, situation.plan, situation.request, run_options
+        )
 
 
 def _plans(n: int) -> Iterator[Plan]:
     yield _folds(n)
-    loo, holdout, apparent = PlanBuilder(n), PlanBuilder(n), PlanBuilder(n)
-    for row, block in enumerate(loo.partition(np.arange(n))):
-        loo.ask((ALL, (block,)), (block, ()), fold=row)
-    test = holdout.block(np.arange(n // 3))
-    holdout.ask((ALL, (test,)), (test, ()))
-    apparent.ask((ALL, ()), (ALL, ()), part="apparent")
-    yield from (loo.build(), holdout.build(), apparent.build())
+    loo_builder, holdout_builder, apparent_builder = PlanBuilder(n), PlanBuilder(n), PlanBuilder(n)
+    for row, block in enumerate(loo_builder.partition(np.arange(n))):
+        loo_builder.ask((ALL, (block,)), (block, ()), fold=row)
+    test_block = holdout_builder.block(np.arange(n // 3))
+    holdout_builder.ask((ALL, (test_block,)), (test_block, ()))
+    apparent_builder.ask((ALL, ()), (ALL, ()), part="apparent")
+    yield from (loo_builder.build(), holdout_builder.build(), apparent_builder.build())
 
 
 def _folds(n: int) -> Plan:
-    """Return three folds that contain both classes."""
+    """Return a plan of three folds; every fold contains both classes."""
     builder = PlanBuilder(n)
     for fold, block in enumerate(builder.partition(np.arange(n) // 2 % 3)):
         builder.ask((ALL, (block,)), (block, ()), fold=fold)

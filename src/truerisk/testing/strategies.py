@@ -1,6 +1,7 @@
-"""Hypothesis strategies: small data with and without ties, and plans of every kind.
+"""Hypothesis strategies that draw small data sets, with and without ties, and plans of every kind.
 
-Hypothesis is imported when a strategy is made, so that the other checks run without it.
+The hypothesis library is imported when a strategy is built, so all checks that need no strategy run
+without it.
 """
 
 from __future__ import annotations
@@ -23,58 +24,68 @@ if TYPE_CHECKING:
 
 
 class NestingBuilder(PlanBuilder):
-    """A builder that also adds the questions of other plans, on a subset of the rows."""
+    """Plan builder that can also embed another plan in a subset of the rows."""
 
     def __init__(self, n_rows: int) -> None:
         super().__init__(n_rows)
         self._trained: list[RowSet] = []
 
     def ask(self, train: RowSet, test: RowSet, **given: Any) -> None:
-        """Add a question like every builder, and store its training set."""
+        """Add a question as PlanBuilder does, and store its training set."""
         self._trained.append(train)
         super().ask(train, test, **given)
 
-    def trained(self, question: int) -> RowSet:
-        """Return the training set of the fit that answers an earlier question."""
+    def train_set_of(self, question: int) -> RowSet:
+        """Return the training set of the fit to which an earlier question belongs."""
         return self._trained[question]
 
-    def embed(self, plan: Plan, rows: np.ndarray, inside: RowSet, *, part: str, unit: int) -> None:
-        """Add all questions of a plan for `rows`, within the set `inside` that they came from.
+    def embed(
+        self, plan: Plan, rows: np.ndarray, outer_set: RowSet, *, part: str, unit: int
+    ) -> None:
+        """Add all questions of a plan for `rows`; they came from the row set `outer_set`.
 
-        A training set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
-        of a bootstrap sample stay together, since blocks hold distinct rows.
+        Every training set stays within `outer_set`: "all rows except block b" becomes "`outer_set`
+        except block b". No row is added or lost. The copies of a bootstrap sample stay together,
+        since blocks hold distinct rows.
         """
-        names, counts, offsets = [], plan.blocks.counts, plan.blocks.offsets
-        for b in range(len(plan.blocks)):
-            mine = np.asarray(rows)[plan.blocks[b]]
-            times = 1 if counts is None else counts[offsets[b] : offsets[b + 1]]
-            names.append(self.block(np.repeat(mine, times)))
-        for q in range(plan.n_questions):
-            fit = int(plan.fit[q])
+        block_names, counts, offsets = [], plan.blocks.counts, plan.blocks.offsets
+        for block_number in range(len(plan.blocks)):
+            block_rows = np.asarray(rows)[plan.blocks[block_number]]
+            n_copies = (
+                1 if counts is None else counts[offsets[block_number] : offsets[block_number + 1]]
+            )
+            block_names.append(self.block(np.repeat(block_rows, n_copies)))
+        for question in range(plan.n_questions):
+            fit = int(plan.fit[question])
             flipped, codes = flips_of(plan, fit)
             self.ask(
-                _translate(plan.train, fit, names, inside),
-                _translate(plan.test, q, names, inside),
+                _translate(plan.train, fit, block_names, outer_set),
+                _translate(plan.test, question, block_names, outer_set),
                 part=part,
-                repeat=int(plan.repeat[q]),
-                fold=int(plan.fold[q]),
+                repeat=int(plan.repeat[question]),
+                fold=int(plan.fold[question]),
                 unit=unit,
-                flips=[(int(rows[r]), int(c)) for r, c in zip(flipped, codes, strict=True)],
+                flips=[
+                    (int(rows[row_number]), int(class_code))
+                    for row_number, class_code in zip(flipped, codes, strict=True)
+                ],
             )
 
 
-def _translate(sets: RowSets, s: int, names: Sequence[int], inside: RowSet) -> RowSet:
-    minus = tuple(names[int(block)] for block in sets.without(s))
-    if int(sets.base[s]) == ALL:
-        return inside[0], (*inside[1], *minus)
-    return names[int(sets.base[s])], minus
+def _translate(
+    sets: RowSets, set_number: int, block_names: Sequence[int], outer_set: RowSet
+) -> RowSet:
+    removed_blocks = tuple(block_names[int(block)] for block in sets.without(set_number))
+    if int(sets.base[set_number]) == ALL:
+        return outer_set[0], (*outer_set[1], *removed_blocks)
+    return block_names[int(sets.base[set_number])], removed_blocks
 
 
-Drawn = TypeVar("Drawn")
+DrawnValue = TypeVar("DrawnValue")
 
 
 def hypothesis() -> Any:
-    """Return the hypothesis library, or raise with a sentence on how to install it."""
+    """Return the hypothesis library; raise MissingExtra if it is not installed."""
     try:
         import hypothesis.strategies
 
@@ -94,18 +105,18 @@ def data_sets(
     n_columns: int | None = None,
     weight: str | None = None,
 ) -> SearchStrategy[Data]:
-    """Return data of 6 to 10 rows and `n_columns` (1 to 3) columns of small numbers.
+    """Return a strategy for data of 6 to 10 rows and `n_columns` (1 to 3) columns of small numbers.
 
-    Without `ties` all cells of a column differ; with them there are equal cells and equal rows.
-    Classes are numbers or words, 2 or 3 of them unless `n_classes` is given. `weight` names the fit
-    parameter for drawn sample weights.
+    Without `ties` all cells of a column differ; with `ties` there are equal cells and equal rows.
+    Classes are numbers or strings, 2 or 3 of them unless `n_classes` is given. `weight` names the
+    fit parameter for drawn sample weights.
     """
 
     def draw_one(draw: Any) -> Data:
         st = hypothesis().strategies
         n, p = draw(st.integers(6, 10)), n_columns or draw(st.integers(1, 3))
-        column = st.lists(st.integers(0, 2), min_size=n, max_size=n)
-        columns = [draw(column if ties else st.permutations(range(n))) for _ in range(p)]
+        column_strategy = st.lists(st.integers(0, 2), min_size=n, max_size=n)
+        columns = [draw(column_strategy if ties else st.permutations(range(n))) for _ in range(p)]
         X = np.array(columns, dtype=np.float64).T / 4 + (0 if ties else 0.01)
         y = _numbers(draw, n) if task == "regression" else _labels(draw, n, n_classes)
         weights = None
@@ -116,11 +127,11 @@ def data_sets(
             np.ascontiguousarray(X), y, task=task, sample_weight=weights, fit_params=fit_params
         )
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
 def _numbers(draw: Any, n: int) -> np.ndarray:
-    """Draw one target, or two."""
+    """Draw a numeric target with one column, or with two."""
     st = hypothesis().strategies
     values = st.lists(st.integers(-8, 8), min_size=n, max_size=n)
     if draw(st.sampled_from([1, 1, 2])) == 1:
@@ -130,14 +141,20 @@ def _numbers(draw: Any, n: int) -> np.ndarray:
 
 def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
     st = hypothesis().strategies
-    k = n_classes or draw(st.sampled_from([2, 2, 3]))
-    rest = draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))
-    names = draw(st.sampled_from([[0, 1, 2], [-1, 1, 7], ["a", "bb", "c"]]))
-    return np.array(names)[draw(st.permutations([*range(k), *rest]))]
+    n_drawn_classes = n_classes or draw(st.sampled_from([2, 2, 3]))
+    further_labels = draw(
+        st.lists(
+            st.integers(0, n_drawn_classes - 1),
+            min_size=n - n_drawn_classes,
+            max_size=n - n_drawn_classes,
+        )
+    )
+    class_names = draw(st.sampled_from([[0, 1, 2], [-1, 1, 7], ["a", "bb", "c"]]))
+    return np.array(class_names)[draw(st.permutations([*range(n_drawn_classes), *further_labels]))]
 
 
-def folds(n_rows: int) -> SearchStrategy[Plan]:
-    """Return K-fold plans with any K, folds of any size, and up to two repetitions."""
+def fold_plans(n_rows: int) -> SearchStrategy[Plan]:
+    """Return a strategy for K-fold plans with any K, any fold sizes, and one or two repetitions."""
 
     def draw_one(draw: Any) -> Plan:
         builder = PlanBuilder(n_rows)
@@ -146,115 +163,149 @@ def folds(n_rows: int) -> SearchStrategy[Plan]:
                 builder.ask((ALL, (block,)), (block, ()), repeat=repeat, fold=fold)
         return builder.build()
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
 def _fold_labels(draw: Any, n_rows: int) -> np.ndarray:
-    """Draw the labels of at least two folds."""
+    """Draw the fold number of each row; there are at least two folds."""
     st = hypothesis().strategies
     if draw(st.booleans()):
         return np.arange(n_rows)
-    k = draw(st.integers(2, min(5, n_rows)))
-    rest = draw(st.lists(st.integers(0, k - 1), min_size=n_rows - k, max_size=n_rows - k))
-    return np.array(draw(st.permutations([*range(k), *rest])))
+    n_folds = draw(st.integers(2, min(5, n_rows)))
+    further_labels = draw(
+        st.lists(st.integers(0, n_folds - 1), min_size=n_rows - n_folds, max_size=n_rows - n_folds)
+    )
+    return np.array(draw(st.permutations([*range(n_folds), *further_labels])))
 
 
-def subsets(n_rows: int) -> SearchStrategy[Plan]:
-    """Return plans of fits on any rows, also minus others, with up to three questions each."""
+def subset_plans(n_rows: int) -> SearchStrategy[Plan]:
+    """Return a strategy for plans with arbitrary training sets and up to three questions each.
+
+    A training set is all rows or a random subset, with or without the rows of another subset.
+    """
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
-        some = st.sets(st.integers(0, n_rows - 1), min_size=1)
+        row_strategy = st.sets(st.integers(0, n_rows - 1), min_size=1)
         builder = PlanBuilder(n_rows)
-        pool = [draw(some) for _ in range(draw(st.integers(2, 5)))]
-        blocks = [builder.block(np.array(sorted(rows))) for rows in pool]
+        row_subsets = [draw(row_strategy) for _ in range(draw(st.integers(2, 5)))]
+        blocks = [builder.block(np.array(sorted(rows))) for rows in row_subsets]
         everything = set(range(n_rows))
         for _ in range(draw(st.integers(1, 5))):
-            base, minus = draw(st.integers(-1, len(pool) - 1)), draw(st.integers(0, len(pool) - 1))
-            left = (everything if base == ALL else pool[base]) - pool[minus]
-            seen = blocks[base] if base != ALL else ALL
-            train = (seen, (blocks[minus],)) if len(left) else (seen, ())
-            builder.ask(train, (blocks[draw(st.integers(0, len(pool) - 1))], ()))
+            base_number, removed_number = (
+                draw(st.integers(-1, len(row_subsets) - 1)),
+                draw(st.integers(0, len(row_subsets) - 1)),
+            )
+            remaining_rows = (
+                everything if base_number == ALL else row_subsets[base_number]
+            ) - row_subsets[removed_number]
+            base_block = blocks[base_number] if base_number != ALL else ALL
+            train = (
+                (base_block, (blocks[removed_number],)) if len(remaining_rows) else (base_block, ())
+            )
+            builder.ask(train, (blocks[draw(st.integers(0, len(row_subsets) - 1))], ()))
             if draw(st.booleans()):
                 builder.ask((ALL, ()), (ALL, ()), part="apparent")
         return builder.build()
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
-def copies(n_rows: int) -> SearchStrategy[Plan]:
-    """Return plans of bootstrap samples, tested on the rows not drawn and on copies."""
+def bootstrap_plans(n_rows: int) -> SearchStrategy[Plan]:
+    """Return a strategy for bootstrap plans: fits on samples with repeated rows.
+
+    Each fit is tested on its own sample, copies included, and on all rows.
+    """
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
-        sample = st.lists(st.integers(0, n_rows - 1), min_size=n_rows, max_size=n_rows)
+        sample_strategy = st.lists(st.integers(0, n_rows - 1), min_size=n_rows, max_size=n_rows)
         builder = PlanBuilder(n_rows)
         for repeat in range(draw(st.integers(1, 3))):
-            drawn = builder.block(np.array(draw(sample)))
-            builder.ask((drawn, ()), (drawn, ()), part="apparent", repeat=repeat)
-            builder.ask((drawn, ()), (ALL, ()), part="all", repeat=repeat)
+            sample_block = builder.block(np.array(draw(sample_strategy)))
+            builder.ask((sample_block, ()), (sample_block, ()), part="apparent", repeat=repeat)
+            builder.ask((sample_block, ()), (ALL, ()), part="all", repeat=repeat)
         return builder.build()
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
 def replaced_labels(data: Data) -> SearchStrategy[Plan]:
-    """Return folds, and fits on all rows, in which some rows get another class."""
+    """Return a strategy for plans in which some training rows get another class.
+
+    Each fold has one fit without its rows, and one fit on all rows.
+    """
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
         builder = PlanBuilder(data.n_rows)
-        row, code = st.integers(0, data.n_rows - 1), st.integers(0, data.n_classes - 1)
+        row_strategy, code_strategy = (
+            st.integers(0, data.n_rows - 1),
+            st.integers(0, data.n_classes - 1),
+        )
         blocks = builder.partition(_fold_labels(draw, data.n_rows))
-        flips = st.dictionaries(row, code, min_size=1, max_size=3)
+        label_strategy = st.dictionaries(row_strategy, code_strategy, min_size=1, max_size=3)
         for fold, block in enumerate(blocks):
-            changed = draw(flips).items()
-            builder.ask((ALL, (block,)), (block, ()), fold=fold, flips=changed)
-            builder.ask((ALL, ()), (ALL, ()), fold=fold, part="all", flips=changed)
+            changed_labels = draw(label_strategy).items()
+            builder.ask((ALL, (block,)), (block, ()), fold=fold, flips=changed_labels)
+            builder.ask((ALL, ()), (ALL, ()), fold=fold, part="all", flips=changed_labels)
         return builder.build()
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
-def nested(n_rows: int) -> SearchStrategy[Plan]:
-    """Return outer folds, with folds within the training rows of the first two of them."""
+def nested_plans(n_rows: int) -> SearchStrategy[Plan]:
+    """Return a strategy for nested plans: the first two outer folds have inner folds.
+
+    The inner folds divide the training rows of the outer fold.
+    """
 
     def draw_one(draw: Any) -> Plan:
         builder = NestingBuilder(n_rows)
-        outer = draw(folds(n_rows))
-        builder.embed(outer, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
-        for unit in range(min(outer.n_questions, 2)):
-            rows, _ = outer.train_rows(int(outer.fit[unit]))
+        outer_plan = draw(fold_plans(n_rows))
+        builder.embed(outer_plan, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
+        for unit in range(min(outer_plan.n_questions, 2)):
+            rows, _ = outer_plan.train_rows(int(outer_plan.fit[unit]))
             if len(rows) >= 2:
-                inner = draw(folds(len(rows)))
-                builder.embed(inner, rows, builder.trained(unit), part="inner", unit=unit)
+                inner_plan = draw(fold_plans(len(rows)))
+                builder.embed(inner_plan, rows, builder.train_set_of(unit), part="inner", unit=unit)
         return builder.build()
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
-def pairs(n_rows: int) -> SearchStrategy[Plan]:
-    """Return plans that leave out three or four folds of any size, alone and two at a time."""
+def pair_plans(n_rows: int) -> SearchStrategy[Plan]:
+    """Return a strategy for plans that leave out each of three or four folds, and each pair."""
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
-        k = draw(st.integers(3, 4))
-        rest = draw(st.lists(st.integers(0, k - 1), min_size=n_rows - k, max_size=n_rows - k))
-        labels = np.array(draw(st.permutations([*range(k), *rest])))
+        n_folds = draw(st.integers(3, 4))
+        further_labels = draw(
+            st.lists(
+                st.integers(0, n_folds - 1), min_size=n_rows - n_folds, max_size=n_rows - n_folds
+            )
+        )
+        labels = np.array(draw(st.permutations([*range(n_folds), *further_labels])))
         return with_pairs(leave_out(n_rows, [labels]))
 
-    return _made(draw_one)
+    return _strategy_from(draw_one)
 
 
 def plans(data: Data) -> SearchStrategy[Plan]:
-    """Return any of the plans of this file."""
+    """Return a strategy that draws a plan of any kind in this module."""
     n = data.n_rows
-    kinds = [folds(n), subsets(n), copies(n), nested(n), pairs(n)]
+    plan_strategies = [
+        fold_plans(n),
+        subset_plans(n),
+        bootstrap_plans(n),
+        nested_plans(n),
+        pair_plans(n),
+    ]
     if data.classes is not None:
-        kinds.append(replaced_labels(data))
-    return hypothesis().strategies.one_of(kinds)
+        plan_strategies.append(replaced_labels(data))
+    return hypothesis().strategies.one_of(plan_strategies)
 
 
-def _made(draw_one: Callable[[Any], Drawn]) -> SearchStrategy[Drawn]:
-    """Return the strategy of a function of `draw`."""
+def _strategy_from(draw_one: Callable[[Any], DrawnValue]) -> SearchStrategy[DrawnValue]:
+    """Return the hypothesis strategy that draws its values by calling `draw_one`."""
     return hypothesis().strategies.composite(draw_one)()

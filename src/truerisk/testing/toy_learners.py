@@ -1,4 +1,4 @@
-"""Learners for checks: fast, exact, and independent of the order of rows."""
+"""Simple learners for conformance tests: fast, exact, and independent of the order of the rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from truerisk.core.overrides import override
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
-    """A rule that predicts the class with the nearest mean.
+    """Classifier that predicts the class with the nearest mean.
 
-    `rest` weights all features but the first.
+    `rest` is the weight of all features but the first.
 
-    With rows that are multiples of a power of two the sums are exact, so that the fitted means do
-    not depend on the order of rows. A single class in the training rows is sufficient.
+    If cells are multiples of a power of two, the sums are exact, so the fitted means do not depend
+    on the order of the rows. The training rows may have a single class.
     """
 
     def __init__(self, rest: float = 1.0) -> None:
@@ -28,7 +28,9 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
         self.classes_ = np.unique(y[weights > 0]) if (weights > 0).any() else np.unique(y)[:1]
-        self.means_ = np.array([_mean(X[y == c], weights[y == c]) for c in self.classes_])
+        self.means_ = np.array(
+            [_mean(X[y == class_label], weights[y == class_label]) for class_label in self.classes_]
+        )
         self.n_features_in_ = X.shape[1]
         return self
 
@@ -43,26 +45,38 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         return closeness / closeness.sum(axis=1, keepdims=True)
 
     def degrees_of_freedom(self, X: Any) -> float:
-        """Return the parameters of one linear function of x per class, except one."""
+        """Return the number of free parameters: one linear function of x for each class but one."""
         return float((len(self.classes_) - 1) * (self.n_features_in_ + 1))
 
     def taken_out(self, X: Any, y: Any) -> np.ndarray:
-        """Return half the difference of squared distances to both means, without the row itself."""
+        """Return the leave-one-out decision values: each row's own class mean excludes the row.
+
+        The value is half the difference of the squared distances to the two class means.
+        """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        own = (y == self.classes_[1]).astype(np.int64)
-        sizes = np.bincount(own, minlength=2)
+        class_numbers = (y == self.classes_[1]).astype(np.int64)
+        sizes = np.bincount(class_numbers, minlength=2)
         scores = np.empty(len(X))
-        for i, c in enumerate(own):
-            without = (sizes[c] * self.means_[c] - X[i]) / max(sizes[c] - 1, 1)
-            left = clone(self)
-            left.means_, left.classes_ = self.means_.copy(), self.classes_
-            left.means_[c], left.n_features_in_ = without, self.n_features_in_
-            slope, start = left.linear_rule()
-            scores[i] = X[i] @ slope[0] + start[0]
+        for i, own_class in enumerate(class_numbers):
+            mean_without_row = (sizes[own_class] * self.means_[own_class] - X[i]) / max(
+                sizes[own_class] - 1, 1
+            )
+            model_without_row = clone(self)
+            model_without_row.means_, model_without_row.classes_ = self.means_.copy(), self.classes_
+            model_without_row.means_[own_class], model_without_row.n_features_in_ = (
+                mean_without_row,
+                self.n_features_in_,
+            )
+            slope, intercept = model_without_row.linear_rule()
+            scores[i] = X[i] @ slope[0] + intercept[0]
         return scores
 
     def linear_rule(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return half the difference of squared distances to two means, or a score per mean."""
+        """Return coefficients and intercepts: one pair for two classes, else one per class.
+
+        For two classes the decision value is half the difference of the squared distances to the
+        means.
+        """
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
         slopes = self.means_ * importance
         intercepts = -(self.means_ * slopes).sum(axis=1) / 2
@@ -72,12 +86,12 @@ class NearestMean(ClassifierMixin, BaseEstimator):
 
     def _distances(self, X: Any) -> np.ndarray:
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
-        gaps = np.asarray(X, dtype=np.float64)[:, None, :] - self.means_[None]
-        return (gaps**2 * importance).sum(axis=2)
+        differences = np.asarray(X, dtype=np.float64)[:, None, :] - self.means_[None]
+        return (differences**2 * importance).sum(axis=2)
 
 
 class PerfectClassifier(ClassifierMixin, BaseEstimator):
-    """A rule that reads the class from the first feature, as its number among `labels`."""
+    """Classifier that reads the class from the first feature, its position in `labels`."""
 
     def __init__(self, labels: Any = (0, 1)) -> None:
         self.labels = labels
@@ -96,16 +110,16 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):
         return np.eye(len(self.classes_))[np.asarray(X)[:, 0].astype(int)]
 
     def taken_out(self, X: Any, y: Any) -> np.ndarray:
-        """Return log-odds so large that the other class has probability 0."""
+        """Return leave-one-out log-odds so large that the other class has probability 0."""
         return np.where(np.asarray(X)[:, 0] > 0, 800.0, -800.0)
 
     def degrees_of_freedom(self, X: Any) -> float:
-        """Return 0, because nothing is learned."""
+        """Return 0, because the model learns nothing."""
         return 0.0
 
 
 class PerfectRegressor(RegressorMixin, BaseEstimator):
-    """A rule that predicts the first feature, which is the target itself."""
+    """Regressor that predicts the first feature, which is the target itself."""
 
     @override
     def fit(self, X: Any, y: Any) -> PerfectRegressor:
@@ -117,16 +131,16 @@ class PerfectRegressor(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
     def taken_out(self, X: Any, y: Any) -> np.ndarray:
-        """Return the first feature, since no row affects the rule."""
+        """Return the leave-one-out predictions, which are the first feature."""
         return np.asarray(X)[:, 0]
 
     def degrees_of_freedom(self, X: Any) -> float:
-        """Return 0, because nothing is learned."""
+        """Return 0, because the model learns nothing."""
         return 0.0
 
 
 class SortedBagging(BaggingClassifier):
-    """Bagging with samples of the sorted rows, so that their order does not matter."""
+    """Bagging that draws its samples from sorted rows, so the order of the rows does not matter."""
 
     @override
     def fit(self, X: Any, y: Any) -> SortedBagging:
@@ -138,7 +152,7 @@ class SortedBagging(BaggingClassifier):
     @property
     @override
     def estimators_samples_(self) -> list[np.ndarray]:
-        return [self.order_[drawn] for drawn in super().estimators_samples_]
+        return [self.order_[drawn_rows] for drawn_rows in super().estimators_samples_]
 
 
 def _mean(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

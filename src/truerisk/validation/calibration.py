@@ -1,4 +1,4 @@
-"""Calibration of held-out probabilities: the line, the curve, and their distance from ideal.
+"""Calibration of held-out probabilities: calibration line, smooth curve, distance from ideal.
 
 The line regresses logit P(event) on logit p, with a slope and an intercept. The flexible curve is
 the share of events as a smooth function of the probability.
@@ -34,7 +34,7 @@ from truerisk.validation.outcomes import Outcomes
 
 @frozen(eq=False)
 class Recalibration:
-    r"""The calibration line `logit P(y = 1) = a + b logit p` (Cox, 1958) with slope b, intercept a.
+    """The calibration line `logit P(y = 1) = a + b logit p` (Cox, 1958) with slope b, intercept a.
 
     The intercept "in the large" is fitted with b = 1. Let L₀ be the log-likelihood of the share of
     events alone, L₁ that of the unchanged probabilities, L that of the line, and n the weight of
@@ -42,9 +42,6 @@ class Recalibration:
     1)/n`, `U = (2(L−L₁) − 2)/n` and `Q = D − U` (Harrell, 2015), as in `validate` of the R package
     rms. For numeric y the line is `mean of y = a + b f` with the prediction f, by least squares,
     and R² is that of the unchanged predictions, `1 − Σ(y − f)²/Σ(y − ȳ)²`.
-
-    Of numbers the line is `mean of y = a + b f`, f the answer, by least squares, and R² that of the
-    answers as they are, `1 − Σ(y − f)²/Σ(y − ȳ)²`.
     """
 
     line: LineFit
@@ -53,76 +50,109 @@ class Recalibration:
 
     @classmethod
     def from_outcomes(cls, outcomes: Outcomes) -> Recalibration:
-        """Fit the line; raise if it does not exist."""
-        why = why_no_line(outcomes)
-        if why is not None:
-            raise Refusal(why)
-        y, w, linear = outcomes.observed, outcomes.weights, outcomes.linear
-        constant, fit = np.ones((len(y), 1)), outcomes.link.fits.fit
-        line, large = fit(np.column_stack([constant, linear]), y, w), fit(constant, y, w, linear)
-        if line is None or large is None:
+        """Fit the calibration line to outcomes; raise Refusal if the line does not exist."""
+        reason = why_no_line(outcomes)
+        if reason is not None:
+            raise Refusal(reason)
+        y, weights, linear_predictions = outcomes.observed, outcomes.weights, outcomes.linear
+        constant_column, fit = np.ones((len(y), 1)), outcomes.link.fit_class.fit
+        line, line_in_the_large = (
+            fit(np.column_stack([constant_column, linear_predictions]), y, weights),
+            fit(constant_column, y, weights, linear_predictions),
+        )
+        if line is None or line_in_the_large is None:
             raise Refusal(
                 "the calibration line cannot be fitted: Newton's method does not converge. The "
                 "probabilities are too near to 0 and 1, or to each other."
             )
-        by_line = _of_likelihood(outcomes, line) if isinstance(line, LogisticFit) else {}
-        return cls(line, large, by_line or _of_squares(outcomes))
+        likelihood_measures = (
+            _likelihood_measures(outcomes, line) if isinstance(line, LogisticFit) else {}
+        )
+        return cls(
+            line, line_in_the_large, likelihood_measures or _squared_error_measures(outcomes)
+        )
 
     def measures(self) -> dict[str, float]:
-        """Return the measures by name."""
+        """Return slope, intercepts and explained variation, by the name of the measure."""
         intercept, slope = map(float, self.line.coef)
-        large = float(self.in_the_large.coef[0])
-        return {**self.explained, "intercept": intercept, "slope": slope, "in-the-large": large}
+        intercept_in_the_large = float(self.in_the_large.coef[0])
+        return {
+            **self.explained,
+            "intercept": intercept,
+            "slope": slope,
+            "in-the-large": intercept_in_the_large,
+        }
 
     def std_errors(self, members: np.ndarray) -> dict[str, float]:
-        """Return sandwich standard errors, with the rows of one member summed first."""
-        a, b = np.sqrt(np.diag(self.line.covariance(members)))
-        large = np.sqrt(self.in_the_large.covariance(members)[0, 0])
-        return {"intercept": float(a), "slope": float(b), "in-the-large": float(large)}
+        """Return sandwich standard errors of slope and intercepts, clustered by `members`."""
+        intercept_error, slope_error = np.sqrt(np.diag(self.line.covariance(members)))
+        large_error = np.sqrt(self.in_the_large.covariance(members)[0, 0])
+        return {
+            "intercept": float(intercept_error),
+            "slope": float(slope_error),
+            "in-the-large": float(large_error),
+        }
 
 
-def _of_likelihood(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
-    """Return what the line explains of the events, and its gain over the probabilities."""
-    y, w, n = outcomes.observed, outcomes.weights, outcomes.n
-    share, best = outcomes.mean(y), line.log_likelihood
-    null = log_likelihood(np.full(len(y), np.log(share / (1 - share))), y, w)
-    unchanged = log_likelihood(outcomes.linear, y, w)
-    r2 = (1 - np.exp(2 * (null - best) / n)) / (1 - np.exp(2 * null / n))
-    d, u = (2 * (best - null) - 1) / n, (2 * (best - unchanged) - 2) / n
-    return {"r2": float(r2), "d": float(d), "u": float(u), "q": float(d - u)}
+def _likelihood_measures(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
+    """Compute Nagelkerke's R² and Harrell's D, U and Q from the log-likelihood of the line."""
+    y, weights, n = outcomes.observed, outcomes.weights, outcomes.n
+    event_share, line_likelihood = outcomes.mean(y), line.log_likelihood
+    null_likelihood = log_likelihood(
+        np.full(len(y), np.log(event_share / (1 - event_share))), y, weights
+    )
+    unchanged_likelihood = log_likelihood(outcomes.linear, y, weights)
+    r2 = (1 - np.exp(2 * (null_likelihood - line_likelihood) / n)) / (
+        1 - np.exp(2 * null_likelihood / n)
+    )
+    discrimination_index, unreliability_index = (
+        (2 * (line_likelihood - null_likelihood) - 1) / n,
+        (2 * (line_likelihood - unchanged_likelihood) - 2) / n,
+    )
+    return {
+        "r2": float(r2),
+        "d": float(discrimination_index),
+        "u": float(unreliability_index),
+        "q": float(discrimination_index - unreliability_index),
+    }
 
 
-def _of_squares(outcomes: Outcomes) -> dict[str, float]:
-    """Return the explained share of the squares of y, and the mean squared error."""
-    residual = outcomes.mean((outcomes.observed - outcomes.predictions) ** 2)
-    total = outcomes.mean((outcomes.observed - outcomes.mean(outcomes.observed)) ** 2)
-    return {"explained": 1 - residual / total, "squared": residual}
+def _squared_error_measures(outcomes: Outcomes) -> dict[str, float]:
+    """Return R² of the unchanged predictions of numeric y, and their mean squared error."""
+    squared_error = outcomes.mean((outcomes.observed - outcomes.predictions) ** 2)
+    variance = outcomes.mean((outcomes.observed - outcomes.mean(outcomes.observed)) ** 2)
+    return {"explained": 1 - squared_error / variance, "squared": squared_error}
 
 
 def why_no_line(outcomes: Outcomes) -> str | None:
-    """Return why there is no calibration line, or None."""
+    """Return why no calibration line can be fitted to the outcomes, or None if one can."""
     if outcomes.link is IDENTITY:
         if not np.isfinite(outcomes.predictions).all():
             return "some answers are not finite numbers."
-        for values, what in ((outcomes.predictions, "answers"), (outcomes.observed, "values of y")):
+        for values, quantity in (
+            (outcomes.predictions, "answers"),
+            (outcomes.observed, "values of y"),
+        ):
             if np.ptp(values) <= 1e-12 * np.abs(values).max():
-                return f"all {what} are equal: there is no slope."
+                return f"all {quantity} are equal: there is no slope."
         return None
-    if outcomes.of_one_class:
-        rows = "in every row" if outcomes.n_events else "in no row"
-        return f"the event occurred {rows}: there is nothing to compare probabilities with."
+    if outcomes.has_one_class:
+        rows_text = "in every row" if outcomes.n_events else "in no row"
+        return f"the event occurred {rows_text}: there is nothing to compare probabilities with."
     p = outcomes.predictions
-    extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
-    if extreme:
+    n_extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
+    if n_extreme:
         return (
-            f"{extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their logit "
-            "is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a learner with "
-            "less extreme probabilities."
+            f"{n_extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their "
+            "logit is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a "
+            "learner with less extreme probabilities."
         )
     if (p == p[0]).all():
         return "all probabilities are equal: they have no slope."
-    events, others = (outcomes.linear[outcomes.observed == event] for event in (1, 0))
-    if others.max() <= events.min() or events.max() <= others.min():
+    event_logits, other_logits = (
+        outcomes.linear[outcomes.observed == outcome] for outcome in (1, 0)
+    )
+    if other_logits.max() <= event_logits.min() or event_logits.max() <= other_logits.min():
         return (
             "the probabilities separate events from other rows without an error: the slope is "
             "infinite. More rows would show where it ends."
@@ -132,26 +162,24 @@ def why_no_line(outcomes: Outcomes) -> str | None:
 
 N_BINS = 20
 FEW_EVENTS = 200
-FEW = (
+FEW_EVENTS_NOTE = (
     "{} rows of the rarer outcome: Van Calster et al. (2016) ask for {} before a curve is read in "
     "its details."
 )
-FEWEST = 10  # minimum number of rows, of each class if there are two
+MIN_CURVE_ROWS = (
+    10  # minimum number of rows for a curve; with two classes, of the rows in each class
+)
 N_POINTS = 101
-LOST = ", since it reaches 0 or 1 within the range of the probabilities"
-SHOWN = 0.01, 0.99  # The curve is shown between these quantiles of the probabilities.
+DIVERGENCE_TEXT = ", since it reaches 0 or 1 within the range of the probabilities"
+DRAWN_QUANTILES = 0.01, 0.99  # The curve is drawn between these quantiles of the probabilities.
 
 
 @frozen(eq=False)
 class CalibrationFit:
-    r"""The curve `logit P(y = 1) = s(logit p)` with a restricted cubic spline s.
+    """Flexible calibration curve `logit P(y = 1) = s(logit p)` with a restricted cubic spline s.
 
     See Harrell (2015) and Austin (2019). For numeric y it is `mean of y = s(f)` with the prediction
     f. If the probabilities are right, s is the identity, whatever the knots. ICI, E50, E90 and Emax
-    are the mean, median, 90 % quantile and maximum over rows of |p − s|, on the scale of
-    probabilities (Austin and Steyerberg, 2019).
-
-    Where the probabilities are right s is the identity, whatever the knots. ICI, E50, E90 and Emax
     are the mean, median, 90 % quantile and maximum over rows of |p − s|, on the scale of
     probabilities (Austin and Steyerberg, 2019).
     """
@@ -162,81 +190,85 @@ class CalibrationFit:
 
     @classmethod
     def from_outcomes(cls, outcomes: Outcomes) -> CalibrationFit:
-        """Fit the curve; raise if there is no line, or if a class has fewer than 10 rows."""
-        why = why_no_line(outcomes) or _too_few(outcomes)
-        if why is not None:
-            raise Refusal(why)
+        """Fit the curve; raise Refusal if no line exists or a class has fewer than 10 rows."""
+        reason = why_no_line(outcomes) or _too_few(outcomes)
+        if reason is not None:
+            raise Refusal(reason)
         shares = knot_shares(outcomes.n_rows)
         knots = np.unique(outcomes.quantiles(outcomes.linear, shares))
         columns = spline_columns(outcomes.linear, knots)
-        fit = outcomes.link.fits.fit(columns, outcomes.observed, outcomes.weights)
+        fit = outcomes.link.fit_class.fit(columns, outcomes.observed, outcomes.weights)
         if fit is None:
-            lost = "" if outcomes.link is IDENTITY else LOST
+            divergence_text = "" if outcomes.link is IDENTITY else DIVERGENCE_TEXT
             raise Refusal(
-                f"the calibration curve cannot be fitted{lost}: there are too few rows for it."
+                f"the calibration curve cannot be fitted{divergence_text}: there are too few rows "
+                "for it."
             )
         return cls(knots, fit, outcomes.link)
 
     def event_share_at(self, probabilities: np.ndarray) -> np.ndarray:
-        """Return the smoothed share of events at these probabilities."""
-        return self.link.back(self._columns(probabilities) @ self.fit.coef)
+        """Return the smoothed share of events at these predicted probabilities."""
+        return self.link.inverse(self._columns(probabilities) @ self.fit.coef)
 
     def band(
         self, probabilities: np.ndarray, outcomes: Outcomes, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return pointwise limits by the sandwich on the link's scale, with whole members."""
+        """Return pointwise confidence limits of the curve, by a sandwich clustered by members."""
         columns = self._columns(probabilities)
         covariance = self.fit.covariance(outcomes.members)
-        spread = np.einsum("ij,jk,ik->i", columns, covariance, columns)
-        half = quantile_of_t(level, outcomes.degrees) * np.sqrt(np.maximum(spread, 0))
-        middle = columns @ self.fit.coef
-        return self.link.back(middle - half), self.link.back(middle + half)
+        variances = np.einsum("ij,jk,ik->i", columns, covariance, columns)
+        half_widths = quantile_of_t(level, outcomes.degrees) * np.sqrt(np.maximum(variances, 0))
+        curve = columns @ self.fit.coef
+        return self.link.inverse(curve - half_widths), self.link.inverse(curve + half_widths)
 
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
-        """Return mean, median, 90 % quantile and maximum of |p − s|."""
-        off = np.abs(outcomes.predictions - self.event_share_at(outcomes.predictions))
-        median, high = outcomes.quantiles(off, (0.5, 0.9)).tolist()
+        """Return ICI, E50, E90 and Emax: mean, median, 90 % quantile and maximum of |p − s|."""
+        distances = np.abs(outcomes.predictions - self.event_share_at(outcomes.predictions))
+        median, quantile_90 = outcomes.quantiles(distances, (0.5, 0.9)).tolist()
         return {
-            "ici": outcomes.mean(off),
+            "ici": outcomes.mean(distances),
             "e50": median,
-            "e90": high,
-            "emax": float(off.max()),
+            "e90": quantile_90,
+            "emax": float(distances.max()),
         }
 
     def _columns(self, given: np.ndarray) -> np.ndarray:
-        return spline_columns(self.link.of(given), self.knots)
+        return spline_columns(self.link.transform(given), self.knots)
 
 
 def _too_few(outcomes: Outcomes) -> str | None:
-    """Return why there are too few rows for a curve, or None."""
+    """Return why there are too few rows to fit a curve, or None if there are enough."""
     if outcomes.link is IDENTITY:
         n = outcomes.n_rows
-        return None if n >= FEWEST else f"{n} rows: a curve needs {FEWEST} at least."
-    if outcomes.n_rarer >= FEWEST:
+        return (
+            None if n >= MIN_CURVE_ROWS else f"{n} rows: a curve needs {MIN_CURVE_ROWS} at least."
+        )
+    if outcomes.n_rarer >= MIN_CURVE_ROWS:
         return None
     return (
-        f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {FEWEST} of either at least, "
+        f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {MIN_CURVE_ROWS} of either "
+        "at least, "
         "and hundreds to be of use."
     )
 
 
 def grid_of(outcomes: Outcomes) -> np.ndarray:
-    """Return the points at which the curve is shown.
+    """Return the predictions at which the calibration curve is drawn.
 
     They are equally spaced between the 1 % and the 99 % quantile.
     """
-    low, high = outcomes.quantiles(outcomes.predictions, SHOWN)
+    low, high = outcomes.quantiles(outcomes.predictions, DRAWN_QUANTILES)
     return np.linspace(low, high, N_POINTS)
 
 
 def line_and_curve(outcomes: Outcomes) -> tuple[Recalibration | str, CalibrationFit | str]:
-    """Return the line and the curve, each of them replaced by the reason if there is none."""
+    """Fit the calibration line and curve; a fit that does not exist is replaced by the reason."""
     return _or_reason(Recalibration, outcomes), _or_reason(CalibrationFit, outcomes)
 
 
-def _or_reason(kind: type[Fit], outcomes: Outcomes) -> Fit | str:
+def _or_reason(fit_class: type[Fit], outcomes: Outcomes) -> Fit | str:
     try:
-        return kind.from_outcomes(outcomes)
+        return fit_class.from_outcomes(outcomes)
     except Refusal as refusal:
         return str(refusal)
 
@@ -246,11 +278,11 @@ Fit = TypeVar("Fit", Recalibration, CalibrationFit)
 
 @frozen(eq=False)
 class CalibrationCurve(Record):
-    """The smoothed share of events, or mean of y, at `predicted`, with a pointwise band.
+    """Smoothed share of events, or mean of y, at predictions `predicted`, with a pointwise band.
 
-    `observed` is from held-out rows, and `apparent` from the final model on its own rows.
-    `corrected` is the latter minus its optimism (None without bootstrap samples). There is no band
-    for rows in order of time.
+    `observed` is computed from held-out rows, and `apparent` by the final model on its own training
+    rows. `corrected` is `apparent` minus its optimism (None without bootstrap samples). There is no
+    band for rows in order of time.
     """
 
     predicted: Points
@@ -274,7 +306,7 @@ class CalibrationCurve(Record):
         confidence_level: float,
         is_certain: bool,
     ) -> CalibrationCurve:
-        """Collect the curve on held-out rows and the fit's on all; no band unless `is_certain`."""
+        """Create the record from a fitted curve; leave out the band unless `is_certain`."""
         low, high = fit.band(grid, outcomes, confidence_level) if is_certain else (None, None)
         return cls(
             predicted=grid,
@@ -288,22 +320,23 @@ class CalibrationCurve(Record):
         )
 
     def blocks(self) -> list[Block]:
-        """Return at most ten of the points, evenly spaced."""
+        """Return a table of at most ten evenly spaced points of the curve."""
         columns = {"given": self.predicted, "held out": self.observed}
         if self.low is not None and self.high is not None:
             columns |= {"low": self.low, "high": self.high}
-        at = np.unique(np.linspace(0, len(self.predicted) - 1, 10).round().astype(int))
-        rows = [[number(float(column[i])) for column in columns.values()] for i in at]
+        indices = np.unique(np.linspace(0, len(self.predicted) - 1, 10).round().astype(int))
+        rows = [[number(float(column[i])) for column in columns.values()] for i in indices]
         return [Block("Calibration curve", list(columns), rows)]
 
 
 @frozen(eq=False)
 class SmoothCalibration(MeasuredPart):
-    """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
+    """Calibration slope, intercept and errors (`measures`), the flexible `curve`, and a histogram.
 
     `counts` are the weights of held-out rows in 20 equal bins of the probability, which `edges`
-    delimit: those with the event, and the others. For numeric y, when `event` is None, they are
-    those of all rows. Without a curve `missing` gives the reason.
+    delimit: first the weights of rows with the event, then those of the other rows. For numeric y,
+    when `event` is None, `counts` has one line for all rows. Without a curve `missing` gives the
+    reason.
     """
 
     event: str | None
@@ -323,13 +356,13 @@ class SmoothCalibration(MeasuredPart):
         curve: CalibrationCurve | str,
         notes: tuple[str, ...],
     ) -> SmoothCalibration:
-        """Collect the parts, with a note if the rarer outcome has few rows."""
+        """Create the record with its histogram, and a note if the rarer outcome has few rows."""
         if event is not None and outcomes.n_rarer < FEW_EVENTS:
-            notes = (*notes, FEW.format(outcomes.n_rarer, FEW_EVENTS))
+            notes = (*notes, FEW_EVENTS_NOTE.format(outcomes.n_rarer, FEW_EVENTS))
         edges, counts = _bins(outcomes)
-        drawn = None if isinstance(curve, str) else curve
+        existing_curve = None if isinstance(curve, str) else curve
         missing = curve if isinstance(curve, str) else None
-        return cls(event, measures, drawn, counts, edges, missing, notes)
+        return cls(event, measures, existing_curve, counts, edges, missing, notes)
 
     @property
     def flaw(self) -> tuple[str, str] | None:
@@ -338,22 +371,22 @@ class SmoothCalibration(MeasuredPart):
         return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curve with its band (needs matplotlib)."""
+        """Draw the calibration curve with its confidence band (needs matplotlib)."""
         if self.curve is None:
             raise Refusal(f"there is no calibration curve: {self.missing}")
         return super().plot(ax)
 
 
 def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges of equal bins of the predictions, and the weights of the rows per outcome."""
+    """Return the edges of equal bins of predictions, and the weight per bin of rows by outcome."""
     if outcomes.link is not IDENTITY:
         edges = np.linspace(0, 1, N_BINS + 1)
-        sides = [outcomes.observed == 1, outcomes.observed == 0]
+        outcome_masks = [outcomes.observed == 1, outcomes.observed == 0]
     else:
         edges = np.linspace(outcomes.predictions.min(), outcomes.predictions.max(), N_BINS + 1)
-        sides = [np.ones(outcomes.n_answers, dtype=bool)]
+        outcome_masks = [np.ones(outcomes.n_answers, dtype=bool)]
     counts = [
-        np.histogram(outcomes.predictions[side], edges, weights=outcomes.weights[side])[0]
-        for side in sides
+        np.histogram(outcomes.predictions[mask], edges, weights=outcomes.weights[mask])[0]
+        for mask in outcome_masks
     ]
     return edges, np.array(counts)

@@ -1,4 +1,4 @@
-"""Discrimination of rows with and without the event, and the net benefit of predictions."""
+"""Discrimination between rows with and without the event, and net benefit of predictions."""
 
 from __future__ import annotations
 
@@ -42,32 +42,34 @@ class Discrimination(MeasuredPart):
     @classmethod
     def from_held_out(
         cls,
-        held: HeldOut,
+        held_out: HeldOut,
         outcomes: Outcomes,
         event: str,
         measures: Mapping[str, Measured],
         *,
-        one_rule: bool = False,
+        is_one_model: bool = False,
     ) -> Discrimination:
-        """Collect the parts for two outcomes; there is no curve if one of them never occurred."""
-        if outcomes.of_one_class:
+        """Create the record for two outcomes; if one never occurred, it has no ROC curve."""
+        if outcomes.has_one_class:
             return cls(event, measures)
         roc = RocCurve.from_scores(
-            held.truth == 1,
-            held.answers if held.answers.ndim == 1 else held.answers[:, 1],
-            weights=held.weights,
-            groups=held.rows if held.groups is None else held.groups,
-            rows=held.rows,
+            held_out.truth == 1,
+            held_out.answers if held_out.answers.ndim == 1 else held_out.answers[:, 1],
+            weights=held_out.weights,
+            groups=held_out.rows if held_out.groups is None else held_out.groups,
+            rows=held_out.rows,
             method="held-out answers",
         )
-        if one_rule:
-            bare = replace(roc, std_error=None, interval=None, notes=(AMONG_MEASURES,))
-            return cls(event, measures, bare)
-        return cls(event, measures, without_interval(roc, pooled=held.response == "score"))
+        if is_one_model:
+            roc_without_interval = replace(
+                roc, std_error=None, interval=None, notes=(AMONG_MEASURES,)
+            )
+            return cls(event, measures, roc_without_interval)
+        return cls(event, measures, without_interval(roc, pooled=held_out.response == "score"))
 
 
 def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
-    """Return the curve without DeLong's interval, which ignores folds; the notes say so.
+    """Return the ROC curve without DeLong's interval, which ignores folds, with notes that say so.
 
     `pooled` says that the scores are those of several models.
     """
@@ -75,24 +77,31 @@ def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
     return replace(curve, std_error=None, interval=None, notes=notes)
 
 
-SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # Thresholds that are printed if they are among the chosen ones.
-MOST_SHOWN = 10  # Up to this number of thresholds, all are shown.
-MOST_RUNS = 4  # largest number of runs of neighbouring thresholds that a sentence lists
+PRINTED_THRESHOLDS = (
+    0.05,
+    0.1,
+    0.2,
+    0.3,
+    0.5,
+)  # Of many chosen thresholds, only these are printed.
+MAX_PRINTED = 10  # Up to this number of chosen thresholds, all of them are printed.
+MOST_RUNS = 4  # largest number of ranges of neighbouring thresholds that a sentence lists
 
 
 @frozen(eq=False)
 class NetBenefit(Record):
-    r"""Net benefit `NB(t) = TP/n − FP/n · t/(1 − t)` of treating all rows with p ≥ t.
+    """Net benefit `NB(t) = TP/n − FP/n · t/(1 − t)` of treating all rows with p ≥ t.
 
     See Vickers and Elkin (2006). A false positive costs t/(1 − t) of the benefit of a true
     positive: this is implied by treating from probability t on. `treat_all` is the net benefit of
     treating everybody; that of treating nobody is 0. The net benefit is a mean over rows, so that
     `low` and `high` are Wald's pointwise limits, with the rows of a group summed first. With groups
     the quantile is that of t with one degree of freedom fewer than groups. `apparent` is computed
-    on the rows of the fit (None for a finished model), and `corrected` is that minus its optimism.
-    `gain_low` and `gain_high` are simultaneous intervals, over all thresholds, of the paired
-    difference between the model and the better one of treating everybody and nobody. If some folds
-    chose other settings than the final model, all intervals are around `of_final_model`.
+    on the training rows of the final model (None for a finished model), and `corrected` is
+    `apparent` minus its optimism. `gain_low` and `gain_high` are simultaneous intervals, over all
+    thresholds, of the paired difference between the model and the better one of treating everybody
+    and nobody. If some folds chose other settings than the final model, all intervals are around
+    `of_final_model`.
     """
 
     event: str
@@ -124,28 +133,29 @@ class NetBenefit(Record):
         notes: tuple[str, ...] = (),
         of_setting: Outcomes | None = None,
     ) -> NetBenefit:
-        """Compute net benefits on held-out rows, and those of the fit on all rows.
+        """Compute the net benefit of held-out predictions at each threshold, with its intervals.
 
-        There are no intervals unless `is_certain`. They are computed from `of_setting` if it is
-        given: predictions for the same held-out rows by models with the setting of the final model.
+        `apparent` and `corrected` are values of the model that was fitted on all rows. There are no
+        intervals unless `is_certain`. They are computed from `of_setting` if it is given:
+        predictions for the same held-out rows by models with the setting of the final model.
         """
-        z = quantile_of_t(confidence_level, outcomes.degrees)
+        quantile = quantile_of_t(confidence_level, outcomes.degrees)
         honest, _ = net_benefits(outcomes, thresholds)
-        certain = outcomes if of_setting is None else of_setting
-        middle, error = net_benefits(certain, thresholds)
-        everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
+        interval_outcomes = outcomes if of_setting is None else of_setting
+        center, std_error = net_benefits(interval_outcomes, thresholds)
+        treat_all, treat_all_error = net_benefits(outcomes, thresholds, everybody=True)
         gain_low, gain_high = None, None
         if is_certain:
-            gain_low, gain_high = gain_interval(certain, thresholds, confidence_level)
+            gain_low, gain_high = gain_interval(interval_outcomes, thresholds, confidence_level)
         return cls(
             event=event,
             thresholds=thresholds,
             honest=honest,
-            low=middle - z * error if is_certain else None,
-            high=middle + z * error if is_certain else None,
-            treat_all=everybody,
-            treat_all_low=everybody - z * spread if is_certain else None,
-            treat_all_high=everybody + z * spread if is_certain else None,
+            low=center - quantile * std_error if is_certain else None,
+            high=center + quantile * std_error if is_certain else None,
+            treat_all=treat_all,
+            treat_all_low=treat_all - quantile * treat_all_error if is_certain else None,
+            treat_all_high=treat_all + quantile * treat_all_error if is_certain else None,
             apparent=apparent,
             corrected=corrected,
             confidence_level=confidence_level,
@@ -163,8 +173,8 @@ class NetBenefit(Record):
         """
         if self.low is None or self.high is None:
             return None
-        middle = (self.low + self.high) / 2
-        return None if np.allclose(middle, self.honest, rtol=0, atol=1e-9) else middle
+        center = (self.low + self.high) / 2
+        return None if np.allclose(center, self.honest, rtol=0, atol=1e-9) else center
 
     def __str__(self) -> str:
         columns = {
@@ -176,73 +186,91 @@ class NetBenefit(Record):
             del columns["apparent"], columns["corrected"]
         if self.of_final_model is None:
             del columns["final model"]
-        few = len(self.thresholds) <= MOST_SHOWN
-        near = np.abs(np.subtract.outer(self.thresholds, SHOWN)).min(axis=1) < 1e-9
+        shows_all = len(self.thresholds) <= MAX_PRINTED
+        is_printed = (
+            np.abs(np.subtract.outer(self.thresholds, PRINTED_THRESHOLDS)).min(axis=1) < 1e-9
+        )
         rows = [
             [
-                f"{self.thresholds[at]:g}",
+                f"{self.thresholds[index]:g}",
                 *(
-                    formats.number(None if one is None else float(one[at]))
-                    for one in columns.values()
+                    formats.number(None if values is None else float(values[index]))
+                    for values in columns.values()
                 ),
             ]
-            for at in (range(len(self.thresholds)) if few else np.flatnonzero(near))
+            for index in (range(len(self.thresholds)) if shows_all else np.flatnonzero(is_printed))
         ]
         return f"{tables.text_table(['threshold', *columns], rows)}\n{self.sentence}"
 
     @property
     def sentence(self) -> str:
-        """The thresholds at which the model is shown to be better than treating all or none."""
+        """Sentence on the thresholds at which the model is better than treating all or none."""
         if len(self.thresholds) == 1:
             return self._sentence_of_one
         level = formats.percent(self.confidence_level)
         if self.gain_low is None:
-            above = self.honest > np.maximum(self.treat_all, 0)
-            if not above.any():
+            is_better = self.honest > np.maximum(self.treat_all, 0)
+            if not is_better.any():
                 return "At no threshold does the model gain more than treating everybody or nobody."
             return (
                 "On the held-out rows the model gains more than treating everybody or nobody "
-                f"{self._places(above)}. There is no interval, so this may be chance."
+                f"{self._describe_thresholds(is_better)}. There is no interval, so this may be "
+                "chance."
             )
-        shown = self.gain_low > 0
-        if not shown.any():
+        is_pos = self.gain_low > 0
+        if not is_pos.any():
             return (
                 "At no threshold is it shown that the model gains more than treating everybody or "
                 f"nobody: no {level} interval of the difference, simultaneous over thresholds, "
                 "lies above 0."
             )
         return (
-            f"The model gains more than treating everybody or nobody {self._places(shown)}: there "
+            f"The model gains more than treating everybody or nobody "
+            f"{self._describe_thresholds(is_pos)}: there "
             f"the {level} interval of the difference, simultaneous over thresholds, lies above 0."
         )
 
     @property
     def _sentence_of_one(self) -> str:
-        honest, everybody = map(formats.number, (self.honest[0], self.treat_all[0]))
+        own_gain, everybody_text = map(formats.number, (self.honest[0], self.treat_all[0]))
         gain_text = (
             f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
-            f"{honest} true positives per row, false ones weighed off; treating everybody gains "
-            f"{everybody}, nobody 0."
+            f"{own_gain} true positives per row, false ones weighed off; treating everybody gains "
+            f"{everybody_text}, nobody 0."
         )
         if self.gain_low is None or self.gain_high is None:
             return gain_text
-        final = self.of_final_model
-        gain = (self.honest if final is None else final)[0] - max(self.treat_all[0], 0.0)
+        final_value = self.of_final_model
+        gain = (self.honest if final_value is None else final_value)[0] - max(
+            self.treat_all[0], 0.0
+        )
         value, low, high = map(formats.number, (gain, self.gain_low[0], self.gain_high[0]))
         level = formats.percent(self.confidence_level)
-        whose = "The gain" if final is None else "The gain of the final model"
-        return f"{gain_text} {whose} over the better of these is {value} ({level} {low} to {high})."
+        subject = "The gain" if final_value is None else "The gain of the final model"
+        return (
+            f"{gain_text} {subject} over the better of these is {value} ({level} {low} to {high})."
+        )
 
-    def _places(self, chosen: np.ndarray) -> str:
-        """Return the number of chosen thresholds, and the runs that they form."""
-        t, n_chosen = self.thresholds, int(chosen.sum())
-        how = f"at {n_chosen} of {len(t)} thresholds" if n_chosen < len(t) else "at every threshold"
-        ends = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
-        first, last = t[ends[::2]], t[ends[1::2] - 1]
-        runs = [f"{a:g} to {b:g}" if a < b else f"{a:g}" for a, b in zip(first, last, strict=True)]
+    def _describe_thresholds(self, chosen: np.ndarray) -> str:
+        """Describe the chosen thresholds by their number and by the ranges that they form."""
+        thresholds, n_chosen = self.thresholds, int(chosen.sum())
+        count_text = (
+            f"at {n_chosen} of {len(thresholds)} thresholds"
+            if n_chosen < len(thresholds)
+            else "at every threshold"
+        )
+        run_ends = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
+        first_thresholds, last_thresholds = (
+            thresholds[run_ends[::2]],
+            thresholds[run_ends[1::2] - 1],
+        )
+        runs = [
+            f"{start:g} to {end:g}" if start < end else f"{start:g}"
+            for start, end in zip(first_thresholds, last_thresholds, strict=True)
+        ]
         if len(runs) > MOST_RUNS:
-            runs = [f"{t[chosen].min():g} to {t[chosen].max():g}, with gaps"]
-        return f"{how} ({formats.listed(runs)})"
+            runs = [f"{thresholds[chosen].min():g} to {thresholds[chosen].max():g}, with gaps"]
+        return f"{count_text} ({formats.join_words(runs)})"
 
 
 def net_benefits(
@@ -255,11 +283,19 @@ def net_benefits(
     [0.4375, 0.0]
     """
     observed, n = outcomes.observed, outcomes.n
-    value, error = np.empty(len(thresholds)), np.empty(len(thresholds))
-    for place, t in enumerate(thresholds):
-        gain = observed - (1 - observed) * t / (1 - t)
-        gains = gain if everybody else np.where(outcomes.predictions >= t, gain, 0.0)
-        value[place] = outcomes.mean(gains)
-        shares = sums_by_member(outcomes.weights * (gains - value[place]) / n, outcomes.members)
-        error[place] = np.sqrt(shares @ shares * len(shares) / max(len(shares) - 1, 1))
-    return value, error
+    values, errors = np.empty(len(thresholds)), np.empty(len(thresholds))
+    for index, threshold in enumerate(thresholds):
+        gain_if_treated = observed - (1 - observed) * threshold / (1 - threshold)
+        gains = (
+            gain_if_treated
+            if everybody
+            else np.where(outcomes.predictions >= threshold, gain_if_treated, 0.0)
+        )
+        values[index] = outcomes.mean(gains)
+        member_sums = sums_by_member(
+            outcomes.weights * (gains - values[index]) / n, outcomes.members
+        )
+        errors[index] = np.sqrt(
+            member_sums @ member_sums * len(member_sums) / max(len(member_sums) - 1, 1)
+        )
+    return values, errors

@@ -1,21 +1,21 @@
-r"""Calibration line of the final model, where the folds chose other settings than it has.
+r"""Calibration line of the final model, if some folds chose other settings than it has.
 
 A tuned model is fitted in every fold with the setting that won in that fold. Losses such as
 zero-one and 1 − AUC hardly depend on how far a model shrinks its predictions towards their mean,
 so that settings of very different shrinkage win in turn. The slope of the pooled held-out
 predictions is then a mixture over these settings, whereas a user applies one model, whose setting
 is known. `benchmarks/calibration/tuned_slopes.py` counts how seldom the interval of the pooled
-slope holds that of the final model.
+slope covers the slope of the final model.
 
 The interval of the final model therefore rests on models with *its* setting: these are fitted in
 every fold, and without each two folds, and the line, its sandwich variance and the jackknife over
 folds are computed from their held-out predictions. So are the intervals of net benefit. The choice
 of the setting does not enter the variance. That is right as far as the choice says nothing about
 the slope at a given setting; the table in `docs/validation-formulas.md` shows how often the
-interval holds.
+interval covers the slope of the final model.
 
 Where the two lines disagree, the held-out slope does not describe the final model, and no interval
-is stated: see `disagreement`. Models that tune inside their own fit show no setting. For them the
+is reported: see `disagreement`. Models that tune inside their own fit show no setting. For them the
 spread of the predictions is compared between folds: see `uneven_spread`.
 """
 
@@ -30,7 +30,7 @@ from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
-from truerisk.methods.parts.procedure import by_fit
+from truerisk.methods.parts.procedure import candidate_of_each_fit
 from truerisk.results.interval import Interval, quantile_of_t
 from truerisk.validation.calibration_fits import IDENTITY, Link
 from truerisk.validation.honest import HonestRun
@@ -38,8 +38,8 @@ from truerisk.validation.measures import SANDWICH, SANDWICH_PAIRS, SANDWICH_SETT
 from truerisk.validation.outcomes import HeldOut, Outcomes
 from truerisk.validation.profile import FoldJackknife
 
-MOST_RATIO = 2.0  # of two slopes, or of the spreads of predictions, that describe one model
-FAILED = (
+MOST_RATIO = 2.0  # largest ratio of slopes, or of spreads of predictions, of similar models
+FAILED_FIT = (
     "some folds chose other settings than the final model, and a fit of its setting failed in a "
     "fold, so that slope and intercept of the final model are not known."
 )
@@ -47,28 +47,31 @@ ADVICE = "Tune by a loss that rates {}, such as scoring={}, which bounds the shr
 
 
 def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
-    """Fit the final model's setting in every fold, and return the run with these held-out answers.
+    """Fit the final model's setting in every fold, and return the run with the new predictions.
 
-    Return None if every fold chose that setting, so that its answers are there already. Raise
-    Refusal if one of the fits fails.
+    Return None if every fold chose that setting, so that the run has these predictions already.
+    Raise Refusal if one of the fits fails.
     """
     if run.finished or (run.winners == run.best).all():
         return None
     plan, settings = run.answered.answers[0].plan, np.full_like(run.winners, run.best)
-    answers = run.problem.asking_winners().answers(plan, request, by_fit(plan, settings))
+    answers = run.problem.asking_winners().answers(
+        plan, request, candidate_of_each_fit(plan, settings)
+    )
     if not answers.answered.all():
-        raise Refusal(FAILED)
+        raise Refusal(FAILED_FIT)
     answered = replace(run.answered, answers=(answers,), candidate=0)
     return replace(run, answered=answered, winners=settings, pair_answers=None)
 
 
 @frozen(eq=False)
 class ModelLine:
-    """Numbers of held-out rows by models of one setting, and the intervals that follow from them.
+    """Calibration measures of models with one setting on held-out rows, and their intervals.
 
-    `outcomes` are the answers of these models. `errors` are the sandwich standard errors of slope
-    and intercepts. `needs_jackknife` says that the interval adds the variance between folds;
-    `lacking` says why a fold is needed for that.
+    `outcomes` are the predictions of these models, `words` the names of the measures and `values`
+    their values. `errors` are the sandwich standard errors of slope and intercepts.
+    `needs_jackknife` says that the interval adds the variance between folds; `lacking` says why
+    that variance is unknown.
     """
 
     outcomes: Outcomes
@@ -80,68 +83,81 @@ class ModelLine:
     lacking: str = "."
 
     def interval(self, label: str, level: float, *, of_setting: bool = True) -> Interval | None:
-        """Return the interval of the final model's number, None where it is unknown."""
+        """Return the interval of a measure of the final model, or None if it is unknown."""
         if label not in self.errors or (self.needs_jackknife and self.jackknife is None):
             return None
-        place = self.words.index(label)
-        middle, spread = self.values[place], self.errors[label] ** 2
+        index = self.words.index(label)
+        center, variance = self.values[index], self.errors[label] ** 2
         name = SANDWICH_SETTING if of_setting else SANDWICH
         if self.jackknife is not None:
-            middle = self.jackknife.carried[place]
-            spread = spread + self.jackknife.variance[place]
+            center = self.jackknife.extrapolated[index]
+            variance = variance + self.jackknife.variance[index]
             name = SANDWICH_PAIRS
-        if not np.isfinite(middle + spread):
+        if not np.isfinite(center + variance):
             return None
-        half = quantile_of_t(level, self.outcomes.degrees) * float(spread) ** 0.5
-        return Interval(float(middle) - half, float(middle) + half, name, level)
+        half_width = quantile_of_t(level, self.outcomes.degrees) * float(variance) ** 0.5
+        return Interval(float(center) - half_width, float(center) + half_width, name, level)
 
 
 def disagreement(
     pooled: float, of_setting: float, interval: Interval, apparent: float | None, link: Link
 ) -> str | None:
-    """Return why the held-out slope does not describe the final model, or None where it may.
+    """Return why the held-out slope does not describe the final model, or None if it may.
 
-    `pooled` is the slope of the held-out predictions of the procedure, `of_setting` that of models
-    with the final model's setting, which `interval` is around. They disagree if they differ by more
-    than a factor of 2, or in sign, or if `pooled` lies outside the interval.
+    `pooled` is the slope of the held-out predictions of the tuning procedure, `of_setting` the
+    slope of predictions by models with the final model's setting, which `interval` is around. They
+    disagree if they differ by more than a factor of 2, or in sign, or if `pooled` lies outside the
+    interval.
     """
-    small, large = sorted((pooled, of_setting))
-    if small > 0 and large <= MOST_RATIO * small and pooled in interval:
+    smaller_slope, larger_slope = sorted((pooled, of_setting))
+    if smaller_slope > 0 and larger_slope <= MOST_RATIO * smaller_slope and pooled in interval:
         return None
-    own = "" if apparent is None else f", and {number(apparent, 2)} on its own training rows"
+    own_text = "" if apparent is None else f", and {number(apparent, 2)} on its own training rows"
     return (
         f"the folds chose settings that shrink predictions by different amounts: the slope is "
         f"{number(pooled, 2)} over their held-out predictions, {number(of_setting, 2)} over those "
-        f"of models with the final model's setting{own}. No interval is stated for slope and "
+        f"of models with the final model's setting{own_text}. No interval is stated for slope and "
         f"intercept. {_advice(link)}"
     )
 
 
-def uneven_spread(outcomes: Outcomes, held: HeldOut, own: Outcomes | None) -> str | None:
+def uneven_spread(
+    outcomes: Outcomes, held_out: HeldOut, own_outcomes: Outcomes | None
+) -> str | None:
     """Return why a slope does not describe a final model that tunes inside its fit, or None.
 
     The standard deviation of the predictions (of the log-odds of probabilities) is inversely
     proportional to the slope. It is compared between the models of the folds, each on its held-out
-    rows, and the final model on its `own` rows. `MOST_RATIO` allows for the noise of few rows.
+    rows, and the final model on its `own_outcomes`. `MOST_RATIO` allows for the noise of few rows.
     """
-    weighs = np.ones(len(held.fit), bool) if held.weights is None else held.weights > 0
-    fit = held.fit[weighs]
-    each = [outcomes.linear[fit == one] for one in np.unique(fit)]
-    each += [] if own is None else [own.linear]
-    spreads = np.array([part.std() for part in each if np.isfinite(part).all()])
+    has_weight = (
+        np.ones(len(held_out.fit), bool) if held_out.weights is None else held_out.weights > 0
+    )
+    fit_of_row = held_out.fit[has_weight]
+    predictions_by_model = [
+        outcomes.linear[fit_of_row == fit_number] for fit_number in np.unique(fit_of_row)
+    ]
+    predictions_by_model += [] if own_outcomes is None else [own_outcomes.linear]
+    spreads = np.array(
+        [
+            predictions.std()
+            for predictions in predictions_by_model
+            if np.isfinite(predictions).all()
+        ]
+    )
     if len(spreads) < 2 or spreads.max() <= MOST_RATIO * spreads.min():
         return None
-    what = "predictions" if outcomes.link is IDENTITY else "log-odds"
+    scale_name = "predictions" if outcomes.link is IDENTITY else "log-odds"
     return (
         f"the models of the folds and the final model shrink predictions by different amounts: the "
-        f"standard deviation of their {what} is from {number(float(spreads.min()), 2)} to "
+        f"standard deviation of their {scale_name} is from {number(float(spreads.min()), 2)} to "
         f"{number(float(spreads.max()), 2)}. No interval is stated for slope and intercept. "
         f"{_advice(outcomes.link)}"
     )
 
 
 def _advice(link: Link) -> str:
-    """Name losses that bound the shrinkage of numbers, or of probabilities."""
+    """Return the advice to tune by a loss that bounds the shrinkage of the predictions."""
     if link is IDENTITY:
         return ADVICE.format("values", "'squared'")
     return ADVICE.format("probabilities", "'log' or 'brier'")

@@ -1,4 +1,4 @@
-r"""Simultaneous intervals of what a model gains over treating everybody and treating nobody.
+r"""Simultaneous intervals of the net benefit that a model gains over treating all or nobody.
 
 Deciding by the model differs from treating everybody only in the rows with p < t. With the share
 :math:`q` of events among these rows, which are the share :math:`s` of all rows,
@@ -6,7 +6,7 @@ Deciding by the model differs from treating everybody only in the rows with p < 
 .. math::
     \text{NB}_\text{model} - \text{NB}_\text{everybody} = \frac{s (t - q)}{1 - t},
 
-and with those of the rows with p ≥ t, :math:`\text{NB}_\text{model} - 0 = s (q - t)/(1 - t)`.
+and with q and s of the rows with p ≥ t, :math:`\text{NB}_\text{model} - 0 = s (q - t)/(1 - t)`.
 Each paired difference is positive exactly if the share q lies on the right side of t. So its
 interval follows from those of Clopper and Pearson (1934) for q and for s: its ends are the extreme
 values of the product, which errs on the wide side, and it lies above 0 exactly if the interval of q
@@ -35,50 +35,56 @@ from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.many_levels import level_of_each, simultaneous_quantile
 from truerisk.validation.outcomes import Outcomes
 
-DRAWS = 1 << 13  # of the largest difference; the level of the quantile is then exact to .0024
+DRAWS = 1 << 13  # simulated maxima; the level of their quantile is then exact to .0024
 
 
 def gain_interval(
     outcomes: Outcomes, thresholds: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of simultaneous intervals of the gain over the better simple policy.
+    """Return limits of simultaneous intervals of the net benefit gained over the better policy.
 
     The gain at t is the net benefit of the model less the larger one of treating everybody and of
-    treating nobody. Where the model treats everybody, or nobody, it is not above 0, and neither is
-    the lower end.
+    treating nobody. Where the model treats everybody, or nobody, the gain is not above 0, and
+    neither is the lower limit.
 
     >>> rows = Outcomes.from_predictions(np.repeat([1, 0], 20), np.repeat([0.9, 0.1], 20))
     >>> low, high = gain_interval(rows, np.array([0.05, 0.5]), 0.95)
     >>> low.round(2).tolist(), high.round(2).tolist()
     ([-0.1, 0.19], [0.01, 0.68])
     """
-    m = len(thresholds)
+    n_thresholds = len(thresholds)
     sides = [
-        _Side.from_outcomes(outcomes, t, is_below=side)
-        for side in (True, False)
-        for t in thresholds
+        _Side.from_outcomes(outcomes, threshold, is_below=is_below)
+        for is_below in (True, False)
+        for threshold in thresholds
     ]
-    decided = [s for i, s in enumerate(sides) if s.total > 0 < sides[(i + m) % (2 * m)].total]
-    reach = normal_quantile(level)
-    if decided:
-        covariance = _covariance(decided, float(outcomes.weights @ outcomes.weights))
-        reach = simultaneous_quantile(covariance, level, DRAWS)
+    nonempty_sides = [
+        side
+        for i, side in enumerate(sides)
+        if side.total > 0 < sides[(i + n_thresholds) % (2 * n_thresholds)].total
+    ]
+    quantile = normal_quantile(level)
+    if nonempty_sides:
+        covariance = _covariance(nonempty_sides, float(outcomes.weights @ outcomes.weights))
+        quantile = simultaneous_quantile(covariance, level, DRAWS)
     n_members = int(outcomes.members.max()) + 1
     is_grouped = n_members < outcomes.n_rows
-    each = level_of_each(reach, max(n_members, 2) if is_grouped else None)
-    whole = _Side.from_outcomes(outcomes, -np.inf, is_below=False)
+    single_level = level_of_each(quantile, max(n_members, 2) if is_grouped else None)
+    all_rows = _Side.from_outcomes(outcomes, -np.inf, is_below=False)
     correlation = _intraclass_correlation(outcomes)
-    ends = np.array([side.gain_ends(whole, correlation, each) for side in sides])
-    low, high = np.minimum(ends[:m], ends[m:]).T
+    ends = np.array([is_below.gain_ends(all_rows, correlation, single_level) for is_below in sides])
+    low, high = np.minimum(ends[:n_thresholds], ends[n_thresholds:]).T
     return low, high
 
 
 @frozen
 class _Side:
-    """Rows with p < t, which everybody's treatment adds, or with p ≥ t, which nobody's drops.
+    """Sums of weights of the rows on one side of a threshold t: p < t (`is_below`), or p ≥ t.
 
-    `total` and `events` are sums of weights, `squares` the sum over answers of squared weights.
-    `row_squares` and `member_squares` square the sums of each row, and of each group.
+    Treating everybody adds the rows with p < t to those that the model treats, and treating nobody
+    drops the rows with p ≥ t. `total` and `events` are sums of weights, `squares` the sum over
+    predictions of squared weights. `row_squares` and `member_squares` square the sums of each row,
+    and of each group.
     """
 
     threshold: float
@@ -91,72 +97,81 @@ class _Side:
 
     @classmethod
     def from_outcomes(cls, outcomes: Outcomes, threshold: float, *, is_below: bool) -> _Side:
-        """Add up the weights of one side of a threshold."""
-        rows = (outcomes.predictions < threshold) == is_below
-        weights = outcomes.weights[rows]
+        """Add up the weights of the rows on one side of a threshold."""
+        is_on_side = (outcomes.predictions < threshold) == is_below
+        weights = outcomes.weights[is_on_side]
         by_row, by_member = (
-            np.bincount(of[rows], weights) for of in (outcomes.rows, outcomes.members)
+            np.bincount(numbers[is_on_side], weights)
+            for numbers in (outcomes.rows, outcomes.members)
         )
         return cls(
             threshold=float(threshold),
             is_below=is_below,
             total=float(weights.sum()),
-            events=float(weights @ outcomes.observed[rows]),
+            events=float(weights @ outcomes.observed[is_on_side]),
             squares=float(weights @ weights),
             row_squares=float(by_row @ by_row),
             member_squares=float(by_member @ by_member),
         )
 
     def effective_rows(self, correlation: float) -> float:
-        """Return how many independent rows of equal weight these are worth."""
-        between = max(self.member_squares - self.row_squares, 0.0)
-        return self.total**2 / (self.row_squares + correlation * between)
+        """Return how many independent rows of equal weight would be equally informative."""
+        pair_squares = max(self.member_squares - self.row_squares, 0.0)
+        return self.total**2 / (self.row_squares + correlation * pair_squares)
 
-    def gain_ends(self, whole: _Side, correlation: float, level: float) -> tuple[float, float]:
-        """Return the ends of the paired difference's interval."""
-        t, low, high = self.threshold, 0.0, 1.0
+    def gain_ends(self, all_rows: _Side, correlation: float, level: float) -> tuple[float, float]:
+        """Return the limits of the interval of the net benefit gained over one simple policy."""
+        threshold, low, high = self.threshold, 0.0, 1.0
         if self.total > 0:
             n_rows = self.effective_rows(correlation)
             low, high = _share_ends(self.events / self.total, n_rows, level)
-        least, most = (t - high, t - low) if self.is_below else (low - t, high - t)
-        share = self.total / whole.total
-        few, many = _share_ends(share, whole.effective_rows(correlation), level)
+        least_gain, largest_gain = (
+            (threshold - high, threshold - low)
+            if self.is_below
+            else (low - threshold, high - threshold)
+        )
+        share = self.total / all_rows.total
+        low_share, high_share = _share_ends(share, all_rows.effective_rows(correlation), level)
         return (
-            least * (few if least > 0 else many) / (1 - t),
-            most * (many if most > 0 else few) / (1 - t),
+            least_gain * (low_share if least_gain > 0 else high_share) / (1 - threshold),
+            largest_gain * (high_share if largest_gain > 0 else low_share) / (1 - threshold),
         )
 
 
 def _covariance(sides: Sequence[_Side], total: float) -> np.ndarray:
-    """Return the covariance of the differences, up to a factor, where all events vary alike.
+    """Return the covariance of the gains on these sides of thresholds, up to a constant factor.
 
-    Of two lower, or two upper, sets of rows one holds the other. Where a lower and an upper set
-    overlap, an event speaks against one difference and for the other. `total` is the sum of all
-    squared weights.
+    All events are taken to vary alike. Of two lower, or two upper, sets of rows one contains the
+    other. If a lower and an upper set overlap, an event lowers one gain and raises the other.
+    `total` is the sum of all squared weights.
     """
     squares = np.array([side.squares for side in sides])
     is_below = np.array([side.is_below for side in sides])
-    nested = np.minimum.outer(squares, squares)
-    overlap = np.maximum(np.add.outer(squares, squares) - total, 0)
-    return np.where(np.equal.outer(is_below, is_below), nested, -overlap)
+    nested_squares = np.minimum.outer(squares, squares)
+    overlap_squares = np.maximum(np.add.outer(squares, squares) - total, 0)
+    return np.where(np.equal.outer(is_below, is_below), nested_squares, -overlap_squares)
 
 
 def _intraclass_correlation(outcomes: Outcomes) -> float:
     """Return the correlation of events within a group, from 0 to 1; 0 without groups."""
     rate = outcomes.mean(outcomes.observed)
-    residuals = np.stack([outcomes.weights * (outcomes.observed - rate), outcomes.weights], axis=1)
-    pairs = (sums_by_member(residuals, outcomes.members) ** 2).sum(axis=0)
-    pairs -= (sums_by_member(residuals, outcomes.rows) ** 2).sum(axis=0)
-    variance = pairs[1] * rate * (1 - rate)
-    return float(np.clip(pairs[0] / variance, 0, 1)) if variance > 1e-9 * outcomes.n else 0.0
+    weighted_terms = np.stack(
+        [outcomes.weights * (outcomes.observed - rate), outcomes.weights], axis=1
+    )
+    pair_sums = (sums_by_member(weighted_terms, outcomes.members) ** 2).sum(axis=0)
+    pair_sums -= (sums_by_member(weighted_terms, outcomes.rows) ** 2).sum(axis=0)
+    variance = pair_sums[1] * rate * (1 - rate)
+    return float(np.clip(pair_sums[0] / variance, 0, 1)) if variance > 1e-9 * outcomes.n else 0.0
 
 
 def _share_ends(share: float, n_rows: float, level: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's interval of a share, for this number of rows."""
+    """Return the limits of Clopper and Pearson's interval of a share among `n_rows` rows."""
     from scipy.special import betaincinv
 
     events = min(max(share, 0.0), 1.0) * n_rows
-    others, tail = n_rows - events, (1 - level) / 2
-    low = float(betaincinv(events, others + 1, tail)) if events > 0 else 0.0
-    high = float(betaincinv(events + 1, others, 1 - tail)) if others > 0 else 1.0
+    non_events, tail_probability = n_rows - events, (1 - level) / 2
+    low = float(betaincinv(events, non_events + 1, tail_probability)) if events > 0 else 0.0
+    high = (
+        float(betaincinv(events + 1, non_events, 1 - tail_probability)) if non_events > 0 else 1.0
+    )
     return low, high

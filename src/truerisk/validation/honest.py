@@ -1,4 +1,4 @@
-"""One honest run: its predictions for held-out rows, and their scores and losses."""
+"""Tested tuning procedure (`HonestRun`): its held-out predictions, their scores and losses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from truerisk.losses.row_losses import registry
 from truerisk.methods.external import External
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import row_losses
-from truerisk.methods.parts.procedure import Procedure, by_fit
+from truerisk.methods.parts.procedure import Procedure, candidate_of_each_fit
 from truerisk.plan.answers import Answers, Response, row_message
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AnsweredRows, LeftTwoOut
@@ -32,12 +32,13 @@ from truerisk.validation.outcomes import Event
 
 @frozen(eq=False)
 class HonestRun:
-    """A procedure that was tested on rows that were used neither for tuning nor for fitting.
+    """Tuning procedure that was tested on rows used neither for tuning nor for fitting.
 
     `problem` holds the request and the data, and the methods that tuned and tested. `answered` are
-    the predictions of the winners. `pair_answers` are those for the same rows by models that lack a
-    further fold (None if they were not kept). `winners` is the candidate tested in each question of
-    the plan, and `best` the setting that is fitted on all rows; `model` is that fit, if it exists.
+    the predictions of the winners, the candidates that each fold chose. `pair_answers` are
+    predictions for the same rows by models that lack a further fold (None if they were not kept).
+    `winners` is the candidate tested in each question of the plan, and `best` the setting that is
+    fitted on all rows; `model` is that fit, if it exists.
     """
 
     problem: Problem
@@ -50,36 +51,38 @@ class HonestRun:
 
     @classmethod
     def from_problem(cls, untested: Problem) -> HonestRun:
-        """Test the procedure; also request the most informative predictions of its models."""
-        richest = untested.richest
-        problem = untested if richest is None else with_extra_answers(untested, richest)
-        honest = compute(replace(problem, calibrated=True), problem.testing)
-        risk = procedure_of(honest)
-        assert risk is not None  # The method tests a procedure, so that there is a risk.
-        if risk.value is None or honest.winners is None:
+        """Test the tuning procedure, and request the most informative predictions of its models."""
+        richest_request = untested.most_informative_request
+        problem = (
+            untested if richest_request is None else with_extra_answers(untested, richest_request)
+        )
+        computed = compute(replace(problem, calibrated=True), problem.testing)
+        risk = procedure_of(computed)
+        assert risk is not None  # The method tests a procedure, so there is a risk.
+        if risk.value is None or computed.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
-        answered = risk.answered
-        if answered is None:
-            raise Refusal(f"'{honest.method.name}' keeps no answers about single rows.")
+        answered_rows = risk.answered
+        if answered_rows is None:
+            raise Refusal(f"'{computed.method.name}' keeps no answers about single rows.")
         if len(problem.family) == 1:
-            best = 0
+            best_candidate = 0
         elif isinstance(untested.testing, Pairs):
-            best = curve_of(honest).best
+            best_candidate = curve_of(computed).best
         else:
-            best = curve_of(compute(tuning_problem(problem), problem.select_by)).best
+            best_candidate = curve_of(compute(tuning_problem(problem), problem.select_by)).best
         return cls(
             problem=untested,
             risk=risk,
-            answered=answered,
-            winners=honest.winners.candidate,
-            best=best,
-            pair_answers=honest.left_two_out,
+            answered=answered_rows,
+            winners=computed.winners.candidate,
+            best=best_candidate,
+            pair_answers=computed.left_two_out,
         )
 
     @property
     def testing(self) -> Procedure:
-        """The method that tested the procedure."""
-        # A search without such a method was refused.
+        """Method that tested the tuning procedure."""
+        # A search without a method that tests its tuning was refused earlier.
         assert isinstance(self.problem.testing, Procedure)
         return self.problem.testing
 
@@ -90,43 +93,53 @@ class HonestRun:
 
     @property
     def answers(self) -> dict[Response, Answers]:
-        """The predictions of the winners, by their kind."""
-        return {a.response: a for a in self.answered.answers}
+        """Predictions of the winners, by kind of prediction (such as probabilities)."""
+        return {answers.response: answers for answers in self.answered.answers}
 
     @property
     def pairs_by_response(self) -> dict[Response, Answers]:
-        """The predictions by models that lack a further fold, by their kind."""
+        """Predictions by models that lack a further fold, by kind of prediction."""
         if self.pair_answers is None:
             return {}
-        return {a.response: a for a in (*self.pair_answers.also, self.pair_answers)}
+        return {
+            answers.response: answers for answers in (*self.pair_answers.also, self.pair_answers)
+        }
 
     def with_richest(self) -> HonestRun:
-        """Return the run with probabilities if possible; refit the winners if they are missing."""
-        richest, data = self.problem.richest, self.problem.data
-        retained = None if richest is None else self.answers.get(richest.response)
-        if richest is None:
+        """Return the run with probabilities if possible; refit the winners if it has none."""
+        richest_request, data = self.problem.most_informative_request, self.problem.data
+        kept_answers = (
+            None if richest_request is None else self.answers.get(richest_request.response)
+        )
+        if richest_request is None:
             return self
-        if retained is not None and retained.values.shape[2:] == row_message(
-            retained.response, data
+        if kept_answers is not None and kept_answers.values.shape[2:] == row_message(
+            kept_answers.response, data
         ):
-            return self  # Otherwise the predictions are for other horizons.
+            return self  # Predictions of another shape are for other horizons.
         plan = self.answered.answers[0].plan
         asking = self.problem.asking_winners()
-        return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))
+        return self.with_answers(
+            asking.answers(plan, richest_request, candidate_of_each_fit(plan, self.winners))
+        )
 
     def with_answers(self, answers: Answers) -> HonestRun:
         """Return the run with further predictions of the same models for the same questions."""
-        others = tuple(a for a in self.answered.answers if a.response != answers.response)
+        other_answers = tuple(
+            kept_answers
+            for kept_answers in self.answered.answers
+            if kept_answers.response != answers.response
+        )
         horizons = self.problem.data.horizons
-        answered = replace(self.answered, answers=(answers, *others), horizons=horizons)
-        return replace(self, answered=answered)
+        answered_rows = replace(self.answered, answers=(answers, *other_answers), horizons=horizons)
+        return replace(self, answered=answered_rows)
 
     def with_pair_answers(self, answers: Answers) -> HonestRun:
-        """Return the run with predictions by models that lack a further fold."""
+        """Return the run with additional predictions by models that lack a further fold."""
         if self.pair_answers is None or answers.response in self.pairs_by_response:
             return replace(self, pair_answers=self.pair_answers or answers)
-        also = (*self.pair_answers.also, answers)
-        return replace(self, pair_answers=replace(self.pair_answers, also=also))
+        extra_answers = (*self.pair_answers.also, answers)
+        return replace(self, pair_answers=replace(self.pair_answers, also=extra_answers))
 
 
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
@@ -139,8 +152,8 @@ def with_extra_answers(problem: Problem, request: Request) -> Problem:
     """
     if request.response in {loss.response for loss in problem.losses}:
         return problem
-    in_time = [registry.load("brier-at")(horizon) for horizon in problem.data.horizons[:1]]
-    loss = as_loss((*in_time, LOSSES[request.response])[0], problem.data)
+    horizon_losses = [registry.load("brier-at")(horizon) for horizon in problem.data.horizons[:1]]
+    loss = as_loss((*horizon_losses, LOSSES[request.response])[0], problem.data)
     return replace(problem, scores={**problem.scores, loss.name: Score(loss)})
 
 
@@ -151,46 +164,56 @@ NO_PAIRS = (
 
 
 def pair_answers(run: HonestRun, response: Response) -> Answers:
-    """Return the stored predictions without a further fold, or fit the winners again."""
+    """Return the predictions by models that lack a further fold; refit if none are stored."""
     if response in run.pairs_by_response:
         return run.pairs_by_response[response]
     testing = run.testing
     if not isinstance(testing, Pairs):
         raise Refusal(NO_PAIRS)
     plan = testing.plan(run.problem.data, Streams(run.problem.seed))
-    inner = plan.part_named("inner")
-    # A fit without folds i and j predicts for the winners of both, who may differ. The first one of
-    # each pair of folds is served in one pass, the other one in the next.
-    passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
+    inner_plan = plan.part_named("inner")
+    # A fit without folds i and j predicts both folds, which may have chosen different winners.
+    # One pass therefore predicts the first fold of each pair, and the next pass the second one.
+    passes = [
+        np.flatnonzero(inner_plan.unit < inner_plan.fold),
+        np.flatnonzero(inner_plan.unit > inner_plan.fold),
+    ]
     return _joined(
-        inner,
-        [(questions, _answered(run, inner.select(questions), response)) for questions in passes],
+        inner_plan,
+        [
+            (questions, _answered(run, inner_plan.select(questions), response))
+            for questions in passes
+        ],
     )
 
 
 def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
     asking = run.problem.asking(passes=1)
-    answers = asking.answers(plan, Request(response), by_fit(plan, run.winners[plan.fold]))
+    answers = asking.answers(
+        plan, Request(response), candidate_of_each_fit(plan, run.winners[plan.fold])
+    )
     if not answers.answered.all():
         raise Refusal("a fit without a further fold failed, so some rows have no such answer.")
     return answers
 
 
 def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
-    """Join the predictions for parts of a plan to those for all its questions."""
-    first = parts[0][1]
-    shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
-    values = np.empty(shape, dtype=first.values.dtype)
-    for questions, part in parts:
-        for place, q in enumerate(questions.tolist()):
-            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = part.for_question(place)
-    answered = np.ones((1, plan.n_questions), dtype=bool)
-    return replace(first, plan=plan, values=values, answered=answered)
+    """Join predictions for subsets of a plan's test sets to predictions for all test sets."""
+    first_answers = parts[0][1]
+    shape = (1, int(plan.test_offsets[-1]), *first_answers.values.shape[2:])
+    values = np.empty(shape, dtype=first_answers.values.dtype)
+    for questions, answers in parts:
+        for index, question in enumerate(questions.tolist()):
+            values[:, plan.test_offsets[question] : plan.test_offsets[question + 1]] = (
+                answers.for_question(index)
+            )
+    is_answered = np.ones((1, plan.n_questions), dtype=bool)
+    return replace(first_answers, plan=plan, values=values, answered=is_answered)
 
 
-# Average precision is not among them: in fields with long-range correlation its intervals cover too
-# rarely, since it depends on the share of the event, which differs from field to field.
-CALIBRATED = ("auc",)  # scores of whole test sets that have intervals for dependent rows
+# Average precision has no calibrated interval, because its intervals cover too rarely in spatial
+# fields with long-range correlation: the share of the event differs from field to field.
+CALIBRATED_SCORES = ("auc",)  # scores of whole test sets that have intervals for dependent rows
 UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
@@ -204,13 +227,15 @@ def score_of(run: HonestRun, requested: str | Loss, event: Event | None) -> Meas
     score, data = _score(run, requested, event), run.problem.data if event is None else event.data
     if not data.dependent or score.reason is not None:
         return score
-    if score.interval is not None and (as_loss(requested, data).per_row or requested in CALIBRATED):
+    if score.interval is not None and (
+        as_loss(requested, data).per_row or requested in CALIBRATED_SCORES
+    ):
         return score
     return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
 
 def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
-    """Compute the score, with the interval that its method gives.
+    """Compute the score of held-out predictions, with the interval that the testing method gives.
 
     At a horizon it is the score of a survival outcome that a search knows as "auc-at-5", so that
     both have the same interval.
@@ -218,17 +243,17 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
     name = score.name if isinstance(score, Loss) else score
-    in_time = None if event is None else event.score_in_time(name)
-    if in_time is not None:
+    horizon_score = None if event is None else event.score_in_time(name)
+    if horizon_score is not None:
         data = problem.data
-    loss = as_loss(score if in_time is None else in_time, data)
+    loss = as_loss(score if horizon_score is None else horizon_score, data)
     for estimate in (run.risk, *run.risk.scores.values()):
-        if _is_of(estimate, loss, event, problem):
+        if _is_same_score(estimate, loss, event, problem):
             return Measured(name, estimate.value, estimate.std_error, estimate.interval)
     by_winners, by_left_two_out = list(run.answered.answers), list(run.pairs_by_response.values())
-    if event is not None and in_time is None:
-        by_winners = [event.answers(a) for a in by_winners]
-        by_left_two_out = [event.answers(a) for a in by_left_two_out]
+    if event is not None and horizon_score is None:
+        by_winners = [event.answers(answers_of_event) for answers_of_event in by_winners]
+        by_left_two_out = [event.answers(answers_of_event) for answers_of_event in by_left_two_out]
     answers = _with_response(by_winners, loss.response)
     left_two_out = _with_response(by_left_two_out, loss.response)
     if answers is None:
@@ -247,20 +272,24 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
-    """Return True if the search computed every rank score that a validation reports."""
+    """Return True if the search computed AUC and average precision for this event."""
     data = run.problem.data if event is None else event.data
     estimates = (run.risk, *run.risk.scores.values())
     return all(
-        any(_is_of(one, as_loss(name, data), event, run.problem) for one in estimates)
+        any(
+            _is_same_score(estimate, as_loss(name, data), event, run.problem)
+            for estimate in estimates
+        )
         for name in ("auc", "average-precision")
     )
 
 
 def with_pairs(run: HonestRun, response: Response) -> HonestRun:
-    """Return the run with predictions by models that lack a further fold, if pairs tested it.
+    """Return the run with predictions by models that lack a further fold, if these exist.
 
-    They show how much the scores vary with the training rows, so that a score has the same interval
-    whether or not the search was asked to compute it.
+    They exist if the method `pairs` tested the run. They show how much the scores vary with the
+    training rows, so that a score has the same interval whether or not the search was asked to
+    compute it.
     """
     try:
         return run.with_pair_answers(pair_answers(run, response))
@@ -268,63 +297,77 @@ def with_pairs(run: HonestRun, response: Response) -> HonestRun:
         return run
 
 
-def _is_of(estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem) -> bool:
-    """Return True if a search's estimate is this score of this event, whatever its name."""
-    requested = next((one for one in problem.losses if one.name == estimate.scoring), None)
+def _is_same_score(
+    estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem
+) -> bool:
+    """Return True if an estimate of the search is this score of this event, whatever its name."""
+    requested_loss = next(
+        (problem_loss for problem_loss in problem.losses if problem_loss.name == estimate.scoring),
+        None,
+    )
     if (
-        requested is None
-        or type(requested) is not type(loss)
-        or requested.horizons != loss.horizons
+        requested_loss is None
+        or type(requested_loss) is not type(loss)
+        or requested_loss.horizons != loss.horizons
     ):
         return False
-    alike = requested.usual_average == loss.usual_average
-    alike = alike and getattr(requested, "over_classes", None) == getattr(
+    is_same_score = requested_loss.usual_average == loss.usual_average
+    is_same_score = is_same_score and getattr(requested_loss, "over_classes", None) == getattr(
         loss, "over_classes", None
     )
-    return alike and (event is None or bool(loss.horizons) or event.is_of(estimate.positive))
+    return is_same_score and (
+        event is None or bool(loss.horizons) or event.is_of(estimate.positive)
+    )
 
 
 def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:
-    """Return predictions of this kind; a probability of the second class is also a score."""
-    by_response = {a.response: a for a in answers}
+    """Return the predictions of a kind; the second class's probability also serves as score."""
+    by_response = {item.response: item for item in answers}
     if response in by_response:
         return by_response[response]
     if response == "score" and "probability" in by_response:
-        two = by_response["probability"]
-        return replace(two, response="score", values=np.ascontiguousarray(two.values[..., 1]))
+        probabilities = by_response["probability"]
+        return replace(
+            probabilities,
+            response="score",
+            values=np.ascontiguousarray(probabilities.values[..., 1]),
+        )
     return None
 
 
-ALSO_RATED = ("auc", "brier")  # losses that are added for classes if the predictions allow it
+EXTRA_CLASS_LOSSES = (
+    "auc",
+    "brier",
+)  # losses that are added for classes if the predictions allow it
 
 
-def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, LeftTwoOut | None]]:
-    """Yield every loss that the predictions allow, with losses of pair models if known.
+def predicted_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, LeftTwoOut | None]]:
+    """Yield each loss that the predictions allow, with its predictions.
 
-    These are models that lack a further fold.
+    The third item are the losses of models that lack a further fold, or None if they are unknown.
     """
     for loss, estimate in _losses(run):
         answers = _with_response(run.answered.answers, loss.response)
         if answers is not None:
-            has_own = loss.response in run.answers
-            yield loss, answers, _left_two_out(run, loss, estimate) if has_own else None
+            is_predicted = loss.response in run.answers
+            yield loss, answers, _left_two_out(run, loss, estimate) if is_predicted else None
 
 
 def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
-    """Yield the losses of the problem with their risks, and further ones for classes."""
+    """Yield the losses of the problem with their risks; for classes, yield further losses."""
     problem = run.problem
     yield problem.loss, run.risk
     for name, score in problem.scores.items():
         yield score.loss, run.risk.scores.get(name)
     if problem.data.task == "classification":
-        words = {loss.name for loss in problem.losses}
-        for label in ALSO_RATED:
-            if label not in words and (label != "auc" or problem.data.n_classes == 2):
-                yield as_loss(label, problem.data), None
+        known_names = {loss.name for loss in problem.losses}
+        for loss_name in EXTRA_CLASS_LOSSES:
+            if loss_name not in known_names and (loss_name != "auc" or problem.data.n_classes == 2):
+                yield as_loss(loss_name, problem.data), None
 
 
 def _left_two_out(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> LeftTwoOut | None:
-    """Return the losses of pair models that the risk keeps, or compute them from predictions."""
+    """Return the losses of models without a further fold, as stored or from predictions."""
     if estimate is not None and estimate.influences is not None:
         return estimate.influences.left_two_out
     answers = run.pairs_by_response.get(loss.response)

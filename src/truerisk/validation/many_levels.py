@@ -1,4 +1,4 @@
-r"""Many levels at once: simultaneous intervals, and values that are shrunken to their mean.
+r"""Simultaneous intervals of the risks of many subgroups, and risks shrunken to their mean.
 
 All intervals of a family hold simultaneously if each extends over enough standard errors. For
 estimates with normal errors of correlation :math:`R`, all intervals :math:`\hat\theta_g \pm c\,
@@ -45,43 +45,45 @@ from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile
 
 DRAWS = 1 << 16
-AT_ONCE = 1 << 20  # how many random numbers are drawn at once
+MAX_NUMBERS_IN_MEMORY = 1 << 20  # number of random numbers that are drawn at once
 SEED = 1967
-# Share of the largest eigenvalue of a correlation. Smaller eigenvalues are rounding errors.
-NO_ROOT = 1e-12
+# Eigenvalues of a correlation below this share of the largest eigenvalue are rounding errors.
+EIGENVALUE_TOLERANCE = 1e-12
 
 
 def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRAWS) -> float:
-    """Return the factor c of all standard errors, simulated with this number of `draws`.
+    """Return the factor c for which all intervals of ± c standard errors hold simultaneously.
+
+    The factor is a quantile, simulated with this number of `draws`.
 
     >>> round(simultaneous_quantile(np.eye(1), 0.95), 3)
     1.96
-    >>> round(simultaneous_quantile(np.ones((4, 4)), 0.95), 1)  # all of them are one
+    >>> round(simultaneous_quantile(np.ones((4, 4)), 0.95), 1)  # perfectly correlated errors
     2.0
     >>> round(simultaneous_quantile(np.eye(4), 0.95), 1)
     2.5
     """
-    m = len(covariance)
-    most = normal_quantile(level ** (1 / m))
-    if m == 1:
-        return most
-    least = normal_quantile(level)
+    n_levels = len(covariance)
+    upper_bound = normal_quantile(level ** (1 / n_levels))
+    if n_levels == 1:
+        return upper_bound
+    lower_bound = normal_quantile(level)
     errors = np.sqrt(np.diag(covariance))
-    # The quantile of the largest |Z| is simulated in parts, with Z = L ε for any L such that L Lᵀ =
-    # R.
+    # The largest |Z| is simulated in batches, with Z = L ε and an L such that L Lᵀ = R.
     correlation = np.asarray(covariance / np.outer(errors, errors))
     roots, vectors = np.linalg.eigh(correlation)
-    # The symmetric L is unique, whereas eigenvectors of equal eigenvalues differ between
-    # processors.
-    roots = np.where(roots > NO_ROOT * roots[-1], roots, 0.0)
-    spread = (vectors * np.sqrt(roots)) @ vectors.T
+    # The symmetric L is unique; eigenvectors of equal eigenvalues differ between processors.
+    roots = np.where(roots > EIGENVALUE_TOLERANCE * roots[-1], roots, 0.0)
+    factor = (vectors * np.sqrt(roots)) @ vectors.T
     rng = np.random.default_rng(SEED)
-    part = max(1, min(draws, AT_ONCE // len(correlation)))
-    largest = [
-        np.abs(rng.standard_normal((min(part, draws - start), len(spread))) @ spread.T).max(axis=1)
-        for start in range(0, draws, part)
+    batch_size = max(1, min(draws, MAX_NUMBERS_IN_MEMORY // len(correlation)))
+    maxima = [
+        np.abs(rng.standard_normal((min(batch_size, draws - start), len(factor))) @ factor.T).max(
+            axis=1
+        )
+        for start in range(0, draws, batch_size)
     ]
-    return min(most, max(least, float(np.quantile(np.concatenate(largest), level))))
+    return min(upper_bound, max(lower_bound, float(np.quantile(np.concatenate(maxima), level))))
 
 
 def level_of_each(quantile: float, n: int | None = None) -> float:
@@ -95,23 +97,23 @@ def level_of_each(quantile: float, n: int | None = None) -> float:
     """
     from scipy.special import ndtr, stdtrit
 
-    tail = float(ndtr(quantile))
-    reach = quantile if n is None else float(stdtrit(n - 1, tail))
-    return float(2 * ndtr(reach) - 1)
+    probability = float(ndtr(quantile))
+    half_width = quantile if n is None else float(stdtrit(n - 1, probability))
+    return float(2 * ndtr(half_width) - 1)
 
 
 # With two levels the between-level variance is estimated from a single difference.
 FEWEST_LEVELS = 3
 STEPS = 200
-EXACT = 1e-12  # Share of the mean variance. A smaller step changes nothing.
+STEP_TOLERANCE = 1e-12  # Iteration stops at a change of τ² below this share of the mean variance.
 
 
 @frozen(eq=False)
 class Shrinkage:
-    """The shrunken `values`, their common `mean`, and the standard deviation τ between levels.
+    """Shrunken estimates (`values`), their common `mean`, and the standard deviation τ of levels.
 
-    `own_shares[g]` is the weight of level g's own estimate in its value, which is 0 if all is
-    noise.
+    `own_shares[g]` is the weight of level g's own estimate in its shrunken value, which is 0 if all
+    differences between levels are noise.
     """
 
     values: np.ndarray
@@ -121,7 +123,7 @@ class Shrinkage:
 
 
 def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
-    """Shrink the estimates of at least three levels; return None if there are fewer.
+    """Shrink the estimates of three or more levels to their mean; return None for fewer levels.
 
     >>> found = shrinkage(np.array([0.1, 0.2, 0.6]), np.array([0.01, 0.01, 0.02]))
     >>> found.values.round(3).tolist(), round(found.mean, 3), round(found.spread, 3)
@@ -129,45 +131,53 @@ def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     >>> shrinkage(np.array([0.1, 0.2, 0.3]), np.ones(3)).spread
     0.0
     """
-    y, noise = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
-    if len(y) < FEWEST_LEVELS or not (noise > 0).all():
+    y, noise_variances = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
+    if len(y) < FEWEST_LEVELS or not (noise_variances > 0).all():
         return None
-    between = _between(y, noise)
-    weights = 1 / (noise + between)
+    between_variance = _between(y, noise_variances)
+    weights = 1 / (noise_variances + between_variance)
     mean = float(weights @ y / weights.sum())
-    weight_of_own = between * weights
+    own_weights = between_variance * weights
     return Shrinkage(
-        weight_of_own * y + (1 - weight_of_own) * mean, mean, between**0.5, weight_of_own
+        own_weights * y + (1 - own_weights) * mean, mean, between_variance**0.5, own_weights
     )
 
 
 def _between(y: np.ndarray, noise: np.ndarray) -> float:
-    """Return the restricted maximum likelihood estimate of τ²."""
-    between = max(0.0, float(y.var(ddof=1) - noise.mean()))
+    """Estimate the variance τ² between levels by restricted maximum likelihood."""
+    tau2 = max(0.0, float(y.var(ddof=1) - noise.mean()))
     for _ in range(STEPS):
-        w = 1 / (noise + between)
-        total, squares = w.sum(), (w**2).sum()
-        away = w * (y - w @ y / total)
-        trace = total - squares / total  # This is the trace of P; the trace of its square follows.
-        information = squares - 2 * (w**3).sum() / total + (squares / total) ** 2
-        before, between = between, max(0.0, between + float((away @ away - trace) / information))
-        if abs(between - before) <= EXACT * noise.mean():
+        weights = 1 / (noise + tau2)
+        weight_sum, square_sum = weights.sum(), (weights**2).sum()
+        residuals = weights * (y - weights @ y / weight_sum)
+        # This is the trace of the projection P; `information` is the trace of P².
+        trace = weight_sum - square_sum / weight_sum
+        information = (
+            square_sum - 2 * (weights**3).sum() / weight_sum + (square_sum / weight_sum) ** 2
+        )
+        old_tau2, tau2 = (
+            tau2,
+            max(0.0, tau2 + float((residuals @ residuals - trace) / information)),
+        )
+        if abs(tau2 - old_tau2) <= STEP_TOLERANCE * noise.mean():
             break
-    return between
+    return tau2
 
 
-ENDS = 1e-4  # Share of the bound. Scores are kept this far from perfect for the logit.
+MIN_DISTANCE_FROM_BOUNDS = (
+    1e-4  # The logit is taken of shares that are at least this far from 0 and 1.
+)
 
 
 @frozen
 class StableScale:
     """Variance-stabilising scale for risks from `lower` to `upper` (None if unbounded).
 
-    It is the `logit` if requested.
+    It is the `logit` if requested, and otherwise the arcsine of the square root.
 
     >>> scale = StableScale(0.0, 1.0)
     >>> theta = scale.transform(np.array([0.0, 0.25, 1.0]))
-    >>> scale.back(theta).round(6).tolist()
+    >>> scale.inverse_transform(theta).round(6).tolist()
     [0.0, 0.25, 1.0]
     """
 
@@ -176,47 +186,49 @@ class StableScale:
     logit: bool = False
 
     def transform(self, values: np.ndarray) -> np.ndarray:
-        """Transform risks to this scale."""
+        """Transform risks to this variance-stabilising scale."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return values
         if self.upper is None:
             return np.log(values)
         shares = np.clip(self._shares(values), 0, 1)
         if self.logit:
-            shares = np.clip(shares, ENDS, 1 - ENDS)
+            shares = np.clip(shares, MIN_DISTANCE_FROM_BOUNDS, 1 - MIN_DISTANCE_FROM_BOUNDS)
             return np.asarray(np.log(shares / (1 - shares)))
         return np.asarray(np.arcsin(np.sqrt(shares)))
 
-    def back(self, theta: np.ndarray) -> np.ndarray:
-        """Transform values on this scale to risks."""
+    def inverse_transform(self, theta: np.ndarray) -> np.ndarray:
+        """Transform values on this scale back to risks."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return theta
         if self.upper is None:
             return np.exp(theta)
-        angles = np.sin(np.clip(theta, 0, np.pi / 2)) ** 2
-        shares = 1 / (1 + np.exp(-theta)) if self.logit else angles
+        squared_sines = np.sin(np.clip(theta, 0, np.pi / 2)) ** 2
+        shares = 1 / (1 + np.exp(-theta)) if self.logit else squared_sines
         return np.asarray(self.lower + (self.upper - self.lower) * shares)
 
     def slope(self, values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Return the derivative of the scale; `sizes` keep risks of few rows off the bounds."""
+        """Return the scale's derivative; `sizes` keep risks of few rows off the bounds."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return np.ones(len(values))
         if self.upper is None:
             return np.asarray(1 / values)
         shares = (sizes * self._shares(values) + 1) / (sizes + 2)
-        spread = shares * (1 - shares) if self.logit else 2 * np.sqrt(shares * (1 - shares))
-        return np.asarray(1 / (spread * (self.upper - self.lower)))
+        derivative = shares * (1 - shares) if self.logit else 2 * np.sqrt(shares * (1 - shares))
+        return np.asarray(1 / (derivative * (self.upper - self.lower)))
 
     def shrinkage(
         self, values: np.ndarray, sizes: np.ndarray, variances: np.ndarray
     ) -> Shrinkage | None:
-        """Shrink risks of `sizes` rows on this scale; return values, mean and spread as risks."""
-        found = shrinkage(self.transform(values), self.slope(values, sizes) ** 2 * variances)
-        if found is None:
+        """Shrink the risks of levels with `sizes` rows on this scale; return them as risks."""
+        shrunken = shrinkage(self.transform(values), self.slope(values, sizes) ** 2 * variances)
+        if shrunken is None:
             return None
-        mean = self.back(np.array([found.mean]))
-        spread = float(found.spread / self.slope(mean, sizes.mean())[0])
-        return Shrinkage(self.back(found.values), float(mean[0]), spread, found.own_shares)
+        mean = self.inverse_transform(np.array([shrunken.mean]))
+        spread = float(shrunken.spread / self.slope(mean, sizes.mean())[0])
+        return Shrinkage(
+            self.inverse_transform(shrunken.values), float(mean[0]), spread, shrunken.own_shares
+        )
 
     def _shares(self, values: np.ndarray) -> np.ndarray:
         assert self.lower is not None

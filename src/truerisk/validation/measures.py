@@ -1,4 +1,4 @@
-"""The measures by name, and the versions of a measure: apparent, honest, optimism-corrected."""
+"""Performance measures by name, and their versions: apparent, honest and optimism-corrected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OVERLAP = (
 
 @frozen
 class Measure:
-    """The title of a measure, and the part of a validation that it belongs to."""
+    """Title of a performance measure, and the part of a validation that it belongs to."""
 
     title: str
     part: Literal["discrimination", "calibration"]
@@ -47,24 +47,35 @@ MEASURES: Mapping[str, Measure] = {
 
 SANDWICH, SANDWICH_PAIRS, SANDWICH_SETTING = "sandwich", "sandwich-pairs", "sandwich-setting"
 OF_FINAL_MODEL = (SANDWICH_PAIRS, SANDWICH_SETTING)
-"""Names of intervals around an estimate for the final model. `sandwich` is around the value."""
+"""Names of intervals around an estimate for the final model, not around the held-out value."""
 
 OF_RANKS = ("auc", "average-precision")
 _LINE, _CURVE = ("intercept", "slope", "in-the-large"), ("ici", "e50", "e90", "emax")
 OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
 OF_NUMBERS = ("explained", "squared", *_LINE, *_CURVE)
 
-HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism", "corrected", "n"]
-N_HONEST = 4  # Number of columns for a finished model, whose training rows are not here.
+TABLE_HEADER = [
+    "",
+    "honest",
+    "low",
+    "high",
+    "apparent",
+    "training",
+    "test",
+    "optimism",
+    "corrected",
+    "n",
+]
+N_HONEST = 4  # number of columns printed for a finished model, whose training rows are unknown
 
 
 @frozen
 class Measured(Record):
-    """A measure on held-out rows with its interval, and its other versions.
+    """A measure on held-out rows (`honest`) with its interval, and its other versions.
 
-    `apparent` is that of the final model on its own rows. `training` and `test` are means over `n`
-    bootstrap samples of the whole procedure, on the sample and on all rows. What does not exist is
-    None, and `reason` says why.
+    `apparent` is the value of the final model on its own training rows. `training` and `test` are
+    means over `n` bootstrap samples of the whole procedure, on the sample and on all rows. What
+    does not exist is None, and `reason` says why.
     """
 
     derived: ClassVar[tuple[str, ...]] = ("optimism", "corrected")
@@ -86,7 +97,7 @@ class Measured(Record):
 
     @property
     def value(self) -> float | None:
-        """The value on held-out rows."""
+        """Value of the measure on held-out rows."""
         return self.honest
 
     @property
@@ -102,33 +113,33 @@ class Measured(Record):
 
     @property
     def title(self) -> str:
-        """The name of the measure in tables."""
+        """Name of the measure in printed tables."""
         return MEASURES[self.word].title
 
     @property
     def optimism(self) -> float | None:
-        """Training − test, as rms prints it: the gain of a fit from a test on its own rows."""
+        """Optimism, training − test as in rms: how much better a fit looks on its own rows."""
         if self.training is None or self.test is None:
             return None
         return self.training - self.test
 
     @property
     def corrected(self) -> float | None:
-        """Apparent − optimism."""
+        """Optimism-corrected value, apparent − optimism; None if one of them is unknown."""
         if self.apparent is None or self.optimism is None:
             return None
         return self.apparent - self.optimism
 
     @override
     def blocks(self) -> list[tables.Block]:
-        return [tables.Block(self.title, HEAD, [self.cells])]
+        return [tables.Block(self.title, TABLE_HEADER, [self.cells])]
 
     @property
     def cells(self) -> list[str]:
-        """The cells of one table row."""
-        honest = (self.honest, *ends_of(self.interval))
-        fitted = (self.apparent, self.training, self.test, self.optimism, self.corrected)
-        numbers = (*honest, *fitted)
+        """Formatted cells of the measure's row in a table."""
+        honest_numbers = (self.honest, *ends_of(self.interval))
+        bootstrap_numbers = (self.apparent, self.training, self.test, self.optimism, self.corrected)
+        numbers = (*honest_numbers, *bootstrap_numbers)
         return [self.title, *map(formats.number, numbers), str(self.n) if self.n else "–"]
 
 
@@ -144,27 +155,29 @@ class MeasuredPart(Record):
         return iter(self.measures)
 
     def __str__(self) -> str:
-        fitted = any(one.apparent is not None for one in self.measures.values())
-        n_columns = len(HEAD) if fitted else N_HONEST
-        lines = [one.cells[:n_columns] for one in self.measures.values()]
-        text = tables.text_table(HEAD[:n_columns], lines)
+        was_fitted = any(measure.apparent is not None for measure in self.measures.values())
+        n_columns = len(TABLE_HEADER) if was_fitted else N_HONEST
+        rows = [measure.cells[:n_columns] for measure in self.measures.values()]
+        text = tables.text_table(TABLE_HEADER[:n_columns], rows)
         return "\n".join([text, *(f"  – {reason}" for reason in self.reasons)])
 
     @property
     def reasons(self) -> list[str]:
-        """The distinct reasons why numbers are missing."""
-        return list(dict.fromkeys(one.reason for one in self.measures.values() if one.reason))
+        """Distinct reasons why values of measures are missing."""
+        return list(
+            dict.fromkeys(measure.reason for measure in self.measures.values() if measure.reason)
+        )
 
 
-def rounded(value: float, *beside: float) -> str:
-    """Format a number for a sentence; a fourth decimal is noise for some hundred rows.
+def rounded(value: float, *other_numbers: float) -> str:
+    """Format a number for a sentence with three decimals: a fourth is noise for some hundred rows.
 
     If it and the numbers next to it would be printed as 0.000, it has two significant digits.
 
     >>> rounded(0.78912), rounded(0.0004, 0.2), rounded(0.000412, 0.0031), rounded(54321.9)
     ('0.789', '0.000', '0.00041', '5.432e+04')
     """
-    largest = max(map(abs, (value, *beside)))
+    largest = max(map(abs, (value, *other_numbers)))
     return (
         f"{value:.2g}" if 0 < largest < 0.005 else formats.number(value, 3 if largest < 1000 else 4)
     )

@@ -1,7 +1,7 @@
-"""Outcomes and predictions of held-out rows, from which all numbers of a validation follow.
+"""Outcomes and predictions of held-out rows, from which all measures of a validation follow.
 
 `HeldOut` are the predictions of models that had not seen the rows, `Event` converts predictions for
-any classes to those for one class and the rest, and `Outcomes` is the input of formulas.
+any classes to those for one class against all others, and `Outcomes` is the input of formulas.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import plain_values
-from truerisk.core.errors import Brief
+from truerisk.core.errors import BriefRepr
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.losses.loss import Loss, class_named
+from truerisk.losses.loss import Loss, class_code
 from truerisk.losses.loss_words import AT_HORIZON
 from truerisk.losses.row_losses import registry
 from truerisk.plan.answers import Answers, Response
@@ -28,7 +28,7 @@ from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 
 @frozen(eq=False)
 class Outcomes:
-    """Observed outcomes and predictions, with weight, member and row of each prediction.
+    """Observed outcomes and predictions, with weight, member (group) and row of each prediction.
 
     `predictions` are probabilities of the event, or decision values. If `link` is the identity,
     `observed` are numbers and `predictions` their predicted values. Predictions with the same
@@ -53,32 +53,42 @@ class Outcomes:
         link: Link = LOGIT,
         rows: np.ndarray | None = None,
     ) -> Outcomes:
-        """Collect predictions with a positive weight; by default each is its own row and member."""
-        w = np.ones(len(observed)) if weights is None else weights
+        """Collect predictions of positive weight; by default each is its own row and member."""
+        row_weights = np.ones(len(observed)) if weights is None else weights
         rows = np.arange(len(observed)) if rows is None else rows
         members = rows if members is None else members
-        counts = w > 0
-        members, rows = (np.unique(of[counts], return_inverse=True)[1] for of in (members, rows))
-        w = w[counts].astype(np.float64)
-        w *= (1 + rows.max(initial=-1)) / w.sum()
-        return cls(observed[counts].astype(np.float64), predictions[counts], w, members, rows, link)
+        has_weight = row_weights > 0
+        members, rows = (
+            np.unique(numbers[has_weight], return_inverse=True)[1] for numbers in (members, rows)
+        )
+        row_weights = row_weights[has_weight].astype(np.float64)
+        row_weights *= (1 + rows.max(initial=-1)) / row_weights.sum()
+        return cls(
+            observed[has_weight].astype(np.float64),
+            predictions[has_weight],
+            row_weights,
+            members,
+            rows,
+            link,
+        )
 
     @classmethod
     def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
-        """Collect held-out predictions; a row that was predicted repeatedly has its usual weight.
+        """Collect held-out predictions of one event, or of numeric y.
 
-        They are for the second class, or for numeric y.
+        The several predictions of a repeatedly tested row share the weight of that row.
+        Probabilities are those of the second class.
         """
         predictions = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
-        _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
+        _, row_index, n_times = np.unique(held.rows, return_inverse=True, return_counts=True)
         weights = np.ones(len(predictions)) if held.weights is None else held.weights
-        numbers = held.response == "value"
+        is_numeric = held.response == "value"
         return cls.from_predictions(
-            held.truth if numbers else held.truth == 1,
+            held.truth if is_numeric else held.truth == 1,
             clipped(predictions, clip) if held.response == "probability" else predictions,
-            weights / times[place],
+            weights / n_times[row_index],
             held.rows if held.groups is None else held.groups,
-            IDENTITY if numbers else LOGIT,
+            IDENTITY if is_numeric else LOGIT,
             held.rows,
         )
 
@@ -108,48 +118,48 @@ class Outcomes:
         return min(self.n_events, self.n_rows - self.n_events)
 
     @property
-    def of_one_class(self) -> bool:
-        """True if the event occurred always, or never."""
+    def has_one_class(self) -> bool:
+        """True if the event occurred in all rows, or in no row."""
         return self.n_events in (0, self.n_rows)
 
     @cached_property
     def linear(self) -> np.ndarray:
         """Predictions on the scale of the link: log(p/(1 − p)) for probabilities."""
-        return self.link.of(self.predictions)
+        return self.link.transform(self.predictions)
 
     @property
     def degrees(self) -> float:
         """Degrees of freedom of Student's t: groups − 1, and infinite for independent rows.
 
         The variance between G groups is estimated from G sums, so that the normal quantile is too
-        small where G is.
+        small if there are few groups.
         """
         n_members = int(self.members.max(initial=0)) + 1
         return math.inf if n_members == self.n_rows else max(n_members - 1, 1)
 
     def mean(self, values: np.ndarray) -> float:
-        """Return the weighted mean."""
+        """Return the weighted mean of values, one per prediction."""
         return float(self.weights @ values / self.n)
 
     def quantiles(self, values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
-        """Return weighted quantiles, which are NumPy's linear ones for equal weights."""
+        """Return weighted quantiles of values; equal weights give NumPy's linear quantiles."""
         order = np.argsort(values, kind="stable")
         weights = self.weights[order]
-        middle = np.cumsum(weights) - (weights + weights[0]) / 2
-        return np.interp(np.asarray(shares) * middle[-1], middle, values[order])
+        midpoints = np.cumsum(weights) - (weights + weights[0]) / 2
+        return np.interp(np.asarray(shares) * midpoints[-1], midpoints, values[order])
 
 
 def clipped(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
     """Return probabilities between `clip` and 1 − `clip`, or unchanged if `clip` is None."""
-    within = np.clip(probabilities, 0.0, 1.0)
-    return within if clip is None else np.clip(within, clip, 1 - clip)
+    valid_probabilities = np.clip(probabilities, 0.0, 1.0)
+    return valid_probabilities if clip is None else np.clip(valid_probabilities, clip, 1 - clip)
 
 
-BEST_FIRST: tuple[Response, ...] = ("probability", "score", "value", "label")
+RESPONSES_BY_INFORMATION: tuple[Response, ...] = ("probability", "score", "value", "label")
 
 
 @frozen(eq=False)
-class HeldOut(Brief):
+class HeldOut(BriefRepr):
     """Held-out predictions, one entry per prediction; repeatedly tested rows have several.
 
     Row `rows[t]` was in test fold `fold[t]` of repetition `repetition[t]`, and was predicted by fit
@@ -170,25 +180,28 @@ class HeldOut(Brief):
     groups: np.ndarray | None = None
 
     def __str__(self) -> str:
-        folds = len(np.unique(self.fold))
-        return f"{len(self.rows)} answers ({self.response}) about rows held out in {folds} folds"
+        n_folds = len(np.unique(self.fold))
+        return f"{len(self.rows)} answers ({self.response}) about rows held out in {n_folds} folds"
 
     @classmethod
     def from_answers(cls, answered: AnsweredRows, data: Data) -> HeldOut:
         """Collect the most informative predictions: probabilities, scores, values or labels."""
         by_response = {answers.response: answers for answers in answered.answers}
-        response = next(kind for kind in BEST_FIRST if kind in by_response)
-        richest, plan = by_response[response], by_response[response].plan
-        question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-        unseen = np.flatnonzero(answered.unseen)
-        rows, question = plan.positions[0][unseen], question[unseen]
+        response = next(kind for kind in RESPONSES_BY_INFORMATION if kind in by_response)
+        richest_answers, plan = by_response[response], by_response[response].plan
+        question_of_position: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+        unseen_positions = np.flatnonzero(answered.is_unseen)
+        rows, question_of_position = (
+            plan.positions[0][unseen_positions],
+            question_of_position[unseen_positions],
+        )
         return cls(
             rows=rows,
-            fold=plan.fold[question],
-            repetition=plan.repeat[question],
-            fit=plan.fit[question],
+            fold=plan.fold[question_of_position],
+            repetition=plan.repeat[question_of_position],
+            fit=plan.fit[question_of_position],
             truth=data.y[rows] if data.codes is None else data.codes[rows],
-            answers=richest.values[answered.candidate][unseen],
+            answers=richest_answers.values[answered.candidate][unseen_positions],
             response=response,
             classes=data.classes,
             weights=data.weights(rows),
@@ -206,49 +219,50 @@ class HeldOut(Brief):
         return len(np.unique(self.repetition))
 
 
-REST = "the rest"
+REST_LABEL = "the rest"
 
 
 @frozen(eq=False)
 class Event:
-    """The class `code` of y, which formulas for two outcomes treat as the second of two classes.
+    """The class `code` of y, which formulas for two outcomes treat as the event.
 
-    For two classes these are the other class and the event. For several classes they are the rest
-    and the event, where the rest has 1 minus the event's probability. For a survival outcome the
-    event is that it occurred by a horizon, the `place`-th one at which curves are predicted.
+    Two classes become the other class and the event. Several classes become all other classes
+    together and the event; the former have 1 minus the event's probability. For a survival outcome
+    the event is that it occurred by a horizon, the `horizon_index`-th one at which curves are
+    predicted.
     """
 
     code: int
-    of: Data
-    place: int | None = None
+    full_data: Data
+    horizon_index: int | None = None
     horizon: float | None = None
 
     @classmethod
-    def named(cls, positive: Any, data: Data, horizon: float | None = None) -> Event | None:
-        """Return the class that a user names, else the second of two; None if there is none."""
+    def from_label(cls, positive: Any, data: Data, horizon: float | None = None) -> Event | None:
+        """Return the event that a user names, or the second of two classes; None without either."""
         if horizon is not None:
             return cls(1, data.at_horizon(horizon), data.horizons.index(horizon), float(horizon))
         if positive is None:
             return cls(1, data) if data.n_classes == 2 else None
-        return cls(class_named(positive, data), data)
+        return cls(class_code(positive, data), data)
 
     @property
     def label(self) -> str:
-        """Name of the event."""
-        return str(plain_values.plain(self.of.label(self.code)))
+        """Name of the event, as text."""
+        return str(plain_values.to_plain(self.full_data.label(self.code)))
 
     def is_of(self, positive: Any) -> bool:
-        """Return True if a result is about this class.
+        """Return True if a result for the class `positive` is about this event.
 
         None stands for the second of two classes.
         """
-        usual = positive is None and self.usual
-        return usual or positive == plain_values.plain(self.of.label(self.code))
+        is_usual_event = positive is None and self.is_usual
+        return is_usual_event or positive == plain_values.to_plain(self.full_data.label(self.code))
 
     @property
-    def usual(self) -> bool:
-        """True if it is the second of two classes, as in scores of one class."""
-        return self.of.n_classes == 2 and self.code == 1
+    def is_usual(self) -> bool:
+        """True if the event is the second of two classes, which is the default."""
+        return self.full_data.n_classes == 2 and self.code == 1
 
     def score_in_time(self, name: str) -> Loss | None:
         """Return the score of a survival outcome with this name at the horizon, or None.
@@ -263,53 +277,60 @@ class Event:
         return loss
 
     @property
-    def by_order(self) -> tuple[str, ...]:
-        """Note that the event is the larger of two numbers, if neither of them is 1 or True."""
-        kind, label = np.asarray(self.of.classes).dtype.kind, self.of.label(self.code)
-        if kind not in "iuf" or label == 1:
+    def order_note(self) -> tuple[str, ...]:
+        """Note that the event is the larger of two numeric labels, unless it is 1 or True."""
+        dtype_kind, label = (
+            np.asarray(self.full_data.classes).dtype.kind,
+            self.full_data.label(self.code),
+        )
+        if dtype_kind not in "iuf" or label == 1:
             return ()
-        other = plain_values.plain(self.of.label(1 - self.code))
+        minimum = plain_values.to_plain(self.full_data.label(1 - self.code))
         note = (
-            f"the event is {self.label}, the greater of {other} and {self.label}: where "
-            f"it should be {other}, name it (positive={other}, at the command line --positive)."
+            f"the event is {self.label}, the greater of {minimum} and {self.label}: where "
+            f"it should be {minimum}, name it (positive={minimum}, at the command line --positive)."
         )
         return (note,)
 
     @property
     def data(self) -> Data:
-        """The rows with two outcomes."""
-        if self.usual:
-            return self.of
-        return replace(self.of, classes=self._classes, codes=self._two(self.of.class_codes))
+        """Data in which y has two classes: the event, and everything else."""
+        if self.is_usual:
+            return self.full_data
+        return replace(
+            self.full_data,
+            classes=self._classes,
+            codes=self._binary_codes(self.full_data.class_codes),
+        )
 
     @property
     def _classes(self) -> np.ndarray:
-        two = self.of.n_classes == 2
-        other = self.of.label(1 - self.code) if two else REST
-        return np.array([other, self.of.label(self.code)], dtype=object)
+        has_two_classes = self.full_data.n_classes == 2
+        other_label = self.full_data.label(1 - self.code) if has_two_classes else REST_LABEL
+        return np.array([other_label, self.full_data.label(self.code)], dtype=object)
 
     def answers(self, answers: Answers) -> Answers:
-        """Convert predictions for all classes to those for two."""
+        """Convert predictions for all classes to predictions for the event and its complement."""
         return replace(answers, values=self.read(answers.values, answers.response), also=())
 
     def held_out(self, held: HeldOut) -> HeldOut:
-        """Convert held-out predictions in the same way."""
-        if self.usual and self.place is None:
+        """Convert held-out predictions to those for the event and its complement."""
+        if self.is_usual and self.horizon_index is None:
             return held
-        answers, truth = self.read(held.answers, held.response), self._two(held.truth)
+        answers, truth = self.read(held.answers, held.response), self._binary_codes(held.truth)
         return replace(held, answers=answers, truth=truth, classes=self._classes)
 
     def read(self, values: np.ndarray, response: Response) -> np.ndarray:
-        """Extract the predicted values. For probabilities the last axis holds the classes."""
-        if self.place is not None and values.shape[-1] > 2:
-            probability = values[..., -1 - self.place :].sum(axis=-1)
+        """Convert predicted values; probabilities then have two columns: complement and event."""
+        if self.horizon_index is not None and values.shape[-1] > 2:
+            probability = values[..., -1 - self.horizon_index :].sum(axis=-1)
             return np.stack([1 - probability, probability], axis=-1)
-        if self.usual:
+        if self.is_usual:
             return values
         if response == "probability":
             probability = values[..., self.code]
             return np.stack([1 - probability, probability], axis=-1)
-        return self._two(values) if response == "label" else -values
+        return self._binary_codes(values) if response == "label" else -values
 
-    def _two(self, codes: np.ndarray) -> np.ndarray:
+    def _binary_codes(self, codes: np.ndarray) -> np.ndarray:
         return (codes == self.code).astype(codes.dtype)

@@ -26,16 +26,16 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of
 from truerisk.plan.answers import Answers, Response
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event
 
-if TYPE_CHECKING:  # samples are a branch
+if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
     from truerisk.validation.resampled import Resampled
 
-RANGE = (0.025, 0.975)
-BY: tuple[Response, ...] = ("probability", "value", "label")
+RANGE_QUANTILES = (0.025, 0.975)
+RESPONSES: tuple[Response, ...] = ("probability", "value", "label")
 SOURCE = (
     "the further models of a row were trained without one more fold than its own: they share most "
     "training rows with it, and vary {factor:.2g} times less than models of new training rows vary "
@@ -46,20 +46,21 @@ OF_SAMPLES = (
     "all rows, as the model of all rows does (Riley and Collins 2023)."
 )
 LABELS = "the model gives no probabilities: a change is another label."
-OFTEN = 0.1  # Share of the models above which a row counts as often classified otherwise.
+OFTEN_SHARE = 0.1  # A row is often classified otherwise if more than this share of models do so.
 
 
 @frozen(eq=False)
 class PredictionStability(Record):
-    """The `predictions` for `rows`, and `others[b]`, those of B further models for the same rows.
+    """Stability of the `predictions` for `rows` when models are fitted to other training rows.
 
-    They are probabilities of `event`, or numbers if `event` is None. `low` and `high` contain 95 %
-    of the others, `by_row` is the mean absolute prediction error of every row, and `otherwise` the
-    share of others that classify it differently. ``changed[b, i]`` says whether model b assigns row
-    i to another class, and is None without classes; two classes are separated by the `threshold`.
-    Multiplied by `factor`, the differences estimate those between a model of new training rows and
-    the mean of all such models. `source` says which models the others are. `others` and `changed`
-    are not written to files.
+    The predictions are probabilities of `event`, or numbers if `event` is None. `others[b]` are the
+    predictions of the b-th of B further models for the same rows. `low` and `high` contain 95 % of
+    the others, `by_row` is the mean absolute prediction error of every row, and `otherwise` the
+    share of further models that classify it differently. ``changed[b, i]`` says whether model b
+    assigns row i to another class, and is None without classes; two classes are separated by the
+    `threshold`. Multiplied by `factor`, the differences estimate those between a model of new
+    training rows and the mean of all such models. `source` says which models the others are.
+    `others` and `changed` are not written to files.
     """
 
     schema: ClassVar[str] = "truerisk.prediction-stability/2"
@@ -82,17 +83,17 @@ class PredictionStability(Record):
     changed: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @classmethod
-    def between(
+    def from_other_models(
         cls,
         rows: np.ndarray,
         given: np.ndarray,
         others: np.ndarray,
         source: str,
         changed: np.ndarray | None = None,
-        **more: Any,
+        **fields: Any,
     ) -> PredictionStability:
-        """Summarise one number per row, and the rows that each model classifies otherwise."""
-        low, high = np.quantile(others, RANGE, axis=0)
+        """Create the record from one number per row and model, and from the changed classes."""
+        low, high = np.quantile(others, RANGE_QUANTILES, axis=0)
         return cls(
             rows=rows,
             predictions=given,
@@ -104,7 +105,7 @@ class PredictionStability(Record):
             source=source,
             others=others,
             changed=changed,
-            **more,
+            **fields,
         )
 
     @classmethod
@@ -119,9 +120,10 @@ class PredictionStability(Record):
         threshold: float = 0.5,
         factor: float = 1.0,
     ) -> PredictionStability:
-        """Summarise numbers, or probabilities: `(n,)` of an `event`, or `(n, classes)`.
+        """Create the record from numbers, or from probabilities of an event or of all classes.
 
-        For several classes the probability of the most probable class is used.
+        Probabilities have the shape `(n,)` for an `event`, or `(n, classes)`. For several classes
+        the probability of the most probable class is used.
 
         >>> rows = np.arange(2)
         >>> found = PredictionStability.from_predictions(
@@ -131,28 +133,30 @@ class PredictionStability(Record):
         ([0.15, 0.1], [1.0, 0.0])
         """
         if given.ndim == 2:
-            label = given.argmax(axis=1)
-            changed = others.argmax(axis=2) != label
-            at = np.arange(len(rows)), label
-            given, others = given[at], others[:, at[0], at[1]]
-            return cls.between(rows, given, others, source, changed, event=event, factor=factor)
+            predicted_class = given.argmax(axis=1)
+            changed = others.argmax(axis=2) != predicted_class
+            class_index = np.arange(len(rows)), predicted_class
+            given, others = given[class_index], others[:, class_index[0], class_index[1]]
+            return cls.from_other_models(
+                rows, given, others, source, changed, event=event, factor=factor
+            )
         if event is None:
-            return cls.between(rows, given, others, source, factor=factor)
+            return cls.from_other_models(rows, given, others, source, factor=factor)
         changed = (others >= threshold) != (given >= threshold)
-        words = {"event": event, "threshold": threshold, "factor": factor}
-        return cls.between(rows, given, others, source, changed, **words)
+        options = {"event": event, "threshold": threshold, "factor": factor}
+        return cls.from_other_models(rows, given, others, source, changed, **options)
 
     @property
     def mape(self) -> float:
-        """Mean absolute prediction error over rows."""
+        """Mean absolute prediction error, averaged over rows."""
         return float(self.by_row.mean())
 
     @property
     def of_new_rows(self) -> float:
-        """The same for a model of new training rows about the mean of such models, to first order.
+        """Mean absolute difference of a model of new training rows from the mean of such models.
 
-        Models of bootstrap samples show the same about the model of all rows. Two models of new
-        rows differ by √2 times as much.
+        It is a first-order estimate. Models of bootstrap samples show the same difference from the
+        model of all rows. Two models of new rows differ by √2 times as much.
         """
         return self.factor * self.mape
 
@@ -163,17 +167,17 @@ class PredictionStability(Record):
 
     @property
     def summary(self) -> dict[str, float]:
-        """The printed numbers by name."""
+        """Printed numbers by name: prediction errors, widths of ranges, changed classes."""
         numbers = {
             "mean absolute prediction error": self.mape,
             **({} if self.factor == 1 else {"of new training rows": self.of_new_rows}),
             "largest of a row": float(self.by_row.max()),
             "mean width of the 95 % range": float((self.high - self.low).mean()),
         }
-        if (otherwise := self.otherwise) is not None:
-            numbers["classified otherwise, mean share"] = float(otherwise.mean())
-            numbers[f"rows classified otherwise by more than {OFTEN:.0%}"] = float(
-                (otherwise > OFTEN).mean()
+        if (changed_share := self.otherwise) is not None:
+            numbers["classified otherwise, mean share"] = float(changed_share.mean())
+            numbers[f"rows classified otherwise by more than {OFTEN_SHARE:.0%}"] = float(
+                (changed_share > OFTEN_SHARE).mean()
             )
         return numbers
 
@@ -181,16 +185,16 @@ class PredictionStability(Record):
         """Return a table with one row per prediction: its range, mean change and class changes."""
         columns = {"row": self.rows, "given": self.predictions, "low": self.low, "high": self.high}
         columns["mape"] = self.by_row
-        if (otherwise := self.otherwise) is not None:
-            columns["otherwise"] = otherwise
+        if (changed_share := self.otherwise) is not None:
+            columns["otherwise"] = changed_share
         return frame_of({name: values.tolist() for name, values in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw an instability plot: the other models' predictions over the given ones.
+        """Draw an instability plot: predictions of the other models against those of the model.
 
         It needs matplotlib.
         """
-        return load_from_above("instability")(self, ax=ax)
+        return load_from_package("instability")(self, ax=ax)
 
     def __str__(self) -> str:
         rows = [[name, formats.number(value)] for name, value in self.summary.items()]
@@ -198,74 +202,86 @@ class PredictionStability(Record):
         return f"{tables.text_table(head, rows)}\nnote: {self.source}"
 
 
-def others_of_pairs(
-    answers: Answers, left_two_out: Answers
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the tested rows, and the `(K − 1, n)` positions of their further predictions.
+def pair_positions(answers: Answers, left_two_out: Answers) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the tested rows, and the positions of each row's K − 1 further predictions.
 
-    The rows are ascending, and the positions refer to `left_two_out`. Line s holds, for the rows of
-    fold i, the model that lacks fold i and the s-th fold after it, so that each line is a complete
-    set of predictions. The result is None if rows were tested more than once.
+    The rows are ascending, and the positions, of shape `(K − 1, n)`, refer to `left_two_out`. Line
+    s holds, for the rows of fold i, the model that lacks fold i and the s-th fold after it, so that
+    each line is a complete set of predictions. The result is None if rows were tested more than
+    once.
     """
     plan = answers.plan
     rows = plan.positions[0]
-    distinct, counts = np.unique(left_two_out.plan.positions[0], return_counts=True)
+    distinct_rows, counts = np.unique(left_two_out.plan.positions[0], return_counts=True)
     if (
         len(np.unique(rows)) < len(rows)
         or np.ptp(counts)
-        or not np.array_equal(distinct, np.sort(rows))
+        or not np.array_equal(distinct_rows, np.sort(rows))
     ):
         return None
-    further = np.repeat(left_two_out.plan.unit, left_two_out.plan.test_sizes)
-    own = np.repeat(left_two_out.plan.fold, left_two_out.plan.test_sizes)
-    n_folds = int(max(further.max(), own.max())) + 1
-    after = (further - own) % n_folds
-    order = np.lexsort((after, left_two_out.plan.positions[0]))
-    return distinct, order.reshape(len(distinct), -1).T
+    further_fold = np.repeat(left_two_out.plan.unit, left_two_out.plan.test_sizes)
+    own_fold = np.repeat(left_two_out.plan.fold, left_two_out.plan.test_sizes)
+    n_folds = int(max(further_fold.max(), own_fold.max())) + 1
+    fold_distance = (further_fold - own_fold) % n_folds
+    order = np.lexsort((fold_distance, left_two_out.plan.positions[0]))
+    return distinct_rows, order.reshape(len(distinct_rows), -1).T
 
 
-def moves_of_samples(
+def stability_over_samples(
     event: Event | None, apparent: np.ndarray | None, samples: Resampled | None
 ) -> PredictionStability | None:
-    """Compare the models of bootstrap samples; return None without samples or for scores."""
+    """Compare the final model's predictions with those of models of bootstrap samples.
+
+    Return None without samples, or for decision values.
+    """
     if apparent is None or samples is None or len(samples.answers) < 2:
         return None
-    given, others = apparent, samples.answers
+    predictions, other_predictions = apparent, samples.answers
     if event is not None:
         if apparent.ndim != 2:
             return None
-        given, others = (event.read(of, "probability")[..., 1] for of in (apparent, others))
+        predictions, other_predictions = (
+            event.read(values, "probability")[..., 1] for values in (apparent, other_predictions)
+        )
     label = None if event is None else event.label
     return PredictionStability.from_predictions(
-        np.arange(len(apparent)), given, others, OF_SAMPLES, event=label
+        np.arange(len(apparent)), predictions, other_predictions, OF_SAMPLES, event=label
     )
 
 
-def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
+def stability_over_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     """Compare held-out predictions with those of models that lack a further fold."""
-    response = next((one for one in BY if one in run.answers), None)
+    response = next((changes for changes in RESPONSES if changes in run.answers), None)
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
     answers = run.answers[response]
     left_two_out = pair_answers(run, response)
-    of_pairs = others_of_pairs(answers, left_two_out)
+    of_pairs = pair_positions(answers, left_two_out)
     if of_pairs is None:
         raise Refusal(
             f"rows were tested more than once: use one repetition, {mention('outer', 'pairs')}."
         )
-    rows, places = of_pairs
-    given = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
-    others, factor = left_two_out.values[0][places], max(1.0, len(places) - 1) ** 0.5
+    rows, positions = of_pairs
+    predictions = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
+    other_predictions, factor = (
+        left_two_out.values[0][positions],
+        max(1.0, len(positions) - 1) ** 0.5,
+    )
     source = SOURCE.format(factor=factor)
     if response == "label":
-        changed = others != given
-        zero, one = np.zeros(len(rows)), changed.astype(float)
-        return PredictionStability.between(rows, zero, one, f"{LABELS} {source}", changed)
+        changed = other_predictions != predictions
+        zeros, changes = np.zeros(len(rows)), changed.astype(float)
+        return PredictionStability.from_other_models(
+            rows, zeros, changes, f"{LABELS} {source}", changed
+        )
     label = None
     if response == "probability":
         label = "the most probable class" if event is None else event.label
         if event is not None:
-            given, others = (event.read(of, "probability")[..., 1] for of in (given, others))
+            predictions, other_predictions = (
+                event.read(values, "probability")[..., 1]
+                for values in (predictions, other_predictions)
+            )
     return PredictionStability.from_predictions(
-        rows, given, others, source, event=label, factor=factor
+        rows, predictions, other_predictions, source, event=label, factor=factor
     )

@@ -1,4 +1,4 @@
-"""Bootstrap samples in which the whole procedure, tuning and fit, is repeated."""
+"""Repeat the whole procedure, tuning and fit, in bootstrap samples."""
 
 from __future__ import annotations
 
@@ -25,97 +25,102 @@ from truerisk.plan.plan import Plan
 from truerisk.validation.honest import HonestRun, with_extra_answers
 from truerisk.validation.wishes import NOT_ROW_BY_ROW
 
-LONG = 60.0  # Expected seconds from which the user is warned.
+LONG_SECONDS = 60.0  # The user is warned if bootstrap samples are expected to take more seconds.
 
 
 @frozen
-class EveryClass(Bootstrap):
-    """Bootstrap samples that contain every class.
+class BootstrapWithEveryClass(Bootstrap):
+    """Bootstrap method whose samples all contain every class.
 
-    Otherwise fewer classes, or nothing, could be fitted.
+    In other samples fewer classes, or nothing, could be fitted.
     """
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         with warnings.catch_warnings():
-            # A note reports the number of omitted samples.
+            # A note reports the number of omitted samples instead of a warning.
             warnings.simplefilter("ignore", TrueRiskWarning)
             plan = super().plan(data, streams)
         if data.task != "classification":
             return plan
-        times = times_drawn(plan, np.arange(plan.n_questions))
-        drawn = times @ np.eye(data.n_classes)[data.class_codes]
-        whole = np.flatnonzero((drawn > 0).all(axis=1))
-        if not len(whole):
-            n = data.n_classes
-            every = "both outcomes" if n == 2 else f"all {n} classes"
-            raise Refusal(f"no bootstrap sample holds {every}.")
-        return plan.select(whole)
+        copies = times_drawn(plan, np.arange(plan.n_questions))
+        class_counts = copies @ np.eye(data.n_classes)[data.class_codes]
+        complete_samples = np.flatnonzero((class_counts > 0).all(axis=1))
+        if not len(complete_samples):
+            n_classes = data.n_classes
+            classes_text = "both outcomes" if n_classes == 2 else f"all {n_classes} classes"
+            raise Refusal(f"no bootstrap sample holds {classes_text}.")
+        return plan.select(complete_samples)
 
 
 @frozen(eq=False)
 class Resampled:
-    """Predictions of all rows by models of bootstrap samples.
+    """Predictions of all rows by the models of bootstrap samples.
 
-    `times[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds its model's
-    predictions. `n_left_out` samples are omitted: those that lack a class, and those whose model
-    failed.
+    `times[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds the
+    predictions of the model of sample b. `n_left_out` samples are omitted: those that lack a class,
+    and those whose model failed.
     """
 
-    times: np.ndarray
+    copies: np.ndarray
     answers: np.ndarray
     n_left_out: int
     n_fits: int
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        return zip(self.times, self.answers, strict=True)
+        return zip(self.copies, self.answers, strict=True)
 
 
-def resampled(
-    run: HonestRun, wanted: Request, replicates: int, samples: Any, seed: int
+def bootstrap_predictions(
+    run: HonestRun, request: Request, replicates: int, samples: Any, seed: int
 ) -> Resampled:
-    """Tune and fit in every sample, and predict all rows with each model.
+    """Tune and fit in every bootstrap sample, and predict all rows with each model.
 
-    The samples are drawn with `seed`, with groups kept whole, or given. It raises if the procedure
-    cannot be repeated in a sample, or if rows depend on others that a sample would separate.
+    The samples are given, or drawn with `seed` with groups kept whole. Refusal is raised if the
+    procedure cannot be repeated in a sample, or if rows depend on others that a sample would
+    separate.
     """
     if run.problem.data.dependent:
         raise Refusal(f"a bootstrap sample draws single rows, {NOT_ROW_BY_ROW}")
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     n_samples = replicates if samples is None else max(len(samples), 1)
-    method: Any = EveryClass("bootstrap", n_samples, samples)
+    method: Any = BootstrapWithEveryClass("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
         assert problem.select_by is not None
         method = testing_method(method, problem.select_by, default_name(problem.data))
     _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
-        resampled = compute(with_extra_answers(problem, wanted), method)
-    found = resampled.answers
-    if found is None:
-        raise Refusal(f"'{resampled.method.name}' keeps no answers about single rows.")
-    answers = next(one for one in (found, *found.also) if one.response == wanted.response)
-    plan, fine = answers.plan, answers.answered[0]
-    questions = np.flatnonzero(fine)
+        computed = compute(with_extra_answers(problem, request), method)
+    resampled_answers = computed.answers
+    if resampled_answers is None:
+        raise Refusal(f"'{computed.method.name}' keeps no answers about single rows.")
+    answers = next(
+        kind_of_answers
+        for kind_of_answers in (resampled_answers, *resampled_answers.also)
+        if kind_of_answers.response == request.response
+    )
+    plan, is_fitted = answers.plan, answers.answered[0]
+    questions = np.flatnonzero(is_fitted)
     if not len(questions):
         raise Refusal("the procedure failed in every bootstrap sample.")
-    values = np.array([answers.for_question(int(q))[0] for q in questions])
+    values = np.array([answers.for_question(int(question))[0] for question in questions])
     return Resampled(
-        times_drawn(plan, questions), values, n_samples - len(questions), resampled.n_fits
+        times_drawn(plan, questions), values, n_samples - len(questions), computed.n_fits
     )
 
 
 def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
-    """Warn of a long run time, estimated from the time of the honest run's fits."""
-    problem, inside = run.problem, 0
+    """Warn of a long run time, estimated from the time of the fits of the honest run."""
+    problem, n_inner_fits = run.problem, 0
     if len(problem.family) > 1:
         assert problem.select_by is not None
-        inside = problem.select_by.plan(problem.data, Streams(problem.seed)).n_fits
-    n_fits = n_samples * (1 + inside * len(problem.family))
-    expected = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
-    if expected > LONG:
+        n_inner_fits = problem.select_by.plan(problem.data, Streams(problem.seed)).n_fits
+    n_fits = n_samples * (1 + n_inner_fits * len(problem.family))
+    expected_seconds = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
+    if expected_seconds > LONG_SECONDS:
         warn(
             f"{n_samples} bootstrap samples of the whole procedure will take about "
-            f"{in_words(expected)}: fewer replicates= give a coarser correction, replicates=0 "
-            "gives none, and n_jobs= spreads the fits.",
+            f"{in_words(expected_seconds)}: fewer replicates= give a coarser correction, "
+            "replicates=0 gives none, and n_jobs= spreads the fits.",
             TrueRiskWarning,
         )

@@ -1,4 +1,4 @@
-r"""Stability of a model on other rows: of its features and of its predictions.
+r"""Stability of selected features and of predictions when a model is fitted to other rows.
 
 Nogueira's index and its interval measure whether several fits selected the same features. Row i of
 Z marks which of d features the i-th of M fits selected; :math:`\hat p_f` is the share of fits that
@@ -38,24 +38,24 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of
 from truerisk.data.rows import column_names, n_columns
-from truerisk.methods.parts.procedure import by_fit
+from truerisk.methods.parts.procedure import candidate_of_each_fit
 from truerisk.models.stated.selected_features import selected_features
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval
 from truerisk.results.records import UNWRITTEN, Column, Count, Range, Record, Size
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.outcomes import Event
 from truerisk.validation.prediction_stability import (
     PredictionStability,
-    moves_of_pairs,
-    moves_of_samples,
+    stability_over_pairs,
+    stability_over_samples,
 )
 
-if TYPE_CHECKING:  # samples are a branch
+if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
     from truerisk.validation.resampled import Resampled
 
-MOST_SHOWN = 20
-SHARED = (
+MAX_PRINTED_FEATURES = 20
+SHARED_ROWS_NOTE = (
     "the interval takes the fits as independent, as those of bootstrap samples are; fits of one "
     "cross-validation share most of their rows and agree more than fits to new data would."
 )
@@ -63,12 +63,12 @@ SHARED = (
 
 @frozen(eq=False)
 class FeatureStability(Record):
-    """``selected[i, f]``: whether the i-th model uses feature f, and Nogueira's index of that.
+    """Features that each model selected, ``selected[i, f]``, and Nogueira's stability index.
 
-    `shares` are those of the models that selected each feature, `n_selected` says how many features
-    each model selected; `selected` is not written. `index` is 1 where all models selected the same
-    and 0 where they agree as random choices do; it is None where nothing was selected, and `reason`
-    says so.
+    `shares` are the shares of models that selected each feature, `n_selected` the numbers of
+    features that each model selected; `selected` is not written. `index` is 1 if all models
+    selected the same features and 0 if they agree as random choices do; it is None if nothing was
+    selected, and `reason` says so.
     """
 
     schema: ClassVar[str] = "truerisk.feature-stability/2"
@@ -93,25 +93,25 @@ class FeatureStability(Record):
         confidence_level: float = 0.95,
         n_fits: int = 0,
     ) -> FeatureStability:
-        """Compute the index from the features of each model.
+        """Compute Nogueira's stability index from the features that each model selected.
 
         >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
         >>> found = FeatureStability.from_selected(marks, ("a", "b", "c", "d"))
         >>> round(found.index, 4), found.shares.round(2).tolist()
         (0.3333, [1.0, 0.67, 0.33, 0.0])
         """
-        found = stability_index(selected)
+        index_and_error = stability_index(selected)
         counts = selected.mean(axis=0), selected.sum(axis=1), len(selected)
-        if isinstance(found, str):
-            return cls(names, *counts, reason=found, n_fits=n_fits, selected=selected)
-        index, error = found
-        ends = -np.inf, 1.0
-        interval = Interval.normal(index, error, "nogueira", confidence_level, ends)
+        if isinstance(index_and_error, str):
+            return cls(names, *counts, reason=index_and_error, n_fits=n_fits, selected=selected)
+        index, error = index_and_error
+        limits = -np.inf, 1.0
+        interval = Interval.normal(index, error, "nogueira", confidence_level, limits)
         return cls(names, *counts, index, error, interval, n_fits=n_fits, selected=selected)
 
     @property
     def order(self) -> np.ndarray:
-        """The features by decreasing selection frequency, with ties in the order of X."""
+        """Column indices by decreasing selection frequency, with ties in the order of X."""
         return np.argsort(-self.shares, kind="stable")
 
     @property
@@ -120,11 +120,11 @@ class FeatureStability(Record):
         return np.rint(self.shares * self.n_models).astype(int)
 
     def to_frame(self) -> Any:
-        """Return a table with one row per feature, the most often selected first."""
+        """Return a table with one row per feature, the most often selected feature first."""
         order = self.order
         return frame_of(
             {
-                "feature": [self.names[f] for f in order],
+                "feature": [self.names[feature] for feature in order],
                 "selected": self.counts[order].tolist(),
                 "share": self.shares[order].tolist(),
             }
@@ -132,93 +132,111 @@ class FeatureStability(Record):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw how often each feature was selected (needs matplotlib)."""
-        return load_from_above("selected-features")(self, ax=ax)
+        return load_from_package("selected-features")(self, ax=ax)
 
     def __str__(self) -> str:
-        counts, m = self.counts, self.n_models
-        shown = self.order[:MOST_SHOWN]
-        rows = [[formats.clean(self.names[f], 40), f"{counts[f]} of {m}"] for f in shown]
-        rest = len(self.names) - len(shown)
-        more = [f"and {rest} further features"] if rest else []
-        return "\n".join([tables.text_table(["feature", "selected"], rows), *more, self.sentence])
+        counts, n_models = self.counts, self.n_models
+        printed_features = self.order[:MAX_PRINTED_FEATURES]
+        rows = [
+            [
+                formats.escape_and_truncate(self.names[feature], 40),
+                f"{counts[feature]} of {n_models}",
+            ]
+            for feature in printed_features
+        ]
+        n_further = len(self.names) - len(printed_features)
+        further_text = [f"and {n_further} further features"] if n_further else []
+        return "\n".join(
+            [tables.text_table(["feature", "selected"], rows), *further_text, self.sentence]
+        )
 
     @property
     def sentence(self) -> str:
-        """The index with its interval, or why there is none, in a sentence."""
+        """Sentence with the stability index and its interval, or with the reason for none."""
         if self.index is None or self.interval is None:
             return f"no stability index: {self.reason}"
         index_text = f"{formats.number(self.index)} {self.interval}"
-        return f"stability of the selection {index_text} (Nogueira et al. 2018); {SHARED}"
+        return f"stability of the selection {index_text} (Nogueira et al. 2018); {SHARED_ROWS_NOTE}"
 
 
 def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
-    """Return the index and its standard error, or a sentence on why there is none.
+    """Return Nogueira's stability index and its standard error, or why there is no index.
 
     >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
     >>> [round(number, 4) for number in stability_index(marks)]
     [0.3333, 0.1814]
     """
-    z = np.asarray(selected, dtype=float)
-    m, d = z.shape
-    if m < 2:
+    marks = np.asarray(selected, dtype=float)
+    n_models, n_features = marks.shape
+    if n_models < 2:
         return "one fit alone shows no stability: it takes two or more."
-    shares, sizes = z.mean(axis=0), z.sum(axis=1) / d
-    size = float(sizes.mean())
-    if size == 0:
+    shares, sizes = marks.mean(axis=0), marks.sum(axis=1) / n_features
+    mean_size = float(sizes.mean())
+    if mean_size == 0:
         return "no fit selected a feature: there is nothing to agree on."
-    if size == 1:
-        return f"every fit used all {d} features: nothing was selected."
-    chance = size * (1 - size)
-    index = 1 - m / (m - 1) * float((shares * (1 - shares)).mean()) / chance
-    each = z @ shares / d - sizes * size + index / 2 * (2 * sizes * size - sizes - size + 1)
-    variance = 4 / m**2 * float((((each - each.mean()) / chance) ** 2).sum())
+    if mean_size == 1:
+        return f"every fit used all {n_features} features: nothing was selected."
+    chance_variance = mean_size * (1 - mean_size)
+    index = 1 - n_models / (n_models - 1) * float((shares * (1 - shares)).mean()) / chance_variance
+    index_by_model = (
+        marks @ shares / n_features
+        - sizes * mean_size
+        + index / 2 * (2 * sizes * mean_size - sizes - mean_size + 1)
+    )
+    variance = (
+        4
+        / n_models**2
+        * float((((index_by_model - index_by_model.mean()) / chance_variance) ** 2).sum())
+    )
     return index, variance**0.5
 
 
 @frozen(eq=False)
 class ModelStability(Record):
-    """Stability of the models of the outer splits; `missing` says why a part is None."""
+    """Stability of the models of the outer splits; `missing` says why a part of it is None."""
 
     features: FeatureStability | None = None
     predictions: PredictionStability | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def with_names(self, names: tuple[str, ...]) -> ModelStability:
-        """Return the features with column names, for an X that was an array without names."""
+        """Replace column numbers by column names, for an X that was an array without names."""
         if self.features is None or len(self.features.names) != len(names):
             return self
         return replace(self, features=replace(self.features, names=names))
 
     def __str__(self) -> str:
-        parts = [str(one) for one in (self.features, self.predictions) if one is not None]
-        reasons = [f"{name}: {why}" for name, why in self.missing.items()]
+        parts = [str(part) for part in (self.features, self.predictions) if part is not None]
+        reasons = [f"{name}: {reason}" for name, reason in self.missing.items()]
         return "\n\n".join([*parts, *reasons])
 
 
-def stability_of(
+def model_stability(
     run: HonestRun,
     event: Event | None = None,
     own: np.ndarray | None = None,
     samples: Resampled | None = None,
 ) -> ModelStability:
-    """Return the stability of selected features and of single predictions of the `event`.
+    """Compute the stability of selected features, and of predictions of the `event`.
 
     If the procedure was repeated in bootstrap `samples`, their models' predictions of all rows are
-    compared with `own`, those of the model of all rows. Otherwise predictions of held-out rows are
-    compared.
+    compared with `own`, the predictions by the model of all rows. Otherwise predictions of held-out
+    rows are compared.
     """
     missing: dict[str, str] = {}
     features = predictions = None
     try:
-        # The winners of the outer splits are fitted again to find the columns that they use.
+        # The winners of the outer splits are fitted again, to find the columns that they select.
         problem, plan = run.problem, run.answered.answers[0].plan
-        count = n_columns(problem.data.X)
-        if count is None:
+        n_features = n_columns(problem.data.X)
+        if n_features is None:
             raise Refusal("X has no columns: no features were selected.")
-        names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
-        held_out = np.unique(plan.fit[~plan.own_rows])
-        models = run.problem.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
-        selected = np.array([selected_features(model, count) for model in models])
+        names = column_names(problem.data.X) or [f"column {j}" for j in range(n_features)]
+        fits_with_held_out = np.unique(plan.fit[~plan.own_rows])
+        models = run.problem.asking_winners().models(
+            plan, candidate_of_each_fit(plan, run.winners), fits_with_held_out
+        )
+        selected = np.array([selected_features(model, n_features) for model in models])
         level = problem.confidence_level
         features = FeatureStability.from_selected(
             selected, tuple(names), confidence_level=level, n_fits=len(selected)
@@ -226,7 +244,9 @@ def stability_of(
     except Refusal as refusal:
         missing["features"] = str(refusal)
     try:
-        predictions = moves_of_samples(event, own, samples) or moves_of_pairs(run, event)
+        predictions = stability_over_samples(event, own, samples) or stability_over_pairs(
+            run, event
+        )
     except Refusal as refusal:
         missing["predictions"] = str(refusal)
     return ModelStability(features, predictions, missing)

@@ -1,6 +1,6 @@
-"""Each score in every subgroup: values, simultaneous intervals, shrunken values, reasons.
+"""Records of the scores in every subgroup: values, simultaneous intervals, shrunken values.
 
-`Levels` are the levels of a column: one per row, where missing values form a level of their own.
+`Levels` assigns a level of a column to each row; missing values form a level of their own.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import even_array, mention, shown
+from truerisk.core.arguments import Renamed, array_of_rows, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
@@ -27,36 +27,38 @@ from truerisk.data.rows import (
     is_missing,
     n_columns,
 )
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval, OnScale
 from truerisk.results.records import Count, Finite, Perfect, Record, Share, Size
 
-# Minimum number of rows or groups of a level, and of rows of each class if a score needs both.
-FEWEST = 10
+# A level needs this many rows or groups, and of each class if a score needs two classes.
+MIN_LEVEL_ROWS = 10
 
 
 @frozen
 class Subgroup:
-    """The rows of one level: their number, and the number of events if y has two classes."""
+    """One level of a column: its number of rows, and of events if y has two classes."""
 
     column: str
     level: str
     n_rows: Count
     n_events: Count | None = None
 
+    shown: ClassVar[Renamed] = Renamed("display_name")
+
     @property
-    def shown(self) -> str:
-        """The name of the level in tables."""
+    def display_name(self) -> str:
+        """Name of the level in tables, such as "sex = f"."""
         return f"{self.column} = {self.level}" if self.column else self.level
 
 
 @frozen
 class SubgroupRisk(OnScale):
-    """One loss in one subgroup; `value` is None if it has too few rows, and `reason` says so.
+    """Loss in one subgroup; `value` is None if the subgroup has too few rows (see `reason`).
 
-    The `interval` holds simultaneously with those of all other subgroups. `shrunken` is the value
-    shrunken to the mean of its column's levels, on a scale on which their noise does not depend on
-    their size. `own_share` is the weight of its own value.
+    The `interval` holds simultaneously with the intervals of all other subgroups. `shrunken` is the
+    value shrunken to the mean of its column's levels, on a scale on which their noise does not
+    depend on their size. `own_share` is the weight of the subgroup's own value.
     """
 
     subgroup: Subgroup
@@ -71,7 +73,7 @@ class SubgroupRisk(OnScale):
 
 @frozen
 class SubgroupRisks:
-    """One loss in all subgroups, and in all rows together.
+    """Values of one loss in all subgroups, and in all rows together.
 
     `quantile` is the number of standard errors at which all intervals hold simultaneously.
     `spreads` are, for each column with three or more levels, the standard deviation between its
@@ -88,17 +90,17 @@ class SubgroupRisks:
 
     @property
     def named_scoring(self) -> str:
-        """The loss, with the class that it refers to."""
-        return formats.of_class(self.scoring, self.positive)
+        """Name of the loss, with the class that it refers to."""
+        return formats.score_of_class(self.scoring, self.positive)
 
 
 @frozen
 class Subgroups(Record):
-    """Every loss in every level of the requested columns.
+    """Values of every loss in every level of the requested columns.
 
     For each loss, the intervals of all levels of all columns hold simultaneously with probability
-    `confidence_level`; that of all rows is separate. ``subgroups["auc"]`` are the results of one
-    loss.
+    `confidence_level`; the interval of all rows is separate. ``subgroups["auc"]`` are the results
+    of one loss.
     """
 
     schema: ClassVar[str] = "truerisk.subgroups/2"
@@ -108,82 +110,96 @@ class Subgroups(Record):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
-        return lookup(loss, {each.scoring: each for each in self.risks})
+        return lookup(loss, {risks.scoring: risks for risks in self.risks})
 
     def __iter__(self) -> Iterator[str]:
-        return (each.scoring for each in self.risks)
+        return (risks.scoring for risks in self.risks)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The requested columns."""
+        """Names of the requested columns."""
         levels = self.risks[0].levels if self.risks else ()
         return tuple(dict.fromkeys(level.subgroup.column for level in levels))
 
     @property
     def too_small(self) -> tuple[str, ...]:
-        """Levels without a value of some loss."""
-        lacking = (r.subgroup.shown for each in self.risks for r in each.levels if r.value is None)
-        return tuple(dict.fromkeys(lacking))
+        """Names of the levels that lack a value of some loss."""
+        names = (
+            level.subgroup.display_name
+            for risks in self.risks
+            for level in risks.levels
+            if level.value is None
+        )
+        return tuple(dict.fromkeys(names))
 
     def to_frame(self) -> Any:
-        """Return a table with one row per loss and level, that of all rows first."""
-        lines = [(r.named_scoring, risk) for r in self.risks for risk in (r.whole, *r.levels)]
+        """Return a table with one row per loss and level; the row of all rows comes first."""
+        risks_by_loss = [
+            (risks.named_scoring, risk)
+            for risks in self.risks
+            for risk in (risks.whole, *risks.levels)
+        ]
         return frame_of_rows(
             [
                 {
                     "scoring": loss,
-                    "column": r.subgroup.column,
-                    "level": r.subgroup.level,
-                    "rows": r.subgroup.n_rows,
-                    "events": r.subgroup.n_events,
-                    "value": r.value,
-                    "std_error": r.std_error,
-                    "low": r.interval and r.interval.low,
-                    "high": r.interval and r.interval.high,
-                    "shrunken": r.shrunken,
-                    "reason": r.reason,
+                    "column": risks.subgroup.column,
+                    "level": risks.subgroup.level,
+                    "rows": risks.subgroup.n_rows,
+                    "events": risks.subgroup.n_events,
+                    "value": risks.value,
+                    "std_error": risks.std_error,
+                    "low": risks.interval and risks.interval.low,
+                    "high": risks.interval and risks.interval.high,
+                    "shrunken": risks.shrunken,
+                    "reason": risks.reason,
                 }
-                for loss, r in lines
+                for loss, risks in risks_by_loss
             ]
         )
 
-    # The loss comes first: `plot("auc")` names what is drawn.
+    # The loss is the first parameter, so that `plot("auc")` names what is drawn.
     def plot(self, loss: str | None = None, ax: Any = None) -> Any:  # type: ignore[override]
         """Draw a forest plot of one loss, by default of the first (needs matplotlib)."""
         risks = self.risks[0] if loss is None else self[loss]
-        return load_from_above("subgroups")(risks, ax=ax)
+        return load_from_package("subgroups")(risks, ax=ax)
 
     def __str__(self) -> str:
-        printed = [f"{b.caption}\n{tables.text_table(b.head, b.rows)}" for b in self.blocks()]
+        printed_tables = [
+            f"{block.caption}\n{tables.text_table(block.head, block.rows)}"
+            for block in self.blocks()
+        ]
         notes = [f"note: {note}" for note in self.all_notes]
-        return "\n\n".join([*printed, *(["\n".join(notes)] if notes else [])])
+        return "\n\n".join([*printed_tables, *(["\n".join(notes)] if notes else [])])
 
     @override
     def blocks(self) -> list[tables.Block]:
-        return [tables.Block(_title(each), HEAD, rows_of(each)) for each in self.risks]
+        return [tables.Block(_title(risks), TABLE_HEADER, rows_of(risks)) for risks in self.risks]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Notes on all losses, followed by those on single losses."""
-        return tuple(dict.fromkeys((*self.notes, *(n for each in self.risks for n in each.notes))))
+        """Notes on all losses, followed by notes on single losses."""
+        return tuple(
+            dict.fromkeys((*self.notes, *(note for risks in self.risks for note in risks.notes)))
+        )
 
 
-HEAD = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"]
+TABLE_HEADER = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"]
 
 
 def _title(risks: SubgroupRisks) -> str:
-    name = formats.clean(risks.named_scoring, 60)
+    name = formats.escape_and_truncate(risks.named_scoring, 60)
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
 
 def rows_of(risks: SubgroupRisks) -> list[list[str]]:
-    """Return table rows for all rows and for each level, in the columns of `HEAD`."""
+    """Return table rows for all rows and for each level, in the columns of `TABLE_HEADER`."""
     rows = []
     for risk in (risks.whole, *risks.levels):
         events = risk.subgroup.n_events
         rows.append(
             [
-                risk.subgroup.shown,
+                risk.subgroup.display_name,
                 str(risk.subgroup.n_rows),
                 "–" if events is None else str(events),
                 formats.number(risk.value),
@@ -196,16 +212,18 @@ def rows_of(risks: SubgroupRisks) -> list[list[str]]:
 
 
 MISSING = "missing"
-UNNAMED = "missing (no value)"  # used if a level is called "missing"
+MISSING_IF_NAME_TAKEN = (
+    "missing (no value)"  # name of the missing values if a level is called "missing"
+)
 MOST_LEVELS = 30
-LARGE = 1e16  # Integers below this are written without an exponent.
+EXPONENT_LIMIT = 1e16  # Whole numbers below this are written without an exponent.
 
 
 @frozen(eq=False)
 class Levels:
-    """The `names` of a column's levels, and the index of each row's level.
+    """The `names` of a column's levels, and the index of each row's level in them (`codes`).
 
-    Rows with a missing value form the last level; `n_missing` is their number.
+    Rows with a missing value form the last level; `n_missing` is the number of such rows.
     """
 
     column: str
@@ -215,29 +233,37 @@ class Levels:
 
     @classmethod
     def from_values(cls, column: str, values: Any, n_rows: int) -> Levels:
-        """Return the levels of a column in the order of their values.
+        """Find the levels of a column, in the order of their values.
 
         An ordered categorical column keeps the order of its categories.
         """
-        name = clean(column, 40)
+        name = escape_and_truncate(column, 40)
         order = category_order(values)
-        cells = even_array(f"subgroup column {name!r}", values, "give every row a level")
+        cells = array_of_rows(f"subgroup column {name!r}", values, "give every row a level")
         if cells.shape != (n_rows,):
             raise BadData(
                 f"subgroup column {name!r} has shape {cells.shape}: give one level for each of "
                 f"{n_rows} rows."
             )
         entries = cells.tolist()
-        gaps = np.array([is_missing(cell) for cell in entries], dtype=bool)
-        texts = ["" if gap else _text(cell) for cell, gap in zip(entries, gaps, strict=True)]
-        named = [
-            (cell, text) for cell, text, gap in zip(entries, texts, gaps, strict=True) if not gap
+        is_gap = np.array([is_missing(cell) for cell in entries], dtype=bool)
+        texts = [
+            "" if is_missing_cell else _text(cell)
+            for cell, is_missing_cell in zip(entries, is_gap, strict=True)
         ]
-        names = _ordered(named, order)
-        names += [MISSING if MISSING not in names else UNNAMED] if gaps.any() else []
+        named_cells = [
+            (cell, text)
+            for cell, text, is_missing_cell in zip(entries, texts, is_gap, strict=True)
+            if not is_missing_cell
+        ]
+        names = _ordered(named_cells, order)
+        names += (
+            [MISSING if MISSING not in names else MISSING_IF_NAME_TAKEN] if is_gap.any() else []
+        )
         if len(names) < 2:
             raise BadData(
-                f"subgroup column {name!r} has one level only, {clean(names[0], 40)!r}: there is "
+                f"subgroup column {name!r} has one level only, "
+                f"{escape_and_truncate(names[0], 40)!r}: there is "
                 "nothing to compare."
             )
         if len(names) > MOST_LEVELS:
@@ -245,25 +271,33 @@ class Levels:
                 f"subgroup column {name!r} has {len(names)} levels, and {MOST_LEVELS} can be "
                 "compared: cut numbers into ranges (pandas.cut), or join rare levels."
             )
-        place = {text: code for code, text in enumerate(names)}
+        code_of_text = {text: code for code, text in enumerate(names)}
         codes = np.array(
-            [len(names) - 1 if gap else place[text] for text, gap in zip(texts, gaps, strict=True)]
+            [
+                len(names) - 1 if is_missing_cell else code_of_text[text]
+                for text, is_missing_cell in zip(texts, is_gap, strict=True)
+            ]
         )
-        return cls(name, tuple(clean(text, 40) for text in names), codes, int(gaps.sum()))
+        return cls(
+            name, tuple(escape_and_truncate(text, 40) for text in names), codes, int(is_gap.sum())
+        )
 
     @property
     def note(self) -> str | None:
-        """A note on the number of missing values and their level."""
+        """Note on the number of missing values and the level that they form, or None."""
         if not self.n_missing:
             return None
-        rows = "row has" if self.n_missing == 1 else "rows have"
-        return f"{self.n_missing} {rows} no '{self.column}': they are the level '{self.names[-1]}'."
+        rows_text = "row has" if self.n_missing == 1 else "rows have"
+        return (
+            f"{self.n_missing} {rows_text} no '{self.column}': they are the level "
+            f"'{self.names[-1]}'."
+        )
 
 
-def levels_of(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
-    """Return the columns that a user names in X, or gives as an array, a mapping or a frame.
+def subgroup_levels(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
+    """Return the levels of columns that a user names in X, or gives as array, mapping or frame.
 
-    >>> levels_of({"sex": ["f", "m", None]}, None, 3)[0].names
+    >>> subgroup_levels({"sex": ["f", "m", None]}, None, 3)[0].names
     ('f', 'm', 'missing')
     """
     return tuple(
@@ -280,9 +314,9 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(subgroups, Mapping):
         yield from ((str(name), values) for name, values in subgroups.items())
     elif isinstance(subgroups, str | Integral):
-        yield from _named([subgroups], X)
+        yield from _named_columns([subgroups], X)
     elif isinstance(subgroups, list | tuple):
-        yield from _named(subgroups, X)
+        yield from _named_columns(subgroups, X)
     elif (names := column_names(subgroups)) is not None:
         yield from ((name, column_at(subgroups, j)) for j, name in enumerate(names))
     elif getattr(subgroups, "ndim", None) == 1:
@@ -296,22 +330,23 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
         )
 
 
-def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
-    """Yield columns of X by name, or by number if they have no names."""
+def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
+    """Yield columns of X by name, or by number if the columns have no names."""
     if not keys:
         raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
     names, count = column_names(X), n_columns(X)
-    if (repeated := next((key for key in keys if list(keys).count(key) > 1), None)) is not None:
+    if (repeated_key := next((key for key in keys if list(keys).count(key) > 1), None)) is not None:
         raise BadArgument(
-            f"subgroups names column {shown(repeated)} more than once. A list names columns of X: "
-            "for one level a row give an array, or a dict {name: array}."
+            f"subgroups names column {repr_on_one_line(repeated_key)} more than once. A list names "
+            "columns of "
+            "X: for one level a row give an array, or a dict {name: array}."
         )
     for key in keys:
         if isinstance(key, str) and names is not None:
             if key not in names:
                 raise UnknownName(
-                    f"subgroups: X has no column {clean(key, 40)!r}; it has "
-                    f"{clean(', '.join(names), 160)}."
+                    f"subgroups: X has no column {escape_and_truncate(key, 40)!r}; it has "
+                    f"{escape_and_truncate(', '.join(names), 160)}."
                 )
             yield key, column_at(X, names.index(key))
         elif isinstance(key, Integral) and count is not None:
@@ -320,27 +355,28 @@ def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
             yield names[int(key)] if names else f"column {key}", column_at(X, int(key))
         else:
             raise BadArgument(
-                f"subgroups names {shown(key)}, and X has columns without names: give their "
+                f"subgroups names {repr_on_one_line(key)}, and X has columns without names: give "
+                "their "
                 "numbers, or arrays with one level for each row, as a dict {name: array}."
             )
 
 
 def _text(cell: Any) -> str:
-    """Return a level's text; numbers are abbreviated unless another number has the same text."""
+    """Return a level as text; numbers are abbreviated unless another number has the same text."""
     if not isinstance(cell, float):
         return str(cell)
-    if cell.is_integer() and abs(cell) < LARGE:
+    if cell.is_integer() and abs(cell) < EXPONENT_LIMIT:
         return str(int(cell))
-    short = f"{cell:g}"
-    return short if float(short) == cell else repr(cell)
+    short_text = f"{cell:g}"
+    return short_text if float(short_text) == cell else repr(cell)
 
 
-def _ordered(present: list[tuple[Any, str]], order: list[Any] | None) -> list[str]:
-    """Return the distinct texts in the given order, else sorted by their values or as texts."""
-    first = {text: cell for cell, text in present}
+def _ordered(cells_and_texts: list[tuple[Any, str]], order: list[Any] | None) -> list[str]:
+    """Return the distinct texts in the order of categories, or else sorted by value or as text."""
+    cell_of_text = {text: cell for cell, text in cells_and_texts}
     if order is not None:
-        return [text for text in map(_text, order) if text in first]
+        return [text for text in map(_text, order) if text in cell_of_text]
     try:
-        return sorted(first, key=lambda text: first[text])
+        return sorted(cell_of_text, key=lambda text: cell_of_text[text])
     except TypeError:
-        return sorted(first)
+        return sorted(cell_of_text)

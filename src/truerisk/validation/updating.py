@@ -23,7 +23,7 @@ from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.tables import Block, text_table
-from truerisk.estimation.problem import pose
+from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute, procedure_of
 from truerisk.methods.pairs import Pairs
 from truerisk.results.interval import Interval, ends_of
@@ -34,29 +34,31 @@ from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 from truerisk.validation.measures import rounded
 from truerisk.validation.outcomes import Outcomes
 
-Fitted = Literal["nothing", "intercept", "intercept and slope"]
-FEWEST, OF_RARER = 10, " of the rarer outcome"
-NAMES: tuple[Fitted, ...] = ("nothing", "intercept", "intercept and slope")
+UpdatedCoefficients = Literal["nothing", "intercept", "intercept and slope"]
+MIN_ROWS, OF_RARER = 10, " of the rarer outcome"
+NAMES: tuple[UpdatedCoefficients, ...] = ("nothing", "intercept", "intercept and slope")
 
 
-class Updated(BaseEstimator):
-    """Predictions of a finished model, the only column of X, with coefficients fitted to y."""
+class RecalibratedModel(BaseEstimator):
+    """Predictions of a finished model (the only column of X), recalibrated by coefficients."""
 
     link: ClassVar[Link]
 
-    def __init__(self, fits: Fitted = "nothing") -> None:
+    def __init__(self, fits: UpdatedCoefficients = "nothing") -> None:
         self.fits = fits
 
-    def _fitted(self, X: Any, y: np.ndarray, sample_weight: Any) -> Self:
+    def _fit_coefficients(self, X: Any, y: np.ndarray, sample_weight: Any) -> Self:
         predictions = np.asarray(X, dtype=np.float64)[:, 0]
         self.coef_ = np.array([0.0, 1.0])
         if self.fits == "nothing":
             return self
-        eta, constant = self.link.of(predictions), np.ones((len(y), 1))
-        both = self.fits == "intercept and slope"
-        columns = np.column_stack([constant, eta]) if both else constant
+        eta, constant_column = self.link.transform(predictions), np.ones((len(y), 1))
+        fits_slope = self.fits == "intercept and slope"
+        columns = np.column_stack([constant_column, eta]) if fits_slope else constant_column
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        fit = self.link.fits.fit(columns, y.astype(np.float64), weights, 0.0 if both else eta)
+        fit = self.link.fit_class.fit(
+            columns, y.astype(np.float64), weights, 0.0 if fits_slope else eta
+        )
         if fit is None:
             raise ValueError("the line has no maximum: an outcome is separated, or missing")
         self.coef_[: len(fit.coef)] = fit.coef
@@ -64,23 +66,23 @@ class Updated(BaseEstimator):
 
     def _answers(self, X: Any) -> np.ndarray:
         predictions = np.asarray(X, dtype=np.float64)[:, 0]
-        if self.fits == "nothing":  # A probability of 0 or 1 has no logit.
+        if self.fits == "nothing":  # A probability of 0 or 1 has no logit, so none is computed.
             return predictions
-        return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(predictions))
+        return self.link.inverse(self.coef_[0] + self.coef_[1] * self.link.transform(predictions))
 
 
-class UpdatedProbabilities(ClassifierMixin, Updated):
-    """Updated probabilities of the second of two classes."""
+class UpdatedProbabilities(ClassifierMixin, RecalibratedModel):
+    """Classifier that recalibrates a finished model's probabilities of the second class."""
 
     link: ClassVar[Link] = LOGIT
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the coefficients to two classes in sorted order."""
+        """Fit the recalibration coefficients to two classes in sorted order."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        return self._fitted(X, codes, sample_weight)
+        return self._fit_coefficients(X, codes, sample_weight)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of both classes."""
+        """Return the recalibrated probabilities of both classes."""
         event = self._answers(X)
         return np.column_stack([1 - event, event])
 
@@ -89,14 +91,14 @@ class UpdatedProbabilities(ClassifierMixin, Updated):
         return np.asarray(self.classes_[(self._answers(X) > 0.5).astype(int)])
 
 
-class UpdatedNumbers(RegressorMixin, Updated):
-    """Updated predictions of numeric y, by least squares."""
+class UpdatedNumbers(RegressorMixin, RecalibratedModel):
+    """Regressor that recalibrates a finished model's predictions by least squares."""
 
     link: ClassVar[Link] = IDENTITY
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the coefficients to numeric y."""
-        return self._fitted(X, np.asarray(y), sample_weight)
+        """Fit the recalibration coefficients to numeric y."""
+        return self._fit_coefficients(X, np.asarray(y), sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """Apply the recalibration line to the model's predictions."""
@@ -105,9 +107,9 @@ class UpdatedNumbers(RegressorMixin, Updated):
 
 @frozen
 class Update:
-    """The coefficients of an update, fitted to all rows, and its honest risk.
+    """Coefficients of an update, fitted to all rows, and its honest risk.
 
-    `change` is this risk minus that of the unchanged model; a negative value is a gain.
+    `change` is this risk minus the risk of the unchanged model; a negative value is a gain.
     """
 
     fits: str
@@ -119,33 +121,33 @@ class Update:
     interval: Interval | None = None
 
 
-HEAD = ["fitted", "intercept", "slope"]
+TABLE_HEADER = ["fitted", "intercept", "slope"]
 
 
 @frozen
-class Updating(Record):
-    """The unchanged finished model, and its updates of intercept, or of intercept and slope."""
+class ModelUpdates(Record):
+    """Unchanged finished model, and its updates of intercept alone, and of intercept and slope."""
 
     scoring: str
     updates: Annotated[tuple[Update, ...], Column(least=1, most=10)]
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Return where a record read from a file is invalid, and what is wanted there, or None."""
-        with_brier = [update.brier is not None for update in self.updates]
-        if any(with_brier) and not all(with_brier):
-            return "updates", with_brier.index(False), "brier", "a number, as other updates have it"
+        """Return the invalid field of a record from a file, and what it must be; None if valid."""
+        has_brier = [update.brier is not None for update in self.updates]
+        if any(has_brier) and not all(has_brier):
+            return "updates", has_brier.index(False), "brier", "a number, as other updates have it"
         return None
 
     @classmethod
     def from_outcomes(
         cls, outcomes: Outcomes, line: Recalibration, *, level: float, seed: int, grouped: bool
-    ) -> Updating:
-        """Compute the updates from predictions; rows of one member stay together if `grouped`."""
-        numbers = outcomes.link is IDENTITY
-        n_rows, what = (outcomes.n_rows, "") if numbers else (outcomes.n_rarer, OF_RARER)
-        if n_rows < FEWEST:
-            raise Refusal(f"{n_rows} rows{what}: an update is told of {FEWEST} at least.")
+    ) -> ModelUpdates:
+        """Compute the updates from predictions; `grouped` keeps rows of one member together."""
+        is_numeric = outcomes.link is IDENTITY
+        n_rows, rows_text = (outcomes.n_rows, "") if is_numeric else (outcomes.n_rarer, OF_RARER)
+        if n_rows < MIN_ROWS:
+            raise Refusal(f"{n_rows} rows{rows_text}: an update is told of {MIN_ROWS} at least.")
         try:
             risks = [_risk(outcomes, name, level, seed, grouped) for name in NAMES]
         except FitFailed as error:
@@ -156,57 +158,61 @@ class Updating(Record):
         except BadData as error:  # For example, there may be fewer groups than folds.
             raise Refusal(f"folds of these rows cannot be made: {error}") from error
         measures, updates = line.measures(), []
-        ends = (
+        coefficients = (
             (0.0, 1.0),
             (measures["in-the-large"], 1.0),
             (measures["intercept"], measures["slope"]),
         )
-        for place, (name, risk, (a, b)) in enumerate(zip(NAMES, risks, ends, strict=True)):
+        for index, (name, risk, (intercept, slope)) in enumerate(
+            zip(NAMES, risks, coefficients, strict=True)
+        ):
             brier = risk.scores["brier"].value if "brier" in risk.scores else None
-            gain = compare(risk, risks[0], confidence_level=level) if place else None
+            gain = compare(risk, risks[0], confidence_level=level) if index else None
             change, interval = (None, None) if gain is None else (gain.value, gain.interval)
             assert risk.value is not None
-            updates.append(Update(name, a, b, risk.value, brier, change, interval))
+            updates.append(Update(name, intercept, slope, risk.value, brier, change, interval))
         return cls(risks[0].scoring, tuple(updates))
 
     @property
     def named_scoring(self) -> str:
-        """The name of the loss in words."""
+        """Name of the loss in words, such as "log loss"."""
         return {"log": "log loss", "squared": "squared error"}.get(self.scoring, self.scoring)
 
     @property
     def sentence(self) -> str:
-        """A sentence on the effect of each update."""
+        """Sentence on how each update changes the risk."""
         return f"By cross-validation, {'; '.join(map(self._sentence_on, self.updates[1:]))}."
 
     def _sentence_on(self, update: Update) -> str:
-        what = f"updating the {update.fits}"
+        update_text = f"updating the {update.fits}"
         if update.change is None or update.interval is None:
-            return f"{what} changes nothing that could be told"
-        of_change = update.change, update.interval.low, update.interval.high
-        change, low, high = (rounded(one, *of_change) for one in of_change)
-        by = f"change {change}, {low} to {high}"
+            return f"{update_text} changes nothing that could be told"
+        change_numbers = update.change, update.interval.low, update.interval.high
+        change, low, high = (rounded(number, *change_numbers) for number in change_numbers)
+        change_text = f"change {change}, {low} to {high}"
         if 0.0 in update.interval:
-            return f"{what} is not shown to change the {self.named_scoring} ({by})"
+            return f"{update_text} is not shown to change the {self.named_scoring} ({change_text})"
         verb = "lower" if update.change < 0 else "raise"
-        before, after = self.updates[0].risk, update.risk
-        ends = f"from {rounded(before, after)} to {rounded(after, before)}"
-        return f"{what} would {verb} the {self.named_scoring} {ends} ({by})"
+        risk_before, risk_after = self.updates[0].risk, update.risk
+        risks_text = (
+            f"from {rounded(risk_before, risk_after)} to {rounded(risk_after, risk_before)}"
+        )
+        return f"{update_text} would {verb} the {self.named_scoring} {risks_text} ({change_text})"
 
     def _rows(self) -> list[list[str]]:
         rows = []
-        for one in self.updates:
-            brier = [] if one.brier is None else [one.brier]
-            change = (one.change, *ends_of(one.interval))
-            numbers = (one.intercept, one.slope, one.risk, *brier, *change)
-            rows.append([one.fits, *map(number, numbers)])
+        for update in self.updates:
+            brier = [] if update.brier is None else [update.brier]
+            change = (update.change, *ends_of(update.interval))
+            numbers = (update.intercept, update.slope, update.risk, *brier, *change)
+            rows.append([update.fits, *map(number, numbers)])
         return rows
 
     @property
     def head(self) -> list[str]:
-        """Column names of its table."""
+        """Column names of the printed table."""
         brier = [] if self.updates[0].brier is None else ["Brier"]
-        return [*HEAD, self.named_scoring, *brier, "change", "low", "high"]
+        return [*TABLE_HEADER, self.named_scoring, *brier, "change", "low", "high"]
 
     def __str__(self) -> str:
         return f"{text_table(self.head, self._rows())}\n{self.sentence}"
@@ -216,22 +222,25 @@ class Updating(Record):
         return [Block("Updating", self.head, self._rows())]
 
 
-def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bool) -> RiskEstimate:
+def _risk(
+    outcomes: Outcomes, fits: UpdatedCoefficients, level: float, seed: int, grouped: bool
+) -> RiskEstimate:
     """Return the honest risk of one update, on the splits that all updates share."""
-    numbers, weights = outcomes.link is IDENTITY, outcomes.weights
-    model = UpdatedNumbers(fits) if numbers else UpdatedProbabilities(fits)
-    problem = pose(
+    is_numeric, weights = outcomes.link is IDENTITY, outcomes.weights
+    model = UpdatedNumbers(fits) if is_numeric else UpdatedProbabilities(fits)
+    problem = problem_of_call(
         Family.from_grid(model),
         outcomes.predictions[:, None],
-        outcomes.observed if numbers else outcomes.observed.astype(int),
+        outcomes.observed if is_numeric else outcomes.observed.astype(int),
         groups=outcomes.members if grouped else None,
         sample_weight=None if np.ptp(weights) == 0 else weights,
-        scoring="squared" if numbers else ["log", "brier"],
+        scoring="squared" if is_numeric else ["log", "brier"],
         confidence_level=level,
         random_state=seed,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DuplicateRowsWarning)  # Rows may have equal predictions.
+        # Many rows may have equal predictions.
+        warnings.simplefilter("ignore", DuplicateRowsWarning)
         risk = procedure_of(compute(replace(problem, calibrated=True), Pairs()))
-    assert risk is not None  # The pairs method tests a procedure, so that there is a risk.
+    assert risk is not None  # The pairs method tests a procedure, so there is a risk.
     return risk

@@ -1,4 +1,4 @@
-"""`validate`: what a reviewer of a clinical or regulated model asks."""
+"""The function `validate`, which reports what reviewers of clinical or regulated models ask for."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from sklearn.exceptions import NotFittedError
 
 from truerisk.checks.columns import (
     columns_of,
-    telling_columns,
-    unrepeated_columns,
+    find_target_leaks,
+    identifier_column_findings,
 )
 from truerisk.core.arguments import as_typed, check_flag, check_level, mention, refuses_old_names
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.identity import is_a
 from truerisk.core.progress import shows_progress
 from truerisk.data.columns import category_order
 from truerisk.data.data import Data, take_named_columns
-from truerisk.engines.running.fitting import why_of
+from truerisk.engines.running.fitting import model_message_of
 from truerisk.estimation.problem import Problem, as_seed, problem_on
-from truerisk.losses.loss_words import by_scoring
+from truerisk.losses.loss_words import split_scoring
 from truerisk.methods.external import External
 from truerisk.search.any_model import problem_of_any
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import scoring_of
 from truerisk.validation.honest import HonestRun
-from truerisk.validation.validation import Validation, validation_of
+from truerisk.validation.validation import Validation, compute_validation
 from truerisk.validation.wishes import ValidationOptions
 
 
@@ -162,26 +162,28 @@ def validate(
     {}
     """
     seed = as_seed(random_state)
-    order = {"time": time, "block": block}
+    times_and_places = {"time": time, "block": block}
     check_flag("prefit", prefit)
-    finished = prefit or is_a(search_or_model, FROZEN)
-    if finished:
+    is_finished = prefit or is_a(search_or_model, FROZEN)
+    if is_finished:
         refuse_refits(replicates=replicates or None, samples=samples)
-    replicates = (0 if finished else USUAL) if replicates is None else replicates
+    replicates = (0 if is_finished else DEFAULT_REPLICATES) if replicates is None else replicates
     if confidence_level is not None:
         check_level("confidence_level", confidence_level)
-    if not finished and isinstance(search_or_model, HonestSearchCV):
+    if not is_finished and isinstance(search_or_model, HonestSearchCV):
         for name, value in {"scoring": scoring, "confidence_level": confidence_level}.items():
             if value is not None:
                 raise Refusal(
                     f"{mention(name, value)} is that of the search: give it to HonestSearchCV, and "
                     "leave it out here."
                 )
-    words = {} if scoring is None else {"scoring": scoring}
+    scoring_options = {} if scoring is None else {"scoring": scoring}
     if positive is not None and scoring is not None:
-        words["positive"] = positive  # The scores of one class refer to this event as well.
-    pose_model = problem_of_finished if finished else problem_to_validate
-    problem = pose_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
+        scoring_options["positive"] = positive  # The scores of one class refer to this event, too.
+    pose_model = problem_of_finished if is_finished else problem_to_validate
+    problem = pose_model(
+        search_or_model, X, y, groups, dict(params), seed, **times_and_places, **scoring_options
+    )
     problem = problem.with_executor(n_jobs)
     if confidence_level is not None:
         problem = replace(problem, confidence_level=confidence_level)
@@ -200,82 +202,94 @@ def validate(
     if horizon is not None:
         problem = problem.asking_at(horizon)
     data = problem.data
-    typed = as_typed(
-        prefit=finished or None,
-        **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
+    typed_arguments = as_typed(
+        prefit=is_finished or None,
+        **{
+            "positive": positive,
+            "subgroups": subgroups,
+            "groups": groups,
+            **times_and_places,
+            **params,
+        },
         thresholds=thresholds,
         clip=clip,
-        replicates=None if finished else replicates,
+        replicates=None if is_finished else replicates,
         samples=samples,
         confidence_level=confidence_level,
         horizon=horizon,
         scoring=scoring,
         random_state=seed or None,
     )
-    found = validation_of(honest_run(problem, search_or_model), options)
-    notes = [*found.notes]
+    validation = compute_validation(honest_run(problem, search_or_model), options)
+    notes = [*validation.notes]
     if (columns := columns_of(data.X)) is not None:
-        findings = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
-        notes += [f"{each.sentence} {each.remedy}" for each in findings]
+        findings = (*find_target_leaks(data, columns), *identifier_column_findings(data, columns))
+        notes += [f"{finding.sentence} {finding.remedy}" for finding in findings]
     if positive is None:
-        notes += _order_contradicted(y, data, found.rows["event"])
-    return replace(found, notes=tuple(notes), given=typed)
+        notes += _order_contradicted(y, data, validation.rows["event"])
+    return replace(validation, notes=tuple(notes), given=typed_arguments)
 
 
 def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
     """Return a note if the order of y's categories would make the other class the event."""
-    order = category_order(y)
-    if order is None or data.classes is None or data.n_classes != 2:
+    categories = category_order(y)
+    if categories is None or data.classes is None or data.n_classes != 2:
         return []
-    last = [label for label in order if label in data.classes.tolist()][-1:]
-    if not last or last[0] == event:
+    last_label = [label for label in categories if label in data.classes.tolist()][-1:]
+    if not last_label or last_label[0] == event:
         return []
     note = (
         f"the event is {event!r}, the second class as labels are sorted, and y orders its "
-        f"categories so that {last[0]!r} is the second: where that is the event, name it "
-        f"(positive={last[0]!r})."
+        f"categories so that {last_label[0]!r} is the second: where that is the event, name it "
+        f"(positive={last_label[0]!r})."
     )
     return [note]
 
 
 def problem_to_validate(
-    searched: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+    search_or_model: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    params: dict[str, Any],
+    seed: Any,
+    **order: Any,
 ) -> Problem:
-    """Return the problem of a search, or of a model, which is tested by pairs of folds.
+    """Return the problem of a search, or of a model, to be tested by pairs of folds.
 
-    A model that tunes inside its own fit is tested by plain folds.
-    `order` are times and places of the rows, and the scoring of a model. Of a search that
-    was fitted already, on these very rows, it is what was tested.
+    A model that tunes inside its own fit is tested by plain folds. `order` holds times and places
+    of the rows, and the scoring of a model. If the search was fitted already, on these very rows,
+    the problem is the one that it tested.
     """
-    ours = isinstance(searched, HonestSearchCV)
-    if ours and searched.outer is None:
+    is_honest_search = isinstance(search_or_model, HonestSearchCV)
+    if is_honest_search and search_or_model.outer is None:
         raise Refusal(
             f"{mention('outer', None)} leaves out the answers about held-out rows, which a "
             f"validation rests on: use {mention('outer', 'pairs')}."
         )
-    problem = problem_of_any(searched, X, y, groups, params, random_state=seed, **order)
-    if not ours or not hasattr(searched, "risk_"):
+    problem = problem_of_any(search_or_model, X, y, groups, params, random_state=seed, **order)
+    if not is_honest_search or not hasattr(search_or_model, "risk_"):
         return problem
-    if searched.risk_.data_fingerprint != problem.data.fingerprint:
+    if search_or_model.risk_.data_fingerprint != problem.data.fingerprint:
         raise Refusal(
             "the search was fitted on other rows than these X and y (or with other groups, "
             "weights, times or places): give what it was fitted on, or a search that is not "
             "fitted. prefit=True validates it on rows that took no part in it."
         )
-    # A time limit left out some settings.
-    if searched.curve_.candidates != problem.family.candidates:
-        family = replace(problem.family, candidates=searched.curve_.candidates)
+    # A time limit may have left out some settings of the search.
+    if search_or_model.curve_.candidates != problem.family.candidates:
+        family = replace(problem.family, candidates=search_or_model.curve_.candidates)
         return replace(problem, family=family)
     return problem
 
 
 FROZEN = "sklearn.frozen:FrozenEstimator"
-USUAL = 50  # bootstrap samples
+DEFAULT_REPLICATES = 50  # default number of bootstrap samples
 
 
-def refuse_refits(**given: Any) -> None:
-    """Refuse what is about fits, where none is to be made."""
-    for name, value in given.items():
+def refuse_refits(**arguments: Any) -> None:
+    """Raise Refusal for an argument that requests fits of a finished model."""
+    for name, value in arguments.items():
         if value is not None:
             raise Refusal(
                 f"{mention(name, value)} asks for fits, and a finished model is not fitted again: "
@@ -295,14 +309,15 @@ def problem_of_finished(
     positive: Any = None,
     **order: Any,
 ) -> Problem:
-    """Pose all rows as one test set of a model as it is; a search of ours keeps its own words.
+    """Return the problem that tests a finished model on all rows as one test set.
 
-    The weights of the rows are no matter of a fit here, so that any model may have them.
+    A finished HonestSearchCV keeps its own scoring and confidence level. The weights of the rows do
+    not enter any fit, so that any model may have weights.
     """
     from sklearn.frozen import FrozenEstimator
     from sklearn.utils.validation import check_is_fitted
 
-    weight = params.pop("sample_weight", None)
+    sample_weight = params.pop("sample_weight", None)
     refuse_refits(**params)
     frozen = model if is_a(model, FROZEN) else FrozenEstimator(model)
     refuse_no_estimator(frozen.estimator)
@@ -315,9 +330,9 @@ def problem_of_finished(
             "fit it on rows of its own, or leave out prefit and FrozenEstimator for a validation "
             "that makes the fits."
         ) from None
-    given = {"groups": groups, "sample_weight": weight, **order}
-    seen = getattr(frozen, "feature_names_in_", ())
-    X, rows, _ = take_named_columns(X, given, keep=seen)
+    row_arguments = {"groups": groups, "sample_weight": sample_weight, **order}
+    feature_names = getattr(frozen, "feature_names_in_", ())
+    X, rows, _ = take_named_columns(X, row_arguments, keep=feature_names)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
     has_probabilities = data.classes is not None and hasattr(frozen, "predict_proba")
     requested: dict[str, Any] = {"scoring": "log" if has_probabilities else None}
@@ -328,8 +343,8 @@ def problem_of_finished(
                 "the search was fitted on these very rows, so that its answers about them are not "
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
-        chosen, _ = by_scoring(scoring_of(search), search.refit)
-        requested = {"scoring": chosen, "confidence_level": search.confidence_level}
+        main_scoring, _ = split_scoring(scoring_of(search), search.refit)
+        requested = {"scoring": main_scoring, "confidence_level": search.confidence_level}
     requested |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen, data)
     problem = problem_on(data, family, random_state=seed, positive=positive, **requested)
@@ -340,39 +355,44 @@ def _refuse_other_classes(model: Any, data: Data) -> None:
     """Refuse a model whose classes differ from those of y."""
     if data.classes is None or not hasattr(model, "classes_"):
         return
-    known, ours = (np.asarray(each).tolist() for each in (model.classes_, data.classes))
-    if set(known) != set(ours):
-        theirs, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
+    model_classes, data_classes = (
+        np.asarray(classes).tolist() for classes in (model.classes_, data.classes)
+    )
+    if set(model_classes) != set(data_classes):
+        model_text, data_text = (
+            escape_and_truncate(", ".join(map(repr, classes)), 160)
+            for classes in (model_classes, data_classes)
+        )
         raise Refusal(
-            f"the finished model tells the classes {theirs} apart, and y has {here}: give y the "
-            "labels of the model, and rows of each of its classes."
+            f"the finished model tells the classes {model_text} apart, and y has {data_text}: give "
+            "y the labels of the model, and rows of each of its classes."
         )
 
 
-def honest_run(requested: Problem, searched: Any) -> HonestRun:
-    """Take what a search was tested by already where it keeps what is needed, else test it.
+def honest_run(problem: Problem, search_or_model: Any) -> HonestRun:
+    """Return the test that a fitted search stores if it suffices, or else test the procedure.
 
-    A finished model is kept with its answers, so that it can be told.
+    The run of a finished model keeps that model, so that a checklist can describe it.
     """
-    if isinstance(requested.testing, External):
+    if isinstance(problem.testing, External):
         try:
-            model = requested.family.estimator.estimator
+            model = problem.family.estimator.estimator
             return replace(
-                HonestRun.from_problem(requested), model=getattr(model, "best_estimator_", model)
+                HonestRun.from_problem(problem), model=getattr(model, "best_estimator_", model)
             )
         except (FitFailed, BadData) as error:
-            if not (why := why_of(str(error))):
+            if not (reason := model_message_of(str(error))):
                 raise
-            raise Refusal(f"the finished model cannot answer about these rows: {why}") from error
-    if not isinstance(searched, HonestSearchCV) or not hasattr(searched, "risk_"):
-        return HonestRun.from_problem(requested)
-    stored = _run_of(requested, searched)
-    run = HonestRun.from_problem(requested) if stored is None else stored.with_richest()
-    return replace(run, model=getattr(searched, "best_estimator_", None))
+            raise Refusal(f"the finished model cannot answer about these rows: {reason}") from error
+    if not isinstance(search_or_model, HonestSearchCV) or not hasattr(search_or_model, "risk_"):
+        return HonestRun.from_problem(problem)
+    stored_run = _stored_run(problem, search_or_model)
+    run = HonestRun.from_problem(problem) if stored_run is None else stored_run.with_richest()
+    return replace(run, model=getattr(search_or_model, "best_estimator_", None))
 
 
-def _run_of(problem: Problem, search: HonestSearchCV) -> HonestRun | None:
-    """Return what a fitted search keeps; None if it does not say who answered every question."""
+def _stored_run(problem: Problem, search: HonestSearchCV) -> HonestRun | None:
+    """Return the run that a fitted search stores; None if the winner of some split is unknown."""
     risk = search.risk_
     if risk.answered is None or risk.value is None:
         return None

@@ -1,4 +1,4 @@
-"""`Validation`: the results of validating a model, and how its parts are computed."""
+"""Results of validating a model (`Validation`), and the computation of their parts."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from truerisk.results.records import UNWRITTEN, Count, Record
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklists.checklist import Checklist
-from truerisk.validation.checklists.study_facts import facts_of
+from truerisk.validation.checklists.study_facts import collect_facts
 from truerisk.validation.discrimination import Discrimination, NetBenefit
-from truerisk.validation.honest import HonestRun, answered_losses, score_of
+from truerisk.validation.honest import HonestRun, predicted_losses, score_of
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event, HeldOut
-from truerisk.validation.rating import Rating, why_unrated
-from truerisk.validation.stability import ModelStability, stability_of
+from truerisk.validation.rating import HeldOutMeasures, why_no_measures
+from truerisk.validation.stability import ModelStability, model_stability
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
-from truerisk.validation.updating import Updating
+from truerisk.validation.updating import ModelUpdates
 from truerisk.validation.wishes import ValidationOptions
 
 SCORES = {
@@ -40,7 +40,7 @@ SCORES = {
     "r2": ("r2", 1.0),
     "d": ("d", inf),
 }
-"""Measures for which more is better: their names as scores, and their largest value."""
+"""Measures of which larger values are better: their names as scores, and their largest values."""
 
 PARTS = {
     "discrimination": "Discrimination",
@@ -54,7 +54,7 @@ PARTS = {
 
 
 class ValidatedRows(TypedDict):
-    """Counts of the held-out rows, of those with the event, and of groups."""
+    """Numbers of held-out rows, of rows with the event, of repetitions and of groups."""
 
     n_rows: Count
     event: Any
@@ -130,7 +130,7 @@ class Validation(Bounded, Record):
     subgroups: Subgroups | None = None
     stability: ModelStability | None = None
     checklist: Checklist | None = None
-    updating: Updating | None = None
+    updating: ModelUpdates | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -138,7 +138,7 @@ class Validation(Bounded, Record):
 
     @property
     def parts(self) -> dict[str, Record]:
-        """Parts that exist, by name."""
+        """Parts of the validation that exist, by name."""
         return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
     @property
@@ -159,10 +159,16 @@ class Validation(Bounded, Record):
         Validation
             The same validation, in which these names replace the positions of columns.
         """
-        named = None if self.stability is None else self.stability.with_names(names)
-        by_place = {f"column {j}": repr(formats.clean(name, 60)) for j, name in enumerate(names)}
-        notes = (re.sub(r"column \d+", lambda m: by_place.get(m[0], m[0]), n) for n in self.notes)
-        return replace(self, stability=named, notes=tuple(notes))
+        named_stability = None if self.stability is None else self.stability.with_names(names)
+        name_of_position = {
+            f"column {j}": repr(formats.escape_and_truncate(name, 60))
+            for j, name in enumerate(names)
+        }
+        notes = (
+            re.sub(r"column \d+", lambda match: name_of_position.get(match[0], match[0]), note)
+            for note in self.notes
+        )
+        return replace(self, stability=named_stability, notes=tuple(notes))
 
     def measure(self, name: str) -> Measured | None:
         """Return the measure with this name, if it exists.
@@ -193,7 +199,7 @@ class Validation(Bounded, Record):
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
         if rows["event"] is not None:
-            event = formats.clean(str(rows["event"]), 60)
+            event = formats.escape_and_truncate(str(rows["event"]), 60)
             blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
         for name, title in PARTS.items():
             part = getattr(self, name)
@@ -206,11 +212,13 @@ class Validation(Bounded, Record):
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         scores = {
-            name: HonestNumber(name, Reported(one.honest, one.interval, "larger"), most)
-            for label, (name, most) in SCORES.items()
-            if (one := self.measures.get(label)) is not None
+            name: HonestNumber(
+                name, Reported(measure.honest, measure.interval, "larger"), largest_value
+            )
+            for label, (name, largest_value) in SCORES.items()
+            if (measure := self.measures.get(label)) is not None
         }
-        # It may have another average than a measure of the same name.
+        # A requested score may be averaged otherwise than the measure of the same name.
         requested = numbers_of(self.risk)
         return requested | {
             name: number for name, number in scores.items() if name not in requested
@@ -223,98 +231,107 @@ class Validation(Bounded, Record):
         return {**numbers, **self.risk.to_metrics()}
 
 
-def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
-    """Count the held-out predictions; `code` is that of the event."""
+def validated_rows(held_out: HeldOut, code: int | None) -> ValidatedRows:
+    """Count the held-out rows, events, repetitions and groups; `code` is the class of the event."""
     event = None
-    distinct, first = np.unique(held.rows, return_index=True)
-    if code is not None and held.classes is not None:
-        event = plain_values.plain(held.classes[code])
+    distinct, first_positions = np.unique(held_out.rows, return_index=True)
+    if code is not None and held_out.classes is not None:
+        event = plain_values.to_plain(held_out.classes[code])
     return {
         "n_rows": len(distinct),
         "event": event,
-        "n_events": None if event is None else int((held.truth[first] == code).sum()),
-        "n_repetitions": held.n_repetitions,
-        "n_groups": None if held.groups is None else len(np.unique(held.groups)),
+        "n_events": None if event is None else int((held_out.truth[first_positions] == code).sum()),
+        "n_repetitions": held_out.n_repetitions,
+        "n_groups": None if held_out.groups is None else len(np.unique(held_out.groups)),
     }
 
 
-NO_OTHER = "nothing was fitted, so that there are no other models to hold this one against."
+NO_OTHER_MODELS = "nothing was fitted, so that there are no other models to hold this one against."
 
 
-def validation_of(run: HonestRun, options: ValidationOptions) -> Validation:
-    """Compute all parts; only bootstrap samples require further tuned models."""
-    event = Event.named(options.positive, run.problem.data, options.horizon)
-    held_out = HeldOut.from_answers(run.answered, run.problem.data if event is None else event.of)
+def compute_validation(run: HonestRun, options: ValidationOptions) -> Validation:
+    """Compute all parts of a validation; only bootstrap samples need further tuned models."""
+    event = Event.from_label(options.positive, run.problem.data, options.horizon)
+    held_out = HeldOut.from_answers(
+        run.answered, run.problem.data if event is None else event.full_data
+    )
     if options.horizon is not None and event is not None:
         held_out = event.held_out(held_out)
-    parts: dict[str, Any] = {}
+    parts_by_name: dict[str, Any] = {}
     missing: dict[str, str] = {}
-    notes, apparent, samples = [], None, None
-    if why := why_unrated(run, held_out, event):
-        missing = dict.fromkeys(("discrimination", "calibration", "net_benefit"), why)
+    notes, apparent_answers, samples = [], None, None
+    if reason := why_no_measures(run, held_out, event):
+        missing = dict.fromkeys(("discrimination", "calibration", "net_benefit"), reason)
     else:
-        rating = Rating(run, held_out, options, event)
-        parts, missing, notes = rating.parts(), rating.missing, rating.notes
-        run, apparent, samples = rating.run, rating.apparent_answers, rating.samples
-    by_level = None if options.columns is None else subgroups_of(run, options.columns, event)
+        rating = HeldOutMeasures(run, held_out, options, event)
+        parts_by_name, missing, notes = rating.parts(), rating.missing, rating.notes
+        run, apparent_answers, samples = rating.run, rating.apparent_answers, rating.samples
+    subgroups = None if options.columns is None else compute_subgroups(run, options.columns, event)
     stability = None
     if run.finished:
-        missing["stability"] = NO_OTHER
+        missing["stability"] = NO_OTHER_MODELS
     else:
-        stability = stability_of(run, event, apparent, samples)
+        stability = model_stability(run, event, apparent_answers, samples)
     code = None if event is None else event.code
     return Validation(
         risk=run.risk,
-        rows=rows_of(held_out, code),
+        rows=validated_rows(held_out, code),
         held_out=held_out,
         event=code,
-        subgroups=by_level,
+        subgroups=subgroups,
         stability=stability,
         checklist=Checklist.from_facts(
-            facts_of(run, held_out, parts, by_level, stability, samples, options.horizon)
+            collect_facts(
+                run, held_out, parts_by_name, subgroups, stability, samples, options.horizon
+            )
         ),
         missing=missing,
-        notes=(*notes, *(event.by_order if event and options.positive is None else ())),
-        **parts,
+        notes=(*notes, *(event.order_note if event and options.positive is None else ())),
+        **parts_by_name,
     )
 
 
-def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | None) -> Subgroups:
-    """Return all losses of the problem, AUC and Brier score in every level of the columns.
+def compute_subgroups(
+    run: HonestRun, columns: tuple[Levels, ...], event: Event | None
+) -> Subgroups:
+    """Compute all losses of the problem, AUC and Brier score in every level of the columns.
 
     Rows with the `event` are counted. The AUC, which is equal for both classes, is labelled with
-    it.
+    the event.
     """
-    problem, came = run.problem, None if event is None else event.of.class_codes == event.code
+    problem, has_event = (
+        run.problem,
+        None if event is None else event.full_data.class_codes == event.code,
+    )
     terms = Terms(problem.confidence_level, problem.rule)
     risks = tuple(
-        _as_elsewhere(
-            subgroup_risks(answers, left_two_out, problem.data, loss, terms, columns, came),
+        _with_reported_average(
+            subgroup_risks(answers, left_two_out, problem.data, loss, terms, columns, has_event),
             loss,
             run,
             event,
         )
-        for loss, answers, left_two_out in answered_losses(run)
+        for loss, answers, left_two_out in predicted_losses(run)
     )
     notes = tuple(levels.note for levels in columns if levels.note is not None)
     return Subgroups(risks, problem.confidence_level, notes)
 
 
-def _as_elsewhere(
+def _with_reported_average(
     risks: SubgroupRisks, loss: Loss, run: HonestRun, event: Event | None
 ) -> SubgroupRisks:
-    """Replace a set score of all rows by the mean over folds that is reported elsewhere."""
+    """Replace a set score of all rows by the mean over folds that other parts report."""
     if loss.name == "auc" and event is not None:
-        risks = replace(risks, positive=plain_values.plain(event.of.label(event.code)))
+        risks = replace(risks, positive=plain_values.to_plain(event.full_data.label(event.code)))
     if loss.per_row or risks.whole.value is None:
         return risks
     is_area = loss.name == "auc"
     honest = score_of(run, "auc" if is_area else loss, event if is_area else None)
     if honest.value is None:
         return risks
-    converted: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "value": honest.value,
         "std_error": honest.std_error,
         "interval": honest.interval,
     }
-    return replace(risks, whole=replace(risks.whole, **converted))
+    return replace(risks, whole=replace(risks.whole, **fields))

@@ -1,4 +1,4 @@
-"""Options of a validation besides model and rows, checked before anything is fitted."""
+"""Options of a validation, apart from model and rows, checked before anything is fitted."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import ANY_TIME
 from truerisk.splitting.samples import given_samples
 from truerisk.validation.outcomes import Event
-from truerisk.validation.subgroups import Levels, levels_of
+from truerisk.validation.subgroups import Levels, subgroup_levels
 
 NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
 
 
 @frozen(eq=False)
 class ValidationOptions:
-    """Event, thresholds, bootstrap samples, subgroups, and the clipping of probabilities.
+    """Event, thresholds, bootstrap samples, subgroups and clipping of a validation.
 
-    `columns` are the subgroups' levels, None if none were requested.
+    `columns` are the levels of the subgroup columns, None if no subgroups were requested.
     """
 
     thresholds: np.ndarray
@@ -52,7 +52,7 @@ class ValidationOptions:
         samples: Any = None,
         horizon: float | None = None,
     ) -> ValidationOptions:
-        """Check the options as a user gives them, and raise for the one that is wrong."""
+        """Check the options as a user gives them, and raise for an invalid option."""
         check_count("replicates", replicates, least=0)
         data = _at_horizon(data, horizon, positive)
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
@@ -64,28 +64,28 @@ class ValidationOptions:
         if samples is not None:
             if data.dependent:
                 raise Refusal(f"samples= are drawn row by row, {NOT_ROW_BY_ROW}")
-            given_samples(samples, data)  # This raises unless it is an array of row numbers.
-        at = _thresholds(thresholds)
+            given_samples(samples, data)  # This raises unless samples are an array of row numbers.
+        threshold_array = _thresholds(thresholds)
         if clip is not None:
             check_clip(clip)
         options = cls(
-            thresholds=at,
+            thresholds=threshold_array,
             clip=None if clip is None else float(clip),
             replicates=replicates,
             samples=samples,
             seed=seed,
             positive=positive,
-            columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
+            columns=None if subgroups is None else subgroup_levels(subgroups, X, data.n_rows),
             horizon=horizon,
         )
-        Event.named(positive, data)  # An invalid class is reported before anything is fitted.
+        Event.from_label(positive, data)  # An invalid class is reported before anything is fitted.
         return options
 
     @classmethod
-    def planned(
+    def from_argument(
         cls, given: Any, X: Any, data: Data, seed: int, positive: Any = None
     ) -> ValidationOptions | None:
-        """Check the options of `validate`, given as True or a mapping; return None if unset."""
+        """Check options of `validate`, given as True or a mapping; return None if unset."""
         if given is None or given is False:
             return None
         if given is not True and not isinstance(given, Mapping):
@@ -93,13 +93,13 @@ class ValidationOptions:
                 f"{mention('validate', given)}: give True, or words of tr.validate with their "
                 "values, such as {'subgroups': 'sex', 'replicates': 50}."
             )
-        words = {"positive": positive} | ({} if given is True else dict(given))
-        for name in words:
-            check_known(f"{mention('validate', given)}: there is no word", name, WORDS)
-        return cls.from_arguments(X, data, seed, **words)
+        options = {"positive": positive} | ({} if given is True else dict(given))
+        for name in options:
+            check_known(f"{mention('validate', given)}: there is no word", name, OPTION_NAMES)
+        return cls.from_arguments(X, data, seed, **options)
 
 
-WORDS = tuple(
+OPTION_NAMES = tuple(
     name
     for name, one in signature(ValidationOptions.from_arguments).parameters.items()
     if one.kind is one.KEYWORD_ONLY
@@ -107,7 +107,7 @@ WORDS = tuple(
 
 
 def _at_horizon(data: Data, horizon: Any, positive: Any) -> Data:
-    """Return survival data with the event by the horizon as the outcome; others unchanged."""
+    """Return survival data whose outcome is the event by the horizon; keep other data."""
     if data.task != "survival":
         if horizon is not None:
             raise Refusal(
@@ -127,25 +127,27 @@ def _at_horizon(data: Data, horizon: Any, positive: Any) -> Data:
             f"{mention('positive', positive)} names a class, and of an outcome in time the event "
             "is that it came by the horizon: leave it out."
         )
-    at = data.at_horizon(horizon)
-    if not at.class_codes.any():
-        first = data.y[data.y[:, 0] == 1, 1].min()
+    horizon_data = data.at_horizon(horizon)
+    if not horizon_data.class_codes.any():
+        first_time = data.y[data.y[:, 0] == 1, 1].min()
         raise Refusal(
-            f"the event came in no row by the time {horizon:.12g}: the first is at {first:.12g}."
+            f"the event came in no row by the time {horizon:.12g}: the first is at "
+            f"{first_time:.12g}."
         )
-    return at
+    return horizon_data
 
 
-def _thresholds(given: Any) -> np.ndarray:
-    """Return ascending probability thresholds for treatment; 0.01, 0.02, ... 0.99 by default."""
-    if given is None:
+def _thresholds(thresholds: Any) -> np.ndarray:
+    """Return ascending probability thresholds for treatment, by default 0.01, 0.02, ... 0.99."""
+    if thresholds is None:
         return np.arange(1, 100) / 100
     try:
-        found = np.unique(as_array(given, np.float64))
+        ascending = np.unique(as_array(thresholds, np.float64))
     except ValueError:
-        found = np.empty(0)
-    if found.ndim != 1 or not len(found) or not ((found >= 0) & (found < 1)).all():
+        ascending = np.empty(0)
+    if ascending.ndim != 1 or not len(ascending) or not ((ascending >= 0) & (ascending < 1)).all():
         raise BadArgument(
-            f"{mention('thresholds', given)}: give probabilities from which one treats, 0 ≤ t < 1."
+            f"{mention('thresholds', thresholds)}: give probabilities from which one treats, 0 ≤ t "
+            "< 1."
         )
-    return found
+    return ascending

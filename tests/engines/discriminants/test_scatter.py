@@ -52,7 +52,11 @@ def test_root_bounds_the_least_eigenvalue():
     root, scatter = root_of(rows), rows.T @ rows
     scale = np.sqrt(np.diag(scatter))
     for bound, exact, matrix in (
-        (root.least_eigenvalue_bound, root.least_exactly(), scatter / scale / scale[:, None]),
+        (
+            root.least_eigenvalue_bound,
+            root.smallest_scaled_eigenvalue(),
+            scatter / scale / scale[:, None],
+        ),
         (root.least_unscaled, root.least_unscaled_exactly(), scatter),
     ):
         least = np.linalg.eigvalsh(matrix)[0]

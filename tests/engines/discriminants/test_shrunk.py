@@ -25,10 +25,10 @@ from tests.engines.closed_forms import (
 import truerisk as tr
 from truerisk.engines import LinearDiscriminants
 from truerisk.engines.discriminants import scatter
-from truerisk.engines.discriminants.discriminant import SHARE, ShrunkFit
+from truerisk.engines.discriminants.discriminant import ROUNDING_SHARE, ShrunkFit
 from truerisk.engines.discriminants.rule import DiscriminantRule
 from truerisk.engines.discriminants.scatter import Classes
-from truerisk.engines.templates.turned import turned_about_mean
+from truerisk.engines.templates.turned import rotate_about_mean
 from truerisk.methods import Pairs
 from truerisk.models import LinearDiscriminant
 from truerisk.models import learner as learner_of_word
@@ -139,7 +139,7 @@ def test_shrunk_asks_the_learner_where_rounding_decides(
 
 def fitted(X, codes, s, *, turn):
     """One fit with one shrinkage, on turned rows or on rows as they are."""
-    table = turned_about_mean(X) if turn else None
+    table = rotate_about_mean(X) if turn else None
     classes = Classes.from_rows(X if table is None else table.shown, codes)
     rule = DiscriminantRule.from_settings([LinearDiscriminantAnalysis(solver="lsqr").get_params()])
     return ShrunkFit.from_rows(X, table, classes, rule, s)
@@ -148,7 +148,8 @@ def fitted(X, codes, s, *, turn):
 @pytest.mark.parametrize(("n", "p", "turn"), [(36, 300, True), (200, 60, False)])
 def test_shrunk_fit_bounds_what_rounding_did(n, p, turn, monkeypatch):
     """Scores of columns in another order, which is another rounding, move by less."""
-    monkeypatch.setattr(DiscriminantRule, "rounds_little", lambda *_: False)  # which asks no row
+    # which asks no row
+    monkeypatch.setattr(DiscriminantRule, "has_small_rounding_error", lambda *_: False)
     rng = np.random.default_rng(0)
     X, y = wide_rows(n + 4, p)
     X += 30.0  # where rows lie far from 0 the bound counts, also of few columns
@@ -161,7 +162,7 @@ def test_shrunk_fit_bounds_what_rounding_did(n, p, turn, monkeypatch):
             order = rng.permutation(p)
             said = model.fit(rows[:, order], codes).decision_function(asked[:, order])
             off = np.abs(scores[:, 1] - scores[:, 0] - said)
-            assert (off < min(1.0, SHARE / p**0.5) * doubts).all()
+            assert (off < min(1.0, ROUNDING_SHARE / p**0.5) * doubts).all()
             reached = max(reached, float((off / doubts).max()))
     assert reached > 1e-5  # and no bound that refuses everything
 

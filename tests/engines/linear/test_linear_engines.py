@@ -306,14 +306,14 @@ def test_linear_engines_refuse_data_and_requests(engine, model, y, given, method
 
 
 def test_elastic_nets_leave_a_release_of_other_steps_to_itself(monkeypatch):
-    assert elastic_net.way_of_the_installed() is not None
+    assert elastic_net.installed_sklearn_screens() is not None
     monkeypatch.setattr(elastic_net, "_agrees", lambda screens, problem: problem[0] < 1)
-    elastic_net.way_of_the_installed.cache_clear()
+    elastic_net.installed_sklearn_screens.cache_clear()
     try:
         data = checked(X, X[:, 0])
         assert "other steps" in refusal_of(ElasticNets(), Lasso(), data, request=Request("value"))
     finally:
-        elastic_net.way_of_the_installed.cache_clear()
+        elastic_net.installed_sklearn_screens.cache_clear()
 
 
 def test_auto_leaves_few_penalties_of_a_large_wide_table_to_lasso_itself():

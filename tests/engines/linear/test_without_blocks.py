@@ -31,11 +31,11 @@ def counted(monkeypatch):
     found = []
 
     def count(*given, **further):
-        done = linear_blocks.answer_blocks(*given, **further)
+        done = linear_blocks.predict_without_blocks(*given, **further)
         found.append(int(done.sum()))
         return done
 
-    monkeypatch.setattr("truerisk.engines.linear.least_squares.answer_blocks", count)
+    monkeypatch.setattr("truerisk.engines.linear.least_squares.predict_without_blocks", count)
     return found
 
 

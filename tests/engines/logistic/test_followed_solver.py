@@ -198,13 +198,13 @@ def test_logistic_regression_of_a_table_of_zeros_nearly_alone_is_fitted():
 
 def test_logistic_regression_is_followed_on_x_itself(monkeypatch):
     """A copy by columns would hold a second X for as long as the search lasts."""
-    seen, follow = [], logistic.stopped
+    seen, follow = [], logistic.fit_until_stop
 
     def watched(group, X, *rest):
         seen.append(X)
         return follow(group, X, *rest)
 
-    monkeypatch.setattr(logistic, "stopped", watched)
+    monkeypatch.setattr(logistic, "fit_until_stop", watched)
     tr.risk_curve(REGRESSION, {"C": [0.1, 1.0]}, X, Y, cv="3-fold")
     assert len(seen) == 3
     assert all(np.shares_memory(table, X) for table in seen)
@@ -290,5 +290,6 @@ def test_stops_turn_wide_rows_and_seldom_ask_the_learner(monkeypatch):
             assert seen["asked"] <= 1
     assert {n + 1 for n, _ in shapes} == {width for _, width in shapes}
     assert max(shapes) == (24, 25)
-    monkeypatch.setattr(stops, "turned", None)  # of hardly more columns than rows it does not pay
+    # of hardly more columns than rows it does not pay
+    monkeypatch.setattr(stops, "rotate_rows", None)
     tr.estimate_risk(REGRESSION, *drawn(40, 60, 2), cv="5-fold", engine="logistic-path")

@@ -20,7 +20,7 @@ from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 from truerisk.extend import Family, Request
 from truerisk.losses import Brier, Cost, Log, ZeroOne
 from truerisk.methods import Complete, ExactOutOfBag, Nested
-from truerisk.plan.extras.laws import Law, Laws
+from truerisk.plan.extras.laws import Laws, SampleDistribution
 
 KS = np.array([1, 2, 3, 4])
 X = normal_rows(7, 3)[0] + 2
@@ -39,8 +39,8 @@ def draws(law, n):
 @given(
     seed=st.integers(0, 2**31),
     law=st.one_of(
-        st.builds(Law, st.just("subsets"), st.integers(4, 6)),
-        st.builds(Law, st.just("bootstraps"), st.integers(4, 5)),
+        st.builds(SampleDistribution, st.just("subsets"), st.integers(4, 6)),
+        st.builds(SampleDistribution, st.just("bootstraps"), st.integers(4, 5)),
     ),
 )
 def test_expected_costs_are_means_over_all_draws(seed, law):
@@ -67,7 +67,7 @@ def test_expected_costs_are_means_over_all_draws(seed, law):
 def test_expected_costs_of_thousands_of_rows_leave_out_far_ranks_alone(kind, size, most):
     """A cost of 1 is expected to be 1: the chances of all ranks add up to one."""
     n, ks = 2000, np.array([1, 13, 31])
-    law = Law(kind, size)
+    law = SampleDistribution(kind, size)
     length = ranks_needed(law, n, ks)
     assert length <= most
     ones = np.random.default_rng(0).integers(2, size=(4, length))
@@ -85,7 +85,9 @@ def test_expected_costs_are_the_closed_form_as_it_is_printed():
         votes = sum(comb(B, s) * comb(r - 1 - B, k - 1 - s) for s in range(k) if 2 * (s + bad) > k)
         expected += comb(n - 1 - r, m - k) / comb(n - 1, m) * votes
     cost = (2 * np.arange(k + 1) > k)[:, None].astype(float)
-    found = expected_costs(wrong[None], n - 1, Law("subsets", m), np.array([k]), [cost])
+    found = expected_costs(
+        wrong[None], n - 1, SampleDistribution("subsets", m), np.array([k]), [cost]
+    )
     assert found[0, 0] == pytest.approx(expected, abs=1e-13)
 
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.assessment.pace import pace_of
 from truerisk.core.errors import FitFailed
-from truerisk.engines.running.several_scores import ask_once
-from truerisk.estimation.problem import pose
+from truerisk.engines.running.several_scores import predict_once
+from truerisk.estimation.problem import problem_of_call
 from truerisk.extend import Family, Streams, TrueRiskError, TrueRiskWarning
 from truerisk.methods import KFold
 
@@ -307,21 +307,21 @@ def test_asked_once_remembers_the_very_rows_and_leaves_the_model_as_it_was():
     """Answers are nobody's to write into; a block may raise."""
     model = Slow().fit(X, Y)
     CALLS.clear()
-    with ask_once((model, X), (model, X)):
+    with predict_once((model, X), (model, X)):
         first = model.predict_proba(X)
         first[:] = 0
         assert model.predict_proba(X).sum() == pytest.approx(N)
         assert model.predict_proba(X[:5]).shape == (5, 2)
         assert get_scorer("neg_log_loss")(model, X, Y) > -1
     assert CALLS["predict_proba"] == 2
-    with pytest.raises(ZeroDivisionError), ask_once((model, X), (model, X)):
+    with pytest.raises(ZeroDivisionError), predict_once((model, X), (model, X)):
         raise ZeroDivisionError
     assert not {"predict", "predict_proba"} & set(vars(model))
 
 
 def test_pace_counts_predicting():
     """By a clock that runs while probabilities are made: fits of no time, answers that take it."""
-    problem = pose(Family.from_grid(Slow(), GRID), X, Y, scoring=["log", *SCORES])
+    problem = problem_of_call(Family.from_grid(Slow(), GRID), X, Y, scoring=["log", *SCORES])
     plan = KFold(10).plan(problem.data, Streams(0))
     CALLS.clear()
     pace = pace_of(problem, plan, clock=lambda: float(CALLS["predict_proba"]))

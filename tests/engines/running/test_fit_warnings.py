@@ -6,11 +6,11 @@ import warnings
 import pytest
 
 from truerisk.engines.running.fit_warnings import (
-    Tally,
-    alike,
+    WarningCounts,
     collect_warnings,
-    counted,
     split_counted,
+    with_count,
+    without_numbers,
 )
 
 
@@ -40,24 +40,28 @@ from truerisk.engines.running.fit_warnings import (
     ids=["equal", "numbers", "signs", "a single fit"],
 )
 def test_tally_says_equal_warnings_once_with_their_count(warned, n_fits, said):
-    tally = Tally(())
+    tally = WarningCounts(())
     for one in warned:
         tally.add([one])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        Tally(warned).say(n_fits)
-        tally.say(n_fits)
+        WarningCounts(warned).issue_all(n_fits)
+        tally.issue_all(n_fits)
     assert [(w.category, str(w.message)) for w in caught] == 2 * said
 
 
 def test_alike_hides_numbers_only():
-    assert alike("gap 1.5e-3 of 7") == alike("gap 2.5E+10 of 12") != alike("gap of 7")
-    assert alike("scikit-learn 1-2") == "scikit-learn #-#"
+    assert (
+        without_numbers("gap 1.5e-3 of 7")
+        == without_numbers("gap 2.5E+10 of 12")
+        != without_numbers("gap of 7")
+    )
+    assert without_numbers("scikit-learn 1-2") == "scikit-learn #-#"
 
 
 @pytest.mark.parametrize(("text", "times", "fits"), [("a [b]", 3, 10), ("two\nlines", 1, 2)])
 def test_counted_and_apart_are_inverse(text, times, fits):
-    assert split_counted(counted(text, times, fits)) == (text, times, fits)
+    assert split_counted(with_count(text, times, fits)) == (text, times, fits)
     assert split_counted(text) == (text, 1, 0)
 
 

@@ -24,7 +24,7 @@ from truerisk.engines.running.listed_draws import drawn_sets
 from truerisk.extend import Data, Family, Refusal, Request
 from truerisk.losses import AUC, ZeroOne
 from truerisk.methods import Complete
-from truerisk.plan.extras.laws import Law, draw_every
+from truerisk.plan.extras.laws import SampleDistribution, draw_every
 from truerisk.testing.toy_learners import NearestMean
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
@@ -34,12 +34,12 @@ DATA = checked(X, Y)
 
 def test_drawn_sets_are_every_subset_once_and_every_sample_as_often_as_it_is_drawn():
     """The multinomial number of orders, as counted over all ordered samples."""
-    subsets = list(drawn_sets(Law("subsets", 3), np.array([1, 4, 5, 7, 8])))
+    subsets = list(drawn_sets(SampleDistribution("subsets", 3), np.array([1, 4, 5, 7, 8])))
     assert len({tuple(rows) for rows, _ in subsets}) == len(subsets) == comb(5, 3)
     assert {times for _, times in subsets} == {1.0}
     rows = [2, 3, 9]
     ordered = [tuple(sorted(draw)) for draw in product(rows, repeat=3)]
-    samples = drawn_sets(Law("bootstraps", 3), np.array(rows))
+    samples = drawn_sets(SampleDistribution("bootstraps", 3), np.array(rows))
     found = {tuple(map(int, sample)): times for sample, times in samples}
     assert found == {sample: ordered.count(sample) for sample in ordered}
 

@@ -20,7 +20,7 @@ from truerisk.contracts import RunOptions
 from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
 from truerisk.core.progress import listen
 from truerisk.engines import Ensembles, Generic, Trees
-from truerisk.engines.running.fitting import Piece
+from truerisk.engines.running.fitting import FitResult
 from truerisk.engines.running.kept_fits import content_of, pieces_of
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import KFold
@@ -209,23 +209,23 @@ def test_stored_fits_hold_no_linear_rules():
 
 def test_pieces_come_back():
     """Counts, degrees of freedom and seconds, too; a file does not have any warning imported."""
-    piece = Piece(
+    piece = FitResult(
         3, 1, [np.array([0.1, -0.0]), np.float64(0.3)], 0.1, 0.2,
         extra={"freedom": 2.5, "counts": (np.array([[1.0, 2.0]]),)},
-        warned=((ConvergenceWarning, "slow"),),
+        warnings=((ConvergenceWarning, "slow"),),
     )  # fmt: skip
     content = content_of([piece, replace(piece, candidate=2, extra={})])
     packed = pack(content)
     first, second = pieces_of(unpack(packed.text, packed.npy), 3, (1, 2))
     assert [np.asarray(a).tobytes() for a in first.answers] == [a.tobytes() for a in piece.answers]
     np.testing.assert_array_equal(first.extra["counts"][0], piece.extra["counts"][0])
-    names = ("fit", "candidate", "fit_seconds", "answer_seconds", "warned")
+    names = ("fit", "candidate", "fit_seconds", "answer_seconds", "warnings")
     assert first.extra["freedom"] == 2.5
     assert [getattr(first, name) for name in names] == [getattr(piece, name) for name in names]
     assert second.candidate == 2
     assert "freedom" not in second.extra
     content["pieces"][0]["warned"] = [["antigravity:Up", "slow"]]
-    assert pieces_of(content, 3, (1, 2))[0].warned == ((UserWarning, "slow"),)
+    assert pieces_of(content, 3, (1, 2))[0].warnings == ((UserWarning, "slow"),)
 
 
 def _cut(content):

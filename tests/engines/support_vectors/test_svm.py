@@ -14,7 +14,7 @@ from truerisk.contracts import RunOptions
 from truerisk.core.errors import FitFailed
 from truerisk.engines import SupportVectors
 from truerisk.engines.support_vectors import stepping
-from truerisk.engines.support_vectors.svm_steps import steps_of_each
+from truerisk.engines.support_vectors.svm_steps import solve_problems
 from truerisk.extend import ALL, Family, PlanBuilder, Request, Streams, Task
 from truerisk.methods import Bootstrap, KFold, LeaveOneOut, MonteCarlo, Nested, as_method
 from truerisk.testing import engine_checks
@@ -286,7 +286,7 @@ def test_svm_fails_as_svc_does():
 def test_svm_steps_that_overflow_end_without_a_number():
     """Nothing compared with what is not a number would ever end."""
     gram, one = np.full((4, 4), np.inf, dtype=np.float32), np.ones(4)
-    beta, intercept = steps_of_each(
+    beta, intercept = solve_problems(
         gram,
         np.diagonal(gram).astype(float),
         np.arange(4),
@@ -304,7 +304,7 @@ def test_svm_steps_that_overflow_end_without_a_number():
 def test_svm_is_compared_with_svc_to_the_last_bit(monkeypatch):
     stepping.takes_the_same_steps.cache_clear()
     assert stepping.takes_the_same_steps()
-    solve = stepping.stepped
+    solve = stepping.compute_decision_values
 
     def off(*arguments):
         told = solve(*arguments)
@@ -314,7 +314,7 @@ def test_svm_is_compared_with_svc_to_the_last_bit(monkeypatch):
     data, family = data_of(*drawn(20, 2, 2)), family_of(SVC())
     plan = KFold(2).plan(data, Streams(0))
     with monkeypatch.context() as patch:
-        patch.setattr(stepping, "stepped", off)
+        patch.setattr(stepping, "compute_decision_values", off)
         stepping.takes_the_same_steps.cache_clear()
         assert not stepping.takes_the_same_steps()
         assert "takes other steps" in ENGINE.refuse(family, data, plan, LABEL)

@@ -22,7 +22,7 @@ import truerisk as tr
 from truerisk.core.errors import FitFailed
 from truerisk.engines.prepared import OwnArithmetic
 from truerisk.engines.support_vectors import stepping, svm_steps
-from truerisk.engines.support_vectors.svm import Gapped, gamma_of
+from truerisk.engines.support_vectors.svm import SparseRows, gamma_of
 from truerisk.extend import Streams
 from truerisk.methods import KFold
 
@@ -138,7 +138,7 @@ def test_gamma_of_a_sparse_table_is_that_of_svc(make):
     table, times = make(X), rng.integers(1, 4, 30)
     every = sparse.csr_array(table)[np.repeat(np.arange(30), times)]
     theirs = SVC().fit(every, np.repeat(np.arange(30) % 2, times))
-    assert gamma_of(setting.get_params(), Gapped.from_table(table), times) == theirs._gamma
+    assert gamma_of(setting.get_params(), SparseRows.from_table(table), times) == theirs._gamma
 
 
 def test_svm_leaves_what_svc_refuses_or_sums_otherwise_to_it():
@@ -146,12 +146,12 @@ def test_svm_leaves_what_svc_refuses_or_sums_otherwise_to_it():
     X = sparse.csr_array(np.eye(4))
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     with pytest.raises(ValueError, match="int64"):
-        Gapped.from_table(X)
+        SparseRows.from_table(X)
     twice = sparse.csr_matrix(([1.0, 2.0], [1, 1], [0, 2, 2]), shape=(2, 2))
     with pytest.raises(OwnArithmetic, match="twice"):
-        Gapped.from_table(twice)
+        SparseRows.from_table(twice)
     level = sparse.csr_array(np.full((31, 3), 0.3))
-    assert gamma_of(SVC().get_params(), Gapped.from_table(level), None) < 0
+    assert gamma_of(SVC().get_params(), SparseRows.from_table(level), None) < 0
     now_and_then = FunctionTransformer(lambda X: sparse.csr_array(X) if len(X) < 12 else X)
     pipe = make_pipeline(now_and_then, SVC())
     dense = np.random.default_rng(0).normal(size=(24, 3))
@@ -183,6 +183,6 @@ def test_svm_says_why_it_refuses_a_sparse_table(model, table, reason, monkeypatc
         return
     assert ENGINE.refuse(*given) is None
     stepping.takes_the_same_steps_on_sparse.cache_clear()
-    monkeypatch.setattr(stepping, "in_order", stepping.as_called)
+    monkeypatch.setattr(stepping, "sparse_products", stepping.dense_products)
     assert "takes other steps" in ENGINE.refuse(*given)
     stepping.takes_the_same_steps_on_sparse.cache_clear()

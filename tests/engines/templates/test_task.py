@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.core.errors import FitFailed
 from truerisk.engines import choose_engine
 from truerisk.engines.templates.task import fits_ranked_by_rounding
-from truerisk.engines.templates.turned import turned, turned_about_mean
+from truerisk.engines.templates.turned import rotate_about_mean, rotate_rows
 from truerisk.extend import Request, Streams
 from truerisk.losses import AUC
 from truerisk.methods import KFold, LeaveOneOut, MonteCarlo, as_method
@@ -127,7 +127,7 @@ def test_fits_ranked_by_rounding_lie_in_one_repetition():
 
 @pytest.mark.parametrize("kind", ["plain", "copied", "flat", "far", "scales"])
 @pytest.mark.parametrize("p", [14, 300])
-@pytest.mark.parametrize("about", [turned, turned_about_mean])
+@pytest.mark.parametrize("about", [rotate_rows, rotate_about_mean])
 def test_turned_rows_keep_lengths_and_inner_products(kind, p, about):
     rng = np.random.default_rng(0)
     X, T = rng.normal(size=(12, p)), rng.normal(size=(5, p))
@@ -144,10 +144,10 @@ def test_turned_rows_keep_lengths_and_inner_products(kind, p, about):
     inside, across = found.turn(T)
     assert (before[0] == X).all()
     assert (before[1] == T).all()
-    centre = X.mean(axis=0) if about is turned_about_mean else np.zeros(p)
+    centre = X.mean(axis=0) if about is rotate_about_mean else np.zeros(p)
     every = np.vstack([X - centre, T - centre, -centre])
     here = np.vstack([found.shown, inside, found.origin])
-    assert here.shape[1] == (13 if about is turned_about_mean else 12)
+    assert here.shape[1] == (13 if about is rotate_about_mean else 12)
     largest = np.abs(X - centre).max() * np.abs(X).max() * p
     near = {"rtol": 1e-9, "atol": 1e-12 * largest}
     np.testing.assert_allclose(found.shown @ here.T, (X - centre) @ every.T, **near)
@@ -161,5 +161,5 @@ def test_turned_rows_keep_lengths_and_inner_products(kind, p, about):
 def test_turned_rows_of_the_span_have_nothing_across():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 40))
-    _, across = turned_about_mean(X).turn(np.vstack([X[:3].mean(axis=0), rng.normal(size=40)]))
+    _, across = rotate_about_mean(X).turn(np.vstack([X[:3].mean(axis=0), rng.normal(size=40)]))
     assert across[0] < 1e-6 < 1 < across[1]

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.engines.trees import recipes
 from truerisk.engines.trees.compiled import grow_trees
-from truerisk.engines.trees.recipes import closeness, recipe_of, same_tree, start_of
+from truerisk.engines.trees.recipes import equality_gap, recipe_of, same_tree, splitter_seed
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NODES = ("children_left", "children_right", "feature", "threshold", "impurity")
@@ -31,13 +31,13 @@ def test_recipe_tries_as_many_columns_as_scikit_learn(features, n_tried):
 def test_recipe_limits_are_shares_of_rows_rounded_up_or_numbers():
     shares = {"min_samples_split": 0.25, "min_samples_leaf": 0.1, "min_weight_fraction_leaf": 0.5}
     limits = recipe_of({**USUAL, **shares}, 3).limits(33)
-    assert (limits.n_split, limits.n_leaf, limits.weight_leaf) == (9, 4, 16.5)
+    assert (limits.min_split_rows, limits.min_leaf_rows, limits.weight_leaf) == (9, 4, 16.5)
     limits = recipe_of({**USUAL, "min_samples_split": 7, "max_depth": 3}, 3).limits(33)
-    assert (limits.n_split, limits.n_leaf, limits.depth) == (7, 1, 3)
+    assert (limits.min_split_rows, limits.min_leaf_rows, limits.depth) == (7, 1, 3)
 
 
 def test_recipe_starts_from_what_the_splitter_draws():
-    assert start_of(7) == np.random.RandomState(7).randint(0, 2**31 - 1)
+    assert splitter_seed(7) == np.random.RandomState(7).randint(0, 2**31 - 1)
     assert recipe_of({**USUAL, "random_state": np.int64(3)}, 2).seed == 3
     assert recipe_of(USUAL, 2).seed is None
 
@@ -90,15 +90,15 @@ def test_recipe_needs_every_parameter_of_its_own_kind_of_tree():
 @pytest.fixture(autouse=True)
 def asked_anew():
     """Each test is a process that never asked."""
-    closeness.cache_clear()
+    equality_gap.cache_clear()
     yield
-    closeness.cache_clear()
+    equality_gap.cache_clear()
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
 def test_closeness_is_that_of_the_release(criterion):
-    assert closeness(criterion) == (0.0 if OLD else 1e-7)
-    assert closeness("twoing") is None
+    assert equality_gap(criterion) == (0.0 if OLD else 1e-7)
+    assert equality_gap("twoing") is None
 
 
 def another_start(arguments, more):
@@ -137,7 +137,7 @@ def test_closeness_is_none_for_another_builder(monkeypatch, change):
         return growth
 
     monkeypatch.setattr(recipes, "grow_trees", altered)
-    assert closeness("gini") is None
+    assert equality_gap("gini") is None
 
 
 @pytest.mark.parametrize("error", [AttributeError, ValueError, RuntimeError])
@@ -146,7 +146,7 @@ def test_closeness_is_none_for_a_release_that_fails(monkeypatch, error):
         raise error("no tree_ here")
 
     monkeypatch.setattr(DecisionTreeClassifier, "fit", broken)
-    assert closeness("gini") is None
+    assert equality_gap("gini") is None
 
 
 def test_closeness_is_none_without_the_compiled_module_or_for_another_shape(monkeypatch):
@@ -156,4 +156,4 @@ def test_closeness_is_none_without_the_compiled_module_or_for_another_shape(monk
     assert not same_tree(stump, model.tree_)
     monkeypatch.setattr(recipes, "available", lambda: False)
     monkeypatch.setattr(DecisionTreeClassifier, "fit", None)  # no tree is fitted for it
-    assert closeness("gini") is None
+    assert equality_gap("gini") is None

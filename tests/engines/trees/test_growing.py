@@ -24,8 +24,8 @@ from truerisk.core.progress import listen
 from truerisk.engines import Generic, Trees
 from truerisk.engines.settings import groups_along
 from truerisk.engines.trees import growing
-from truerisk.engines.trees.growing import growing_of
-from truerisk.engines.trees.recipes import closeness
+from truerisk.engines.trees.growing import tree_builder_for
+from truerisk.engines.trees.recipes import equality_gap
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import Bootstrap, Nested, Pairs, as_method
 
@@ -50,7 +50,7 @@ def builder(family, data, method="3-fold", run=None, response="label"):
     """What grows the trees of this plan; None where scikit-learn does."""
     plan, run = as_method(method).plan(data, Streams(1)), run or RunOptions(seed=4)
     groups = groups_along(family, ["ccp_alpha"])
-    return growing_of(groups, family, data, plan, Request(response), run)
+    return tree_builder_for(groups, family, data, plan, Request(response), run)
 
 
 def require_equal(family, data, method="3-fold", response="label", seed=4, run=None):
@@ -349,13 +349,13 @@ def test_growing_fits_no_model_and_without_it_numbers_are_the_same(monkeypatch, 
     wanted = curve()  # after which the builder has been compared
     monkeypatch.setattr(DecisionTreeClassifier, "fit", counted)
     if reason == "disagrees":
-        monkeypatch.setattr(growing, "closeness", lambda criterion: None)
+        monkeypatch.setattr(growing, "equality_gap", lambda criterion: None)
     if reason == "not compiled":
         monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
-        closeness.cache_clear()
+        equality_gap.cache_clear()
     found = curve()
     if reason == "not compiled":
-        closeness.cache_clear()
+        equality_gap.cache_clear()
     assert len(fits) == n_fits
     assert found.values.tolist() == wanted.values.tolist()
     assert (found[0].engine, found[0].n_fits) == ("tree", 12)
@@ -365,7 +365,7 @@ def test_growing_fits_no_model_and_without_it_numbers_are_the_same(monkeypatch, 
 def test_trees_tell_progress_in_fits_of_all_candidates(monkeypatch, grown):
     """The first call of the builder makes one fit."""
     if not grown:
-        monkeypatch.setattr("truerisk.engines.trees.tree.growing_of", lambda *_: None)
+        monkeypatch.setattr("truerisk.engines.trees.tree.tree_builder_for", lambda *_: None)
     told = []
     with listen(lambda progress: told.append((progress.done, progress.total))):
         tr.risk_curve(TREE, {"ccp_alpha": ALPHAS}, X, CLASSES, cv="5-fold")

@@ -21,7 +21,7 @@ from tests.support.fitted_once import fitted_once
 import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.engines import Generic, Trees
-from truerisk.engines.trees.pruning import standing_nodes, weakest_links
+from truerisk.engines.trees.pruning import leaves_after_pruning, weakest_links
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import Bootstrap, MonteCarlo, as_method
 from truerisk.testing import engine_checks
@@ -118,7 +118,7 @@ def test_trees_of_groups_and_tables_equal_fits(model, grid, table):
 @pytest.fixture
 def by_scikit_learn(monkeypatch):
     """Trees that the compiled builder would grow are fitted."""
-    monkeypatch.setattr("truerisk.engines.trees.tree.growing_of", lambda *_: None)
+    monkeypatch.setattr("truerisk.engines.trees.tree.tree_builder_for", lambda *_: None)
 
 
 @pytest.mark.parametrize("builder", ["compiled", "scikit-learn"])
@@ -231,7 +231,7 @@ def test_weakest_links_are_those_of_pruned_trees(name, seed):
     alphas = np.concatenate([chosen, np.nextafter(chosen, 0), rng.random(3) * steps.max(), [0, 99]])
     asked = rng.integers(0, 30, (25, 3)).astype(float)
     values, leaves = whole.tree_.value.copy(), whole.apply(asked)
-    standing = standing_nodes(whole.tree_, alphas)[:, leaves]
+    standing = leaves_after_pruning(whole.tree_, alphas)[:, leaves]
     for alpha, nodes in zip(alphas, standing, strict=True):
         pruned = type(model)(**{**model.get_params(), "ccp_alpha": alpha})
         pruned.fit(table, y, sample_weight=weights)
@@ -254,8 +254,11 @@ def test_weakest_links_of_a_tree_by_hand():
     strengths, step = weakest_links(five)
     assert strengths.tolist() == [9.0, 13.0]
     assert step[:2].tolist() == [1, 0]
-    standing = standing_nodes(five, np.array([5.0, 9.0, 13.0])).tolist()
+    standing = leaves_after_pruning(five, np.array([5.0, 9.0, 13.0])).tolist()
     assert standing == [[0, 1, 2, 3, 4], [0, 1, 1, 1, 4], [0, 0, 0, 0, 0]]
-    assert standing_nodes(tree([-1], [-1], [0.0]), np.array([0.0, 1.0])).tolist() == [[0], [0]]
+    assert leaves_after_pruning(tree([-1], [-1], [0.0]), np.array([0.0, 1.0])).tolist() == [
+        [0],
+        [0],
+    ]
     no_number = tree([1, -1, -1], [2, -1, -1], [np.inf, np.inf, 0.0])
-    assert standing_nodes(no_number, np.array([1e300])).tolist() == [[0, 1, 2]]
+    assert leaves_after_pruning(no_number, np.array([1e300])).tolist() == [[0, 1, 2]]

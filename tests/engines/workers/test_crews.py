@@ -117,7 +117,7 @@ def test_fits_that_end_every_worker_are_named_and_the_next_run_works():
 def test_guilty_batch_is_found_among_innocents():
     """Those in flight beside it run again; the sentence names none of them."""
     batches = list(range(20))
-    found = run_batches(2, _end_at, (13,), batches, named=lambda batch: f"batch {batch}")
+    found = run_batches(2, _end_at, (13,), batches, batch_name=lambda batch: f"batch {batch}")
     with pytest.raises(FitFailed, match="again and again over batch 13: out of memory"):
         list(found)
 
@@ -188,13 +188,13 @@ def lies_mapped(array):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_parcel_maps_a_large_array_and_is_opened_once(folder, order):
     parcel = Payload(Shared(looked_at, (np.asarray(LARGE, order=order),)))
-    content = parcels.opened(parcel.path)
+    content = parcels.open_payload(parcel.path)
     parcel.remove()
     assert not any(folder.iterdir())
     rows, mapped = run_payload(parcel.path, [3, 1])
     assert rows.tolist() == LARGE[[3, 1]].tolist()
     assert mapped
-    assert parcels.opened(parcel.path) is content
+    assert parcels.open_payload(parcel.path) is content
     assert parcels.path_of(content.parts[0]) == parcel.path
     assert parcels.path_of(LARGE) is None
 

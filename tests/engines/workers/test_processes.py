@@ -199,9 +199,9 @@ def test_deafness_outlasts_what_a_pool_begins_first():
     script = """
 import signal
 from multiprocessing import resource_tracker
-from truerisk.engines.workers.processes import born_deaf
+from truerisk.engines.workers.processes import started_without_ctrl_c
 
-with born_deaf():
+with started_without_ctrl_c():
     resource_tracker.ensure_running()
     assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 """

@@ -6,7 +6,11 @@ from scipy.integrate import quad
 from scipy.special import betainc, ndtr, stdtr
 from scipy.stats import invwishart
 
-from truerisk.methods.bayesian.class_errors import ClassErrors, improper, proper
+from truerisk.methods.bayesian.class_errors import (
+    ClassErrors,
+    improper_class_errors,
+    proper_class_errors,
+)
 
 MINUS = np.array([(0, 0), (1, 2), (2, 1), (-1, 1)], dtype=float)
 PLUS = np.array([(3, 2), (2, 4), (4, 3)], dtype=float)
@@ -18,10 +22,12 @@ def of_rows(prior, rows, slope, start, sign):
     """The posterior of one rule."""
     given = (rows @ slope + start)[None], np.array([start]), np.array([slope @ slope]), sign
     if prior == "proper":
-        return proper(*given)
+        return proper_class_errors(*given)
     chosen = slope != 0
     trace = ((rows - rows.mean(axis=0)) ** 2)[:, chosen].sum()
-    return improper(*given, traces=np.array([trace]), n_selected=np.array([chosen.sum()]))
+    return improper_class_errors(
+        *given, traces=np.array([trace]), n_selected=np.array([chosen.sum()])
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +103,7 @@ def test_class_errors_of_a_rule_without_coefficients_are_sure(prior, start, said
 
 def test_class_errors_of_one_row_have_a_proper_posterior():
     found = of_rows("proper", PLUS[:1], SLOPE, START, 1)
-    assert found.mean()[0] == pytest.approx(stdtr(4, found.quantity[0]))
+    assert found.mean()[0] == pytest.approx(stdtr(4, found.mean_quantile[0]))
     assert 0 < found.mean()[0] < 1
 
 

@@ -67,7 +67,7 @@ def test_prior_gives_the_posterior_of_draws(options, parameters, monkeypatch):
 
     12 rows are few for "flat", of which no interval is stated; its posterior is no other for that.
     """
-    monkeypatch.setattr(rule_errors, "MOST", np.inf)
+    monkeypatch.setattr(rule_errors, "MAX_EXCESS_VARIANCE", np.inf)
     found, classes = error(standardize=False, **options), drawn(parameters)
     errors = np.array([12, 15]) / 27 @ classes
     noise = errors.std() / np.sqrt(DRAWS)
@@ -96,7 +96,7 @@ def test_proper_prior_is_one_choice_of_parameters(options):
 
 @pytest.mark.parametrize("prior", ["proper", "flat", "jeffreys", "empirical"])
 def test_prior_is_the_same_by_method_and_by_function(prior, monkeypatch):
-    monkeypatch.setattr(rule_errors, "MOST", np.inf)
+    monkeypatch.setattr(rule_errors, "MAX_EXCESS_VARIANCE", np.inf)
     model = LogisticRegression(C=0.5).fit(X, Y)
     found = error((model.coef_, model.intercept_), prior=prior)
     estimate = tr.estimate_risk(model, X, Y, cv=BayesianError(prior))

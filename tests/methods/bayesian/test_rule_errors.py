@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 import truerisk as tr
 from truerisk.extend import Refusal
 from truerisk.methods import BayesianError
-from truerisk.methods.bayesian.class_errors import proper
-from truerisk.methods.bayesian.rule_errors import ErrorLaw, ScoreLaw
+from truerisk.methods.bayesian.class_errors import proper_class_errors
+from truerisk.methods.bayesian.rule_errors import ClassErrorDistribution, ErrorDistribution
 
 
 def test_prior_that_takes_features_off_the_rows_has_no_interval():
@@ -46,15 +46,15 @@ def golden(sign):
     n = len(rows)
     trace = ((rows - rows.mean(axis=0)) ** 2).sum()
     margin = sign * (rows.mean(axis=0) @ [1, 0.5] - 2.5)
-    return ScoreLaw(n + 2.0, 1.25 * trace / 2, float(n), float(margin))
+    return ClassErrorDistribution(n + 2.0, 1.25 * trace / 2, float(n), float(margin))
 
 
-BOTH = ErrorLaw((4 / 7, 3 / 7), (golden(-1), golden(1)))
+BOTH = ErrorDistribution((4 / 7, 3 / 7), (golden(-1), golden(1)))
 
 
 def test_error_law_has_the_golden_quantiles_and_inverts_its_distribution():
     """BEEi's ε₋ on the seven rows: .001674, .043066, .297638; intervals have equal tails."""
-    law = ErrorLaw((1.0, 0.0), (golden(-1), golden(1)))
+    law = ErrorDistribution((1.0, 0.0), (golden(-1), golden(1)))
     found = [law.quantile(p) for p in (0.025, 0.5, 0.975)]
     assert found == pytest.approx([0.001674, 0.043066, 0.297638], abs=5e-7)
     for p in (0.001, 0.3, 0.9, 0.999):
@@ -63,7 +63,9 @@ def test_error_law_has_the_golden_quantiles_and_inverts_its_distribution():
     assert (BOTH.cdf(low), BOTH.cdf(high)) == pytest.approx((0.05, 0.95), abs=1e-9)
 
 
-@pytest.mark.parametrize("law", [golden(-1), golden(1), ScoreLaw(3.0, 2.0, 2.5, -0.4)])
+@pytest.mark.parametrize(
+    "law", [golden(-1), golden(1), ClassErrorDistribution(3.0, 2.0, 2.5, -0.4)]
+)
 def test_score_law_of_one_class_is_a_noncentral_t(law):
     """P(ε ≤ q) is F(c g* √(ν*α/b); 2α, −√ν* Φ⁻¹(q)) of the noncentral t."""
     q = np.array([1e-4, 0.01, 0.1, 0.3, 0.6, 0.95])
@@ -84,7 +86,7 @@ def test_score_law_of_one_class_is_a_noncentral_t(law):
 def test_error_law_of_a_sum_is_that_of_draws(one, two):
     """P(.3 ε₋ + .7 ε₊ ≤ q) at five quantiles of 100,000 draws, within 4 se."""
     laws, rng, size, total = (
-        (ScoreLaw(*one), ScoreLaw(*two)),
+        (ClassErrorDistribution(*one), ClassErrorDistribution(*two)),
         np.random.default_rng(0),
         100_000,
         0.0,
@@ -93,30 +95,37 @@ def test_error_law_of_a_sum_is_that_of_draws(one, two):
         w = law.slope * np.sqrt(rng.gamma(law.alpha, size=size))
         total = total + share * ndtr(-(w + rng.standard_normal(size) / np.sqrt(law.nu)))
     for p in (0.01, 0.2, 0.5, 0.8, 0.99):
-        found = ErrorLaw((0.3, 0.7), laws).cdf(float(np.quantile(total, p)))
+        found = ErrorDistribution((0.3, 0.7), laws).cdf(float(np.quantile(total, p)))
         assert abs(found - p) < 4 * np.sqrt(p * (1 - p) / size)
 
 
 def test_error_law_has_quantiles_of_tiny_errors():
     """Errors of 1e-45 are told apart; below 1e-300 the quantile is 0."""
-    laws = ScoreLaw(8e6, 1e6, 30.0, 5.0), ScoreLaw(8e6, 1e6, 30.0, 7.0)
-    low, high = ErrorLaw((0.3, 0.7), laws).interval(0.95)
+    laws = ClassErrorDistribution(8e6, 1e6, 30.0, 5.0), ClassErrorDistribution(8e6, 1e6, 30.0, 7.0)
+    low, high = ErrorDistribution((0.3, 0.7), laws).interval(0.95)
     assert 1e-48 < low < 2e-48
     assert 4e-44 < high < 5e-44
-    far = ScoreLaw(8e6, 1.0, 30.0, 5.0)
-    assert ErrorLaw((0.3, 0.7), (far, far)).interval(0.95) == (0.0, 0.0)
+    far = ClassErrorDistribution(8e6, 1.0, 30.0, 5.0)
+    assert ErrorDistribution((0.3, 0.7), (far, far)).interval(0.95) == (0.0, 0.0)
 
 
 def test_error_law_of_a_sure_class_is_the_other_one_moved():
     """With ε₊ = 1 for sure, γ ε₋ + 1 − γ is the law of ε₋, moved."""
-    sure, right, free = ScoreLaw(1.0, 0.0, 3.0, -1.0), ScoreLaw(1.0, 0.0, 3.0, 1.0), golden(-1)
-    for law in (ErrorLaw((0.25, 0.75), (free, sure)), ErrorLaw((0.75, 0.25), (sure, free))):
+    sure, right, free = (
+        ClassErrorDistribution(1.0, 0.0, 3.0, -1.0),
+        ClassErrorDistribution(1.0, 0.0, 3.0, 1.0),
+        golden(-1),
+    )
+    for law in (
+        ErrorDistribution((0.25, 0.75), (free, sure)),
+        ErrorDistribution((0.75, 0.25), (sure, free)),
+    ):
         assert not law.is_certain
         assert law.cdf(0.76) == pytest.approx(float(free.cdf(np.array([0.04]))[0]))
         assert (law.cdf(0.7), law.cdf(1.0)) == (0, 1)
-    known = ErrorLaw((0.5, 0.5), (sure, right))
+    known = ErrorDistribution((0.5, 0.5), (sure, right))
     assert known.is_certain
-    assert ErrorLaw((0.0, 1.0), (free, right)).is_certain
+    assert ErrorDistribution((0.0, 1.0), (free, right)).is_certain
     assert (known.cdf(0.49), known.cdf(0.5)) == (0, 1)
 
 
@@ -139,9 +148,11 @@ def test_error_law_covers_the_truth_under_its_own_model():
             truth += share * ndtr(-sign * (mean @ slope + start) / spread)
             rows = mean + rng.normal(size=(n, p)) @ half.T
             scores = (rows @ slope + start)[None]
-            found = proper(scores, np.array([start]), np.array([slope @ slope]), sign)
-            laws.append(ScoreLaw(found.alpha[0], found.b[0], found.nu[0], found.margin[0]))
-        law = ErrorLaw((0.4, 0.6), (laws[0], laws[1]))
+            found = proper_class_errors(scores, np.array([start]), np.array([slope @ slope]), sign)
+            laws.append(
+                ClassErrorDistribution(found.alpha[0], found.b[0], found.nu[0], found.margin[0])
+            )
+        law = ErrorDistribution((0.4, 0.6), (laws[0], laws[1]))
         below = law.cdf(truth)
         covered[s] = 0.025 <= below <= 0.975
         if below > 0.975 and truth > 0.999:  # 1 − 1e-20 is 1 to a double, and so is the end

@@ -21,9 +21,9 @@ from tests.support.searches import Climbing, Private, Silent
 
 import truerisk as tr
 from truerisk.core.family import has_best_params
-from truerisk.core.identity import WRITTEN_IN, usual_score
+from truerisk.core.identity import CLASSES_BY_SCORE, standard_score_name
 from truerisk.extend import Refusal
-from truerisk.models.stated.question import Question
+from truerisk.models.stated.question import ModelQuantity
 
 TABLE = {"sklearn.linear_model:Ridge": lambda model, X, word: (word, model.alpha, X.sum())}
 
@@ -34,7 +34,7 @@ class Says(Ridge):
 
 
 def question(**options):
-    return Question(
+    return ModelQuantity(
         "weigh",
         own=lambda model, X, word: (word, model.weigh(X), X.sum()),
         formulas=TABLE,
@@ -60,7 +60,7 @@ def test_question_refuses_any_other_class(model):
     """A subclass of the same name is of another class; what is not a sentence is an answer."""
     with pytest.raises(Refusal, match=f"^{type(model).__name__} is unknown$"):
         question()(model, X, "word")
-    asked = Question("weigh", own=None, formulas={}, unknown=lambda model, X: 7)
+    asked = ModelQuantity("weigh", own=None, formulas={}, unknown=lambda model, X: 7)
     assert asked(model, X) == 7
 
 
@@ -126,7 +126,7 @@ class Own(SVC):
     ],
 )
 def test_usual_score_is_told_by_the_method(model, word):
-    assert usual_score(model) == word
+    assert standard_score_name(model) == word
 
 
 @pytest.mark.parametrize("word", ["accuracy", "r2"])  # "concordance" is one of tests/partners
@@ -135,7 +135,7 @@ def test_usual_score_written_anew_means_the_same(word):
     metric = {"accuracy": accuracy_score, "r2": r2_score}[word]
     mixin = {"accuracy": ClassifierMixin, "r2": RegressorMixin}[word]
     X, y = tr.datasets.make_simple(60, random_state=0)
-    own = [place for place in WRITTEN_IN[word] if place.startswith("sklearn.")]
+    own = [place for place in CLASSES_BY_SCORE[word] if place.startswith("sklearn.")]
     places = {place.partition(":")[2] for place in own}
     anew = [kind for name, kind in all_estimators() if name in places]
     assert len(anew) == len(own) - 1

@@ -18,7 +18,11 @@ from sklearn.preprocessing import StandardScaler
 
 from truerisk.extend import Refusal
 from truerisk.models import LogisticPath
-from truerisk.models.stated.without_a_row import logistic_without, squared_without, taken_out
+from truerisk.models.stated.without_a_row import (
+    leave_one_out_log_odds,
+    leave_one_out_predictions,
+    taken_out,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4)) + 2
@@ -99,13 +103,13 @@ def test_squared_without_a_row_of_many_columns_and_of_none():
     wide = RNG.normal(size=(12, 40))
     y, scores = RNG.normal(size=12), RNG.normal(size=12)
     curvature = RNG.uniform(0.5, 2.0, 40)
-    found = squared_without(wide, y, np.ones(12), scores, curvature)
+    found = leave_one_out_predictions(wide, y, np.ones(12), scores, curvature)
     centred = wide - wide.mean(axis=0)
     inverse = np.linalg.inv(centred.T @ centred + np.diag(curvature))
     h = 1 / 12 + np.einsum("ij,jk,ik->i", centred, inverse, centred)
     np.testing.assert_allclose(found, scores + h * (scores - y) / (1 - h), rtol=1e-10)
     nothing, mean = np.empty((12, 0)), np.full(12, y.mean())
-    found = squared_without(nothing, y, np.ones(12), mean, np.empty(0))
+    found = leave_one_out_predictions(nothing, y, np.ones(12), mean, np.empty(0))
     np.testing.assert_allclose(found, (y.sum() - y) / 11)
 
 
@@ -130,7 +134,7 @@ def test_logistic_without_keeps_a_probability_of_one():
     """Scores so large that nothing bends leave every row where it was."""
     scores = np.full(30, 1e3)
     ones = np.ones(30)
-    found = logistic_without(X, ones, ones, scores, np.full(4, 0.1))
+    found = leave_one_out_log_odds(X, ones, ones, scores, np.full(4, 0.1))
     np.testing.assert_array_equal(found, scores)
 
 

@@ -13,7 +13,7 @@ import truerisk as tr
 from truerisk.core.errors import MissingExtra, NotWritten
 from truerisk.extend import BadArgument, BadData
 from truerisk.report.curves import draw_heat
-from truerisk.report.page import file_of, page_of
+from truerisk.report.page import page_of, svg_file_text
 from truerisk.report.plots.marks import on_axes
 
 X, Y = tr.datasets.make_difficult(60, random_state=1)
@@ -49,7 +49,7 @@ def test_save_figures_writes_every_figure_of_the_page(found, tmp_path):
 def test_figure_file_stands_by_itself(found):
     """Its title, its axes and its keys are in it, and no colour is left to a page."""
     for figure in page_of(found).figures:
-        text = file_of(figure)
+        text = svg_file_text(figure)
         svg = ET.fromstring(text)
         words = [part.text for part in svg.iter("{http://www.w3.org/2000/svg}text")]
         axes = [axis.label for axis in (figure.drawing.left, figure.drawing.bottom) if axis]
@@ -57,9 +57,9 @@ def test_figure_file_stands_by_itself(found):
         assert not re.search(r"var\(|url\(|href", text)
         assert float(svg.attrib["height"]) >= figure.drawing.height + 20 * len(figure.keys)
     figure = page_of(found).figures[0]  # a long title is fitted into the width
-    assert "textLength" not in file_of(figure)
+    assert "textLength" not in svg_file_text(figure)
     object.__setattr__(figure, "title", "x" * 80)
-    assert re.search(r'textLength="472"[^>]*>x{80}<', file_of(figure))
+    assert re.search(r'textLength="472"[^>]*>x{80}<', svg_file_text(figure))
 
 
 def test_heat_grid_is_drawn_by_matplotlib(found, axes):

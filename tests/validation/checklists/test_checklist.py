@@ -17,9 +17,9 @@ from truerisk.intervals import as_form
 from truerisk.planning.model_size import rows_needed
 from truerisk.validation.checklists import checklist
 from truerisk.validation.checklists.checklist import ASKS, FILES, Checklist, Item
-from truerisk.validation.checklists.study_facts import Rated
+from truerisk.validation.checklists.study_facts import ReportedMeasure
 
-LINE = (*FACTS.results.measures, Rated("slope", "calibration", "sandwich"))
+LINE = (*FACTS.results.measures, ReportedMeasure("slope", "calibration", "sandwich"))
 GIVEN = {"tested_on": "others", "steps": ("predictions as given",)}
 PARTS = {"development": 5, "evaluation": 7}
 NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.2")
@@ -151,9 +151,14 @@ def test_checklist_asks_for_rows_by_the_honest_r2():
 
 def test_methods_text_says_what_was_done():
     """People, events, model, tuning, validation, performance, what lacks, software."""
-    slope = Rated("slope", "calibration", "sandwich", 0.9, (0.7, 1.1), 0.8)
-    curve = Rated("flexible curve", "calibration", "pointwise")
-    measures = (*FACTS.results.measures, slope, curve, Rated("AUC", "discrimination", None, 0.75))
+    slope = ReportedMeasure("slope", "calibration", "sandwich", 0.9, (0.7, 1.1), 0.8)
+    curve = ReportedMeasure("flexible curve", "calibration", "pointwise")
+    measures = (
+        *FACTS.results.measures,
+        slope,
+        curve,
+        ReportedMeasure("AUC", "discrimination", None, 0.75),
+    )
     versions = {"truerisk": "1", "sklearn": "1.9", "sksurv": "0.28"}
     facts = changed(FACTS, event="yes", measures=measures, versions=versions)
     text = Checklist.from_facts(facts).methods_text

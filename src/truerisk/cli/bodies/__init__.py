@@ -1,1 +1,4 @@
-"""Bodies of the commands, imported when they run: --help needs neither numpy nor scikit-learn."""
+"""Implementations of the commands, imported when a command runs.
+
+Therefore --help needs neither NumPy nor scikit-learn.
+"""

@@ -1,4 +1,4 @@
-"""The body of `truerisk audit`: audit the search that a user's code makes, on a file."""
+"""Implementation of `truerisk audit`: audit, on a file, a search object that user code creates."""
 
 from __future__ import annotations
 
@@ -13,76 +13,92 @@ import click
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from truerisk.auditing.audit import audited
-from truerisk.auditing.correcting import Wanted
+from truerisk.auditing.audit import run_audit
+from truerisk.auditing.correcting import AuditOptions
 from truerisk.auditing.mixed_splits import order_of_columns
-from truerisk.cli.gate import CLOSED, judged, refuse_bounds
-from truerisk.cli.options import typed
-from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
-from truerisk.cli.source import Source, label_written, read_source, words_of
+from truerisk.cli.gate import CLAIM_OR_BOUND_MISSED, judge_bounds, refuse_bounds
+from truerisk.cli.options import typed_command
+from truerisk.cli.output import (
+    print_warnings_at_end,
+    say,
+    say_columns,
+    show,
+    show_progress,
+    write_page,
+)
+from truerisk.cli.source import Source, label_from_text, read_source, source_arguments
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName, message_of
-from truerisk.core.formats import clean
-from truerisk.core.identity import is_honest_search, usual_score
-from truerisk.core.registry import closest
+from truerisk.core.formats import escape_and_truncate
+from truerisk.core.identity import is_honest_search, standard_score_name
+from truerisk.core.registry import suggestion_for
 from truerisk.core.tables import frame_of
 from truerisk.losses.row_losses import registry
 from truerisk.results.interval import Scale
-from truerisk.search.claim import OF_ONE_CLASS, perfect_of, scorer_of_class
+from truerisk.search.claim import ONE_CLASS_SCORES, perfect_score_of, scorer_of_class
 
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
-"""Options that do not affect any number."""
+"""Options that do not affect any number in the result."""
 
 
-def run(requested: Any) -> int:
-    """Print the audit that `truerisk audit` requests, and return the exit code."""
-    factory = load_factory(requested.search, allowed=requested.allow_import)
-    source = read_source(**words_of(requested))
-    X = _handed(source)
-    # These are notes on what was inferred. Text and missing values are left to the user's search.
+def run(args: Any) -> int:
+    """Audit the search that the options name, print the result and return the exit code."""
+    factory = load_factory(args.search, is_allowed=args.allow_import)
+    source = read_source(**source_arguments(args))
+    X = _data_for_search(source)
+    # Encoding and imputation are left to the user's search, so notes on them are omitted.
     for note in source.notes:
         if "inside the folds" not in note:
             say(f"note: {note}")
-    if source.layout.get("text") and X is source.X:  # The array has no column names.
+    if source.layout.get("text") and X is source.X:  # X is an array, which has no column names.
         say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
         say("note: empty cells are given to the search as missing values")
-    found = _audited(factory, source, X, requested)
-    command = typed(click.get_current_context(), WHERE_AND_HOW)
-    found = replace(found, source=source.name, command=command)
-    show(found.to_json() if requested.as_json else str(found))
-    write_page(found, requested.report, requested.figures)
+    result = _audit_search(factory, source, X, args)
+    command = typed_command(click.get_current_context(), WHERE_AND_HOW)
+    result = replace(result, source=source.name, command=command)
+    show(result.to_json() if args.as_json else str(result))
+    write_page(result, args.report, args.figures)
     if X is source.X:
-        say_columns(source.columns, found.findings)
-    if found.refuted is None and requested.level != "scores":
+        say_columns(source.columns, result.findings)
+    if result.refuted is None and args.level != "scores":
         say("no interval, so nothing is refuted.")
-    for finding in found.findings:
+    for finding in result.findings:
         if finding.code == "claim-refuted":
             say(f"the claim is refuted: {finding.sentence}")
-    code = judged(found, requested.fail_above, requested.min_score)
-    return CLOSED if found.refuted else code
+    exit_code = judge_bounds(result, args.fail_above, args.min_score)
+    return CLAIM_OR_BOUND_MISSED if result.refuted else exit_code
 
 
-def load_factory(place: str, *, allowed: bool) -> Any:
-    """Return the function at `file.py:name` or `package.module:name`; its import runs that code."""
-    origin, colon, name = place.rpartition(":")
-    if not colon or not origin or not name.isidentifier():
-        raise click.UsageError(f"{place!r} names no function: write file.py:name or module:name.")
-    if not allowed:
+def load_factory(location: str, *, is_allowed: bool) -> Any:
+    """Import and return the function that `file.py:name` or `package.module:name` refers to.
+
+    The import runs the code of that file or module, so it is refused unless `is_allowed`.
+    """
+    file_or_module, separator, name = location.rpartition(":")
+    if not separator or not file_or_module or not name.isidentifier():
         raise click.UsageError(
-            f"{origin} is code and would be run: add --allow-import if you trust it."
+            f"{location!r} names no function: write file.py:name or module:name."
         )
-    if origin.endswith(".py"):
-        module = _from_file(Path(origin))
+    if not is_allowed:
+        raise click.UsageError(
+            f"{file_or_module} is code and would be run: add --allow-import if you trust it."
+        )
+    if file_or_module.endswith(".py"):
+        module = _import_file(Path(file_or_module))
     else:
-        module = run_code(lambda: import_module(origin), origin)
+        module = run_code(lambda: import_module(file_or_module), file_or_module)
     if not callable(getattr(module, name, None)):
-        functions = [n for n, value in vars(module).items() if callable(value)]
-        raise UnknownName(f"{origin} has no function {name!r}{closest(name, functions) or '.'}")
+        functions = [
+            function_name for function_name, value in vars(module).items() if callable(value)
+        ]
+        raise UnknownName(
+            f"{file_or_module} has no function {name!r}{suggestion_for(name, functions) or '.'}"
+        )
     return getattr(module, name)
 
 
-def _from_file(path: Path) -> Any:
+def _import_file(path: Path) -> Any:
 
     if not path.is_file():
         raise UnknownName(f"there is no file {str(path)!r}.")
@@ -95,37 +111,44 @@ def _from_file(path: Path) -> Any:
 
 
 def call_factory(factory: Any, X: Any, y: Any) -> Any:
-    """Return the function's result, called with the rows if it takes two arguments."""
+    """Call the user's function and return its result, which is the search to audit.
+
+    A function with two required arguments is called with X and y, one without any with nothing.
+    """
     name = getattr(factory, "__name__", "the factory")
-    wanted = [
-        p
-        for p in inspect.signature(factory).parameters.values()
-        if p.default is inspect.Parameter.empty and p.kind is not p.VAR_KEYWORD
+    required_parameters = [
+        parameter
+        for parameter in inspect.signature(factory).parameters.values()
+        if parameter.default is inspect.Parameter.empty
+        and parameter.kind is not parameter.VAR_KEYWORD
     ]
-    if len(wanted) not in (0, 2):
-        raise UnknownName(f"{name} takes {len(wanted)} arguments: it must take none, or X and y.")
-    return run_code(lambda: factory(X, y) if wanted else factory(), name)
+    if len(required_parameters) not in (0, 2):
+        raise UnknownName(
+            f"{name} takes {len(required_parameters)} arguments: it must take none, or X and y."
+        )
+    return run_code(lambda: factory(X, y) if required_parameters else factory(), name)
 
 
-def run_code(code: Any, name: str) -> Any:
-    """Run the user's code; report an error by its first and its last line.
+def run_code(function: Any, name: str) -> Any:
+    """Call the user's function; raise an error with the first and last line of its message.
 
-    Between them scikit-learn quotes the tracebacks of all failed fits.
+    Between these lines scikit-learn quotes the tracebacks of all failed fits.
     """
     try:
-        return code()
+        return function()
     except TrueRiskError:
         raise
     except Exception as error:
-        last = str(error).strip().rpartition("\n")[2].strip()
-        cause = f" ... {last}" if last and last not in message_of(error) else ""
+        last_line = str(error).strip().rpartition("\n")[2].strip()
+        cause = f" ... {last_line}" if last_line and last_line not in message_of(error) else ""
         raise TrueRiskError(f"{name} failed: {message_of(error)}{cause}") from error
 
 
-def _handed(source: Source) -> Any:
-    """Return the data for the user's code: a frame of the columns as in the file.
+def _data_for_search(source: Source) -> Any:
+    """Return the features that the user's search is fitted on, as a data frame if possible.
 
-    A bundled data set is an array, and so is a file if no package for frames is installed.
+    The frame has the columns of the file. A bundled data set is an array, and so is a file if
+    neither pandas nor polars is installed.
     """
     if not source.columns:
         return source.X
@@ -134,71 +157,81 @@ def _handed(source: Source) -> Any:
     except MissingExtra:
         say("note: neither pandas nor polars is installed: the search gets an array without names")
         return source.X
-    if hasattr(frame, "notna"):  # pandas reads missing text as NaN, which encoders know.
+    if hasattr(frame, "notna"):  # Encoders recognise NaN as missing, in text too.
         return frame.where(frame.notna(), float("nan"))
     return frame
 
 
-def _audited(factory: Any, source: Source, X: Any, requested: Any) -> Any:
+def _audit_search(factory: Any, source: Source, X: Any, args: Any) -> Any:
 
-    y, of_rows = source.y, source.of_rows
-    terms = {"fit_params": None, "engine": "auto", **of_rows, "n_jobs": requested.n_jobs}
-    terms |= {"confidence_level": requested.confidence, "random_state": requested.seed}
-    with worded_warnings(findings=requested.as_json), shown_progress():
+    y, row_arguments = source.y, source.row_arguments
+    search_terms = {"fit_params": None, "engine": "auto", **row_arguments, "n_jobs": args.n_jobs}
+    search_terms |= {"confidence_level": args.confidence, "random_state": args.seed}
+    with print_warnings_at_end(findings=args.as_json), show_progress():
         search = call_factory(factory, X, y)
         scoring = getattr(search, "scoring", None)
         if scoring is None and not is_honest_search(search):
-            scoring = usual_score(getattr(search, "estimator", None))
+            scoring = standard_score_name(getattr(search, "estimator", None))
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
-            bounds = requested.fail_above, requested.min_score
-            is_name = is_honest_search(search) and scoring in registry
-            scale = registry.load(scoring)().scale if is_name else Scale(perfect_of(scoring))
+            bounds = args.fail_above, args.min_score
+            is_known_loss = is_honest_search(search) and scoring in registry
+            scale = (
+                registry.load(scoring)().scale
+                if is_known_loss
+                else Scale(perfect_score_of(scoring))
+            )
             refuse_bounds(*bounds, {scoring: scale}, remedy)
-        positive = label_written(source, requested.positive)
-        search = _fitted(search, X, y, of_rows, positive)
-        order = _order(source)
-        wanted = Wanted(
-            requested.level,
-            requested.outer,
+        positive = label_from_text(source, args.positive)
+        search = _fit_if_needed(search, X, y, row_arguments, positive)
+        row_order = _row_order(source)
+        audit_options = AuditOptions(
+            args.level,
+            args.outer,
             REPLICATES,
-            terms,
-            order,
-            checks=requested.checks,
+            search_terms,
+            row_order,
+            checks=args.checks,
             positive=positive,
         )
-        return audited(search, X, y, wanted)
+        return run_audit(search, X, y, audit_options)
 
 
-def _order(source: Source) -> Any:
-    """Return the order of rows that the columns of the file show, by their names."""
+def _row_order(source: Source) -> Any:
+    """Return the order of rows that a column of the file reveals, such as sorted dates."""
     columns = {**source.dates, **{name: source.column(name) for name in source.columns}}
-    named = ((f"column {clean(name, 40)!r}", cells) for name, cells in columns.items())
-    return order_of_columns(named, source.y)
+    named_cells = (
+        (f"column {escape_and_truncate(name, 40)!r}", cells) for name, cells in columns.items()
+    )
+    return order_of_columns(named_cells, source.y)
 
 
-def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any) -> Any:
+def _fit_if_needed(
+    search: Any, X: Any, y: Any, row_arguments: dict[str, Any], positive: Any
+) -> Any:
 
     try:
         check_is_fitted(search)
     except NotFittedError:
         say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
-        _score_of_class(search, positive)
-        names = ("groups", "time", "block") if is_honest_search(search) else ("groups",)
-        row_arrays = {n: of_rows[n] for n in names if of_rows[n] is not None}
+        _set_positive_class(search, positive)
+        argument_names = ("groups", "time", "block") if is_honest_search(search) else ("groups",)
+        row_arrays = {
+            name: row_arguments[name] for name in argument_names if row_arguments[name] is not None
+        }
         run_code(lambda: search.fit(X, y, **row_arrays), f"the fit of {type(search).__name__}")
     except TypeError:
-        pass  # This is no estimator, and the audit reports it.
+        pass  # The object is no estimator. The audit reports this.
     return search
 
 
-def _score_of_class(search: Any, positive: Any) -> None:
-    """Let an unfitted search use its score with this positive class."""
+def _set_positive_class(search: Any, positive: Any) -> None:
+    """Set the class to which the score of an unfitted search refers, such as that of `f1`."""
     scoring = getattr(search, "scoring", None)
     if positive is None:
         return
     if is_honest_search(search):
         if search.positive is None:
             search.set_params(positive=positive)
-    elif isinstance(scoring, str) and scoring in OF_ONE_CLASS and positive != 1:
+    elif isinstance(scoring, str) and scoring in ONE_CLASS_SCORES and positive != 1:
         search.set_params(scoring=scorer_of_class(scoring, positive))

@@ -1,4 +1,4 @@
-"""Look at, compare and export studies; they are run by the file beside."""
+"""Implementation of `truerisk study compare`, `status`, `export` and `retry`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.output import say, show, shown_progress, write_page
+from truerisk.cli.output import say, show, show_progress, write_page
 from truerisk.core.errors import NotWritten
 from truerisk.study.results import collect, rows_of
 from truerisk.study.results import export as write
@@ -17,53 +17,54 @@ from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.versions import refuse_fits
 
-INCOMPLETE = 5  # exit code
+INCOMPLETE = 5  # This exit code means that some replicates have no result.
 
 
 def compare(
     store: Path, report: str | None, figures: Path | None, as_json: bool, terms: dict[str, Any]
 ) -> None:
-    """Print the comparison of a study's learners or methods."""
-    with shown_progress(), Store.read(store) as opened:
-        comparison = collect(opened).compare(**terms)
+    """Compare the learners or the methods of a study, and print the comparison."""
+    with show_progress(), Store.read(store) as open_store:
+        comparison = collect(open_store).compare(**terms)
     show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
     write_page(comparison, report, figures)
 
 
 def status(store: Path, as_json: bool) -> int:
-    """Print how far a study is, and return the exit code."""
-    with Store.read(store) as opened:
-        state = status_of(opened)
-    show(json.dumps(state.to_dict()) if as_json else str(state))
-    return 0 if state.complete else INCOMPLETE
+    """Print the progress of a study; return exit code 0 if it is complete, else `INCOMPLETE`."""
+    with Store.read(store) as open_store:
+        study_status = status_of(open_store)
+    show(json.dumps(study_status.to_dict()) if as_json else str(study_status))
+    return 0 if study_status.complete else INCOMPLETE
 
 
 def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
-    """Write every result of a study as one row."""
-    place = out or store.with_suffix(f".{form}")
-    if os.path.realpath(place) == os.path.realpath(store):  # no error for a loop of links
-        raise click.UsageError(f"--out {place} is the store: name another file.")
-    with Store.read(store) as opened:
+    """Write a table file in which every result of a study is one row."""
+    output_path = out or store.with_suffix(f".{form}")
+    # `realpath` raises no error for a loop of symbolic links.
+    if os.path.realpath(output_path) == os.path.realpath(store):
+        raise click.UsageError(f"--out {output_path} is the store: name another file.")
+    with Store.read(store) as open_store:
         try:
-            n_rows = write(rows_of(opened), place, form)
+            n_rows = write(rows_of(open_store), output_path, form)
         except NotWritten as error:
             raise click.UsageError(f"--out: {error}") from None
-    say(f"wrote {n_rows} rows to {place}")
+    say(f"wrote {n_rows} rows to {output_path}")
     if as_json:
-        show(_document("export", file=str(place), format=form, rows=n_rows))
+        show(_json_document("export", file=str(output_path), format=form, rows=n_rows))
 
 
 def retry(store: Path, as_json: bool) -> None:
-    """Let the next run of a study try replicates without a result again."""
+    """Reset failed and quarantined replicates, so that the next run of the study repeats them."""
     if not store.exists():
         raise click.UsageError(f"--store {store}: there is no such store.")
-    with Store.write(store) as opened:
-        refuse_fits(opened)
-        n = opened.forget()
-    say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
+    with Store.write(store) as open_store:
+        refuse_fits(open_store)
+        n_replicates = open_store.delete_outcomes()
+    say(f"{n_replicates} replicates will be tried again by `truerisk study resume --store {store}`")
     if as_json:
-        show(_document("retry", replicates=n))
+        show(_json_document("retry", replicates=n_replicates))
 
 
-def _document(what: str, **content: Any) -> str:
-    return json.dumps({"schema": f"truerisk.study-{what}/2", **content})
+def _json_document(command: str, **content: Any) -> str:
+    return json.dumps({"schema": f"truerisk.study-{command}/2", **content})

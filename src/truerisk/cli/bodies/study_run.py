@@ -1,4 +1,4 @@
-"""Run or continue a study."""
+"""Implementation of `truerisk study run` and `truerisk study resume`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.cli.bodies.study import INCOMPLETE
-from truerisk.cli.output import say, show, shown_progress, worded_warnings
+from truerisk.cli.output import print_warnings_at_end, say, show, show_progress
 from truerisk.cli.signals import interrupted_code, interruption_message
 from truerisk.core.errors import BadStore
 from truerisk.study.status import Status
@@ -18,34 +18,35 @@ from truerisk.study.study import Study
 def run(
     spec: Path | None, store: Path, as_json: bool, allow_import: bool, options: dict[str, Any]
 ) -> int:
-    """Run or continue a study, and return the exit code."""
-    here = str(Path.cwd())
-    if allow_import and here not in sys.path:  # modules beside the specification
-        sys.path.insert(0, here)
-    made = Study(spec, store, allow_import=allow_import)
+    """Run a study, or continue it if `spec` is None; print the results, return the exit code."""
+    current_folder = str(Path.cwd())
+    if allow_import and current_folder not in sys.path:  # The study may import local modules.
+        sys.path.insert(0, current_folder)
+    study = Study(spec, store, allow_import=allow_import)
     try:
-        with worded_warnings(), shown_progress():
-            results = made.run(**options)
-    except KeyboardInterrupt as stopped:
+        with print_warnings_at_end(), show_progress():
+            results = study.run(**options)
+    except KeyboardInterrupt as interruption:
         try:
-            status = made.status()
-        except BadStore:  # The store does not exist yet.
-            raise stopped from None
+            status = study.status()
+        except BadStore:  # The run was interrupted before the store existed.
+            raise interruption from None
         say(
             f"truerisk: {interruption_message()}; {status.done} of {status.total} results are kept "
             f"in {store}. Go on with `truerisk study resume --store {store}`."
         )
         return interrupted_code()
     show(json.dumps(results.to_dict()) if as_json else str(results))
-    return _judged(made.status(), store)
+    return _report_completeness(study.status(), store)
 
 
-def _judged(status: Status, store: Path) -> int:
-    lost = status.failed + status.quarantined
+def _report_completeness(status: Status, store: Path) -> int:
+    n_without_result = status.failed + status.quarantined
     if status.complete:
         return 0
     say(
-        f"truerisk: {lost} of {status.total} replicates have no result ({status.failed} failed, "
+        f"truerisk: {n_without_result} of {status.total} replicates have no result "
+        f"({status.failed} failed, "
         f"{status.quarantined} quarantined): see `truerisk study status --store {store}`, and "
         f"`truerisk study retry --failed --store {store}`."
     )

@@ -1,4 +1,4 @@
-"""The body of `truerisk validate`: validate a tuned learner, or predictions, on a file."""
+"""Implementation of `truerisk validate`: validate a tuned learner, or predictions, on a file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from click.core import ParameterSource
 
 from truerisk.cli.estimate import read_model
-from truerisk.cli.gate import judged, refuse_bounds, with_bounded
-from truerisk.cli.options import typed
-from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
-from truerisk.cli.reviews import reviewed
-from truerisk.cli.source import Source, label_written, read_source, words_of
+from truerisk.cli.gate import add_bounded_scores, judge_bounds, refuse_bounds
+from truerisk.cli.options import typed_command
+from truerisk.cli.output import print_warnings_at_end, say, show, show_progress, write_page
+from truerisk.cli.reviews import validation_arguments
+from truerisk.cli.source import Source, label_from_text, read_source, source_arguments
 from truerisk.core.errors import BadData
 from truerisk.core.family import Family
-from truerisk.core.formats import clean
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.registry import check_present
 from truerisk.readers.cells import quoted
 from truerisk.results.interval import Scale
@@ -29,113 +29,129 @@ from truerisk.validation.validate import validate as validated
 from truerisk.validation.validation import SCORES
 
 WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
-"""Options that do not affect any number."""
+"""Options that do not affect any number in the result."""
 
 
-def run(requested: Any) -> int:
-    """Print the validation that `truerisk validate` requests, and return the exit code."""
-    if requested.checklist is not None:
+def run(args: Any) -> int:
+    """Validate the model that the options name, print the result and return the exit code."""
+    if args.checklist is not None:
         check_present("truerisk.validation.checklists.checklist_file")
-        from truerisk.validation.checklists.checklist_file import table_place
+        from truerisk.validation.checklists.checklist_file import checklist_path
 
-        table_place(requested.checklist)
-    source = read_source(**words_of(requested))
+        checklist_path(args.checklist)
+    source = read_source(**source_arguments(args))
 
-    about = "target ", f"column {quoted(requested.predictions)} "
+    note_starts = "target ", f"column {quoted(args.predictions)} "
     for note in source.notes:
-        if requested.predictions is None or note.startswith(about):
+        if args.predictions is None or note.startswith(note_starts):
             say(f"note: {note}")
 
-    ranked = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
+    score_names = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
     X, scales = source.X, {"risk": Scale()}
-    finished: dict[str, Any] = {}
-    if requested.predictions is not None:
-        _refuse_fits(click.get_current_context())
-        search, X = _as_given(source, requested.predictions, requested.positive)
-        finished = {"prefit": True, "confidence_level": requested.confidence}
-        requested.replicates = None
+    prefit_options: dict[str, Any] = {}
+    if args.predictions is not None:
+        _refuse_fit_options(click.get_current_context())
+        search, X = _model_from_predictions(source, args.predictions, args.positive)
+        prefit_options = {"prefit": True, "confidence_level": args.confidence}
+        args.replicates = None
     else:
-        pipeline, params, grid = read_model(requested.model, requested.settings, source)
-        terms = {"confidence_level": requested.confidence, "random_state": requested.seed}
-        words = {"cv": requested.cv, "n_jobs": requested.n_jobs, **terms}
-        bounded = [name for name in requested.min_score if name not in ranked]
-        # Survival tasks have their own scores.
-        bounded = bounded if source.task == "survival" else []
-        scoring: Any = requested.scoring
-        if scoring is None and source.task == "survival" and requested.horizon is not None:
+        pipeline, params, grid = read_model(args.model, args.settings, source)
+        common_options = {"confidence_level": args.confidence, "random_state": args.seed}
+        search_options = {"cv": args.cv, "n_jobs": args.n_jobs, **common_options}
+        bounded_scores = [name for name in args.min_score if name not in score_names]
+        # Only survival tasks add the scores with a bound to the requested scoring.
+        bounded_scores = bounded_scores if source.task == "survival" else []
+        scoring: Any = args.scoring
+        if scoring is None and source.task == "survival" and args.horizon is not None:
             check_present("truerisk.losses.survival_losses")
             from truerisk.losses.survival_losses import BrierAt
 
-            scoring = BrierAt(requested.horizon)
+            scoring = BrierAt(args.horizon)
         elif scoring is None and source.task == "classification":
-            made = Family.from_grid(pipeline, params or grid or None).make(0)
-            scoring = "log" if hasattr(made, "predict_proba") else None
-        scoring = with_bounded(scoring, bounded, source.task)
-        search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)
-        if requested.scoring is not None or bounded:
-            rows = {"groups": None, **source.of_rows, "params": {}, "seed": requested.seed}
-            with catch_warnings(action="ignore"):  # `validate` warns again below.
-                problem = problem_to_validate(search, X, source.y, **rows)
-            rated = [loss.rated(problem.data) for loss in problem.losses]
-            # The score is about the event, like everything on the page.
-            if any(code is not None for code in rated):
-                search.positive = label_written(source, requested.positive)
-            scales = {each.name: each.scale for each in problem.losses}
-    measured = scales | {name: Scale(most) for name, most in SCORES.values() if name in ranked}
-    refuse_bounds(requested.fail_above, requested.min_score, measured)
-    with worded_warnings(), shown_progress():
-        found = validated(
+            estimator = Family.from_grid(pipeline, params or grid or None).make(0)
+            scoring = "log" if hasattr(estimator, "predict_proba") else None
+        scoring = add_bounded_scores(scoring, bounded_scores, source.task)
+        search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **search_options)
+        if args.scoring is not None or bounded_scores:
+            row_arguments = {
+                "groups": None,
+                **source.row_arguments,
+                "params": {},
+                "seed": args.seed,
+            }
+            with catch_warnings(action="ignore"):  # `validate` repeats these warnings later.
+                problem = problem_to_validate(search, X, source.y, **row_arguments)
+            rated_classes = [loss.rated(problem.data) for loss in problem.losses]
+            # The score refers to the class of the event, like all numbers on the page.
+            if any(class_code is not None for class_code in rated_classes):
+                search.positive = label_from_text(source, args.positive)
+            scales = {each_loss.name: each_loss.scale for each_loss in problem.losses}
+    measured_scales = scales | {
+        name: Scale(best_value) for name, best_value in SCORES.values() if name in score_names
+    }
+    refuse_bounds(args.fail_above, args.min_score, measured_scales)
+    with print_warnings_at_end(), show_progress():
+        validation = validated(
             search,
             X,
             source.y,
-            **finished,
-            **source.of_rows,
-            random_state=requested.seed,
-            **reviewed(source, requested),
-        ).with_names(source.columns if requested.predictions is None else (requested.predictions,))
-    command = typed(click.get_current_context(), WHERE_AND_HOW)
-    found = replace(found, command=command)
-    if requested.checklist is not None and found.checklist is not None:
-        found.checklist.save(requested.checklist)
-        say(f"wrote {requested.checklist}")
-    show(found.to_json() if requested.as_json else str(found))
-    write_page(found, requested.report, requested.figures)
-    return judged(found, requested.fail_above, requested.min_score)
+            **prefit_options,
+            **source.row_arguments,
+            random_state=args.seed,
+            **validation_arguments(source, args),
+        ).with_names(source.columns if args.predictions is None else (args.predictions,))
+    command = typed_command(click.get_current_context(), WHERE_AND_HOW)
+    validation = replace(validation, command=command)
+    if args.checklist is not None and validation.checklist is not None:
+        validation.checklist.save(args.checklist)
+        say(f"wrote {args.checklist}")
+    show(validation.to_json() if args.as_json else str(validation))
+    write_page(validation, args.report, args.figures)
+    return judge_bounds(validation, args.fail_above, args.min_score)
 
 
-OF_FITS = ("model", "settings", "cv", "scoring", "replicates")
+FIT_OPTIONS = ("model", "settings", "cv", "scoring", "replicates")
 
 
-def _refuse_fits(context: click.Context) -> None:
-    """Raise for options that say how models are fitted and tuned."""
+def _refuse_fit_options(context: click.Context) -> None:
+    """Raise if the user typed an option for fitting or tuning, as --predictions needs no fit."""
     for option in context.command.params:
         name = str(option.name)
         is_typed = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if name in OF_FITS and is_typed:
+        if name in FIT_OPTIONS and is_typed:
             raise click.UsageError(
                 f"{option.opts[0]} is not for --predictions, where nothing is fitted: leave it out."
             )
 
 
-def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, Any]:
-    """Return a finished model that predicts the values in a column, and that column."""
+def _model_from_predictions(source: Source, column: str, positive: str | None) -> tuple[Any, Any]:
+    """Return a fitted model whose predictions are the values of a column, and that column.
+
+    The column holds probabilities for a classification, and numbers otherwise.
+    """
     if not source.columns:
         raise click.UsageError("--predictions names a column of a FILE: a --dataset has none.")
 
-    named, of_two = f"--predictions {clean(column, 40)}", source.task == "classification"
-    numbers = [n for n, words in zip(source.columns, source.levels, strict=True) if not words]
-    if column not in numbers:
-        known = clean(", ".join(numbers), 160)
-        raise BadData(f"{named} is no column of numbers: the file has {known}.")
+    option_text, is_classification = (
+        f"--predictions {escape_and_truncate(column, 40)}",
+        source.task == "classification",
+    )
+    numeric_columns = [
+        name for name, levels in zip(source.columns, source.levels, strict=True) if not levels
+    ]
+    if column not in numeric_columns:
+        known_columns = escape_and_truncate(", ".join(numeric_columns), 160)
+        raise BadData(f"{option_text} is no column of numbers: the file has {known_columns}.")
     predictions = source.X[:, [source.columns.index(column)]].astype(np.float64)
-    low, high = (0.0, 1.0) if of_two else (-np.inf, np.inf)
-    wrong = np.flatnonzero(
+    low, high = (0.0, 1.0) if is_classification else (-np.inf, np.inf)
+    invalid_rows = np.flatnonzero(
         ~(np.isfinite(predictions) & (predictions >= low) & (predictions <= high))
     )
-    if len(wrong):
-        what = "probabilities" if of_two else "numbers"
+    if len(invalid_rows):
+        value_kind = "probabilities" if is_classification else "numbers"
         raise BadData(
-            f"{named}: {len(wrong)} cells are no {what}, the first in row {wrong[0] + 1}. Give one "
+            f"{option_text}: {len(invalid_rows)} cells are no {value_kind}, the first in row "
+            f"{invalid_rows[0] + 1}. Give one "
             "for every row."
         )
     if source.task == "survival":
@@ -143,11 +159,13 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
             "--predictions are of classes or numbers: leave --event and --time-to-event out, or "
             "name a --model."
         )
-    if not of_two:
+    if not is_classification:
         return UpdatedNumbers().fit(predictions, source.y), predictions
     if source.n_classes != 2:
-        raise BadData(f"{named} is of one of two classes, and the target has {source.n_classes}.")
-    event = label_written(source, positive)
-    if event is not None and event == np.unique(source.y)[0]:
-        predictions = 1 - predictions  # The model predicts the second class.
+        raise BadData(
+            f"{option_text} is of one of two classes, and the target has {source.n_classes}."
+        )
+    event_label = label_from_text(source, positive)
+    if event_label is not None and event_label == np.unique(source.y)[0]:
+        predictions = 1 - predictions  # The model takes the probability of the second class.
     return UpdatedProbabilities().fit(predictions, source.y), predictions

@@ -1,1 +1,1 @@
-"""Discriminant analyses: every shrinkage, and every row left out, from one decomposition."""
+"""Engines for discriminant analysis: one decomposition serves all shrinkages and left-out rows."""

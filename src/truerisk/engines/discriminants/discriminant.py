@@ -1,25 +1,26 @@
-"""The linear discriminant engine: all shrinkages and all left-out rows from one decomposition.
+"""Engine for linear discriminants: one decomposition serves all shrinkages and left-out rows.
 
-The scatter of a training set is inverted once: by Cholesky without shrinkage, and by its
+The scatter matrix of a training set is inverted once: by Cholesky without shrinkage, and by its
 eigenvectors for any number of shrinkages, which do not change the eigenvectors. Many fits of few
-columns are answered together (`weighted_samples.py`), and so are all fits on all rows but one
-(`left_out.py`). If scikit-learn would have to decide a rank, or if too few digits are known, the
-learner of scikit-learn is fitted itself.
+columns are computed together (`weighted_samples.py`), and so are all fits on all rows but one
+(`left_out.py`). If scikit-learn would have to decide a rank, or if the result has too few correct
+digits, the estimator of scikit-learn is fitted itself.
 
-Shrunk linear discriminants, and how far the learner's own rounding may move their scores:
+Rounding errors of scikit-learn in the scores of shrunk linear discriminants:
 
 In all directions that are orthogonal to the training rows, the shrunk covariance C = (1 − s) A + s
 tr(A)/p I has the same eigenvalue s tr(A)/p. If there are more columns than rows, the computation
 uses as many columns as there are rows (`turned.py`), and no p × p matrix is formed. scikit-learn
-forms this matrix, and solves for the class means without centring them: its rounding moves a score
-of a row x about the class mean m by up to
+forms this matrix, and solves for the class means without centring them: its rounding changes the
+score of a row x for the class with mean m by up to
 
     ε λ |C⁻¹x| |C⁻¹m|
 
-where λ is the largest eigenvalue of C. A label whose margin is smaller is left to the learner. The
-rounding error has no preferred direction, and of p directions each of the two that matter gets a
-share of 1/√p: no score was ever seen to move by more than 3/√p of the bound. If this would affect
-digits that are requested, the learner is fitted as well.
+where ε is the machine precision and λ is the largest eigenvalue of C. If the margin of a label is
+smaller, scikit-learn's estimator is fitted to decide the label. The rounding error has no preferred
+direction, and each of the two directions among p that matter gets a share of 1/√p of it: no score
+was ever seen to change by more than 3/√p of the bound. If such a change would affect digits of the
+requested scores or probabilities, scikit-learn's estimator is fitted as well.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from truerisk.core.identity import is_exactly
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.engines.discriminants.left_out import LeftOut, Without
+from truerisk.engines.discriminants.left_out import DiscriminantsWithoutRow, LeaveOneOutFits
 from truerisk.engines.discriminants.rule import (
-    DOUBT,
+    LARGEST_ROUNDING_ERROR,
     DiscriminantRule,
     respond,
     setting_refusal,
@@ -48,11 +49,11 @@ from truerisk.engines.discriminants.rule import (
     undecided,
 )
 from truerisk.engines.discriminants.scatter import Classes, ScatterSpectrum, spectrum_of
-from truerisk.engines.discriminants.weighted_samples import answer_samples
+from truerisk.engines.discriminants.weighted_samples import predict_samples
 from truerisk.engines.settings import ELSEWHERE, Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.engines.templates.turned import Turned, is_wide, turned_about_mean
+from truerisk.engines.templates.turned import RotatedRows, is_wide, rotate_about_mean
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.plan import Plan
 
@@ -95,10 +96,12 @@ class LinearDiscriminants(OnePass):
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         settings = family.settings
-        lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
-        if lengths - {data.n_classes}:
-            return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
-        if family.is_piped or any(shrinkage_of(s) for s in settings):
+        prior_lengths = {
+            len(setting["priors"]) for setting in settings if setting["priors"] is not None
+        }
+        if prior_lengths - {data.n_classes}:
+            return f"there are {min(prior_lengths)} priors, and y has {data.n_classes} classes."
+        if family.is_piped or any(shrinkage_of(setting) for setting in settings):
             return None
         n, p = data.n_rows, np.shape(data.X)[1]
         if n - data.n_classes < p:
@@ -111,53 +114,66 @@ class LinearDiscriminants(OnePass):
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.zeros(task.plan.n_fits, dtype=bool)
-        rest = ~done if task.places is None else task.places != ELSEWHERE
-        if not rest.any() or (X := _shared_rows(task)) is None:
-            return done
-        out = LeftOut.from_plan(task.plan)
-        rest[out.fits] = False
-        done |= answer_samples(task, X, rest)
-        if task.X is None:  # The remaining fits have no scaler of their own.
-            for fit in np.flatnonzero(rest & ~done):
+        is_computed = np.zeros(task.plan.n_fits, dtype=bool)
+        is_pending = ~is_computed if task.places is None else task.places != ELSEWHERE
+        if not is_pending.any() or (X := _shared_rows(task)) is None:
+            return is_computed
+        left_out_fits = LeaveOneOutFits.from_plan(task.plan)
+        is_pending[left_out_fits.fits] = False
+        is_computed |= predict_samples(task, X, is_pending)
+        if task.X is None:  # X is shared, so that the remaining fits need no scaler of their own.
+            for fit in np.flatnonzero(is_pending & ~is_computed):
                 self.answer_fit(replace(task, X=X), int(fit))
-            done |= rest
-        if not len(out.fits):
-            return done
+            is_computed |= is_pending
+        if not len(left_out_fits.fits):
+            return is_computed
         classes = Classes.from_rows(X, task.data.class_codes)
-        without = Without(classes, DiscriminantRule.from_settings(task.group.settings))
-        for c in np.flatnonzero(classes.sizes > 1):
-            mine = out.take(classes.member[out.rows] == c)
-            fine = np.ones(task.plan.n_fits, dtype=bool)
-            for place in range(len(task.group.settings)):
-                fine &= ~_left_to_fit(
-                    task, place, mine.take(mine.asks(task, place)), without, int(c)
+        discriminants_without_row = DiscriminantsWithoutRow(
+            classes, DiscriminantRule.from_settings(task.group.settings)
+        )
+        for class_index in np.flatnonzero(classes.sizes > 1):
+            fits_of_class = left_out_fits.take(classes.member[left_out_fits.rows] == class_index)
+            is_reliable = np.ones(task.plan.n_fits, dtype=bool)
+            for candidate_index in range(len(task.group.settings)):
+                is_reliable &= ~_left_to_fit(
+                    task,
+                    candidate_index,
+                    fits_of_class.take(fits_of_class.needs_candidate(task, candidate_index)),
+                    discriminants_without_row,
+                    int(class_index),
                 )
-            done[mine.fits] = fine[mine.fits]
-        return done
+            is_computed[fits_of_class.fits] = is_reliable[fits_of_class.fits]
+        return is_computed
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         rule = DiscriminantRule.from_settings(group.settings)
-        fit = _Fit.from_training(shown, rule, [shrinkage_of(setting) for setting in group.settings])
-        if fit is None:
+        linear_fit = _Fit.from_training(
+            shown, rule, [shrinkage_of(setting) for setting in group.settings]
+        )
+        if linear_fit is None:
             return None
-        open_ = np.zeros(len(group.candidates), dtype=bool)
-        answers = []
+        is_unresolved = np.zeros(len(group.candidates), dtype=bool)
+        predictions = []
         for rows in tests:
-            scores, unsure = fit.scores(rows, task.request)
-            open_ |= unsure
-            answers.append(respond(scores, fit.classes.present, task.request, task.data.n_classes))
-        if open_.any():
-            task.leave_open(shown.fit, group.candidates[open_])
-        return answers
+            scores, is_unsure = linear_fit.scores(rows, task.request)
+            is_unresolved |= is_unsure
+            predictions.append(
+                respond(scores, linear_fit.classes.present, task.request, task.data.n_classes)
+            )
+        if is_unresolved.any():
+            task.leave_open(shown.fit, group.candidates[is_unresolved])
+        return predictions
 
 
 @frozen(eq=False)
 class _Fit:
-    """One training set: slopes without shrinkage (None: left open), and the fit with shrinkage."""
+    """Linear discriminants of one training set: slopes without shrinkage, and the shrunk fit.
+
+    Candidates whose slopes or shrunk fit are None are left to scikit-learn's estimator.
+    """
 
     rule: DiscriminantRule
     classes: Classes
@@ -169,134 +185,177 @@ class _Fit:
     def from_training(
         cls, shown: Shown, rule: DiscriminantRule, shrinkages: list[float]
     ) -> _Fit | None:
-        """Fit one training set. Return None if scikit-learn would fail or warn."""
-        shrinks = [s for s in shrinkages if s]
-        table = turned_about_mean(shown.X) if shrinks and is_wide(shown.X) else None
-        classes = Classes.from_rows(shown.X if table is None else table.shown, shown.y, shown.times)
-        means = classes.means if table is None else classes.means - table.origin
-        quiet = rule.has_covariances(classes.sizes) and rule.tells_means(means)
-        if not (quiet and rule.can_fit(classes.sizes, shown.X.shape[1])):
-            return None
-        plain = rule.plain_slopes(classes) if len(shrinks) < len(shrinkages) else None
-        shrunk = (
-            ShrunkFit.from_rows(shown.X, table, classes, rule, min(shrinks)) if shrinks else None
+        """Fit the candidates on a training set. Return None if scikit-learn would fail or warn."""
+        positive_shrinkages = [shrinkage for shrinkage in shrinkages if shrinkage]
+        rotated_table = (
+            rotate_about_mean(shown.X) if positive_shrinkages and is_wide(shown.X) else None
         )
-        return cls(rule, classes, shrinkages, plain, shrunk)
+        classes = Classes.from_rows(
+            shown.X if rotated_table is None else rotated_table.shown, shown.y, shown.times
+        )
+        means = classes.means if rotated_table is None else classes.means - rotated_table.origin
+        has_no_warning = rule.has_covariances(classes.sizes) and rule.has_distinct_means(means)
+        if not (has_no_warning and rule.can_fit(classes.sizes, shown.X.shape[1])):
+            return None
+        plain_slopes = (
+            rule.plain_slopes(classes) if len(positive_shrinkages) < len(shrinkages) else None
+        )
+        shrunk_fit = (
+            ShrunkFit.from_rows(shown.X, rotated_table, classes, rule, min(positive_shrinkages))
+            if positive_shrinkages
+            else None
+        )
+        return cls(rule, classes, shrinkages, plain_slopes, shrunk_fit)
 
     def scores(self, rows: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
-        """Return scores `(candidate, row, class)`, and a mask of candidates that are left open."""
+        """Return scores `(candidate, row, class)` and a mask of candidates left to scikit-learn."""
         scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present)))
-        open_ = np.zeros(len(self.shrinkages), dtype=bool)
-        for place, s in enumerate(self.shrinkages):
-            if s and self.shrunk is not None:
-                shrunk_scores = self.shrunk.scores(rows, s)
-                open_[place] = shrunk_scores is None
-                if shrunk_scores is not None:
-                    scores[place] = shrunk_scores[0]
-                    open_[place] = moved_by_rounding(*shrunk_scores, rows.shape[1], request).any()
+        is_unresolved = np.zeros(len(self.shrinkages), dtype=bool)
+        for candidate_index, shrinkage in enumerate(self.shrinkages):
+            if shrinkage and self.shrunk is not None:
+                scores_with_bounds = self.shrunk.scores(rows, shrinkage)
+                is_unresolved[candidate_index] = scores_with_bounds is None
+                if scores_with_bounds is not None:
+                    scores[candidate_index] = scores_with_bounds[0]
+                    is_unresolved[candidate_index] = moved_by_rounding(
+                        *scores_with_bounds, rows.shape[1], request
+                    ).any()
             elif self.plain is not None:
-                scores[place] = self.rule.scores(self.classes, self.plain, rows)
+                scores[candidate_index] = self.rule.scores(self.classes, self.plain, rows)
             else:
-                open_[place] = True
-        return scores, open_ | undecided(scores, request).any(axis=1)
+                is_unresolved[candidate_index] = True
+        return scores, is_unresolved | undecided(scores, request).any(axis=1)
 
 
 def _left_to_fit(
-    task: Task, place: int, requested: LeftOut, without: Without, c: int
+    task: Task,
+    candidate_index: int,
+    requested_fits: LeaveOneOutFits,
+    discriminants_without_row: DiscriminantsWithoutRow,
+    class_index: int,
 ) -> np.ndarray:
-    """Answer one candidate without each row of a class. Return the fits that remain."""
-    remain = np.zeros(task.plan.n_fits, dtype=bool)
-    if not len(requested.fits):
-        return remain
-    scored = without.scores(requested.rows, c, shrinkage_of(task.group.settings[place]))
-    if scored is None:
-        for fit in requested.fits:
-            task.leave_open(fit, task.group.candidates[place : place + 1])
-        return remain
-    scores, sound = scored
-    requested.take(sound).answer(task, place, scores[sound], without.classes.present)
-    remain[requested.fits[~sound]] = True
-    return remain
+    """Store one candidate's predictions for left-out rows; return a mask of the failed fits."""
+    is_remaining = np.zeros(task.plan.n_fits, dtype=bool)
+    if not len(requested_fits.fits):
+        return is_remaining
+    scores_with_mask = discriminants_without_row.scores(
+        requested_fits.rows, class_index, shrinkage_of(task.group.settings[candidate_index])
+    )
+    if scores_with_mask is None:
+        for fit in requested_fits.fits:
+            task.leave_open(fit, task.group.candidates[candidate_index : candidate_index + 1])
+        return is_remaining
+    scores, is_reliable = scores_with_mask
+    requested_fits.take(is_reliable).store_predictions(
+        task, candidate_index, scores[is_reliable], discriminants_without_row.classes.present
+    )
+    is_remaining[requested_fits.fits[~is_reliable]] = True
+    return is_remaining
 
 
 def _shared_rows(task: Task) -> np.ndarray | None:
-    """Return X in the form in which all fits may share it, or None.
+    """Return the preprocessed table X that all fits may share, or None if each fit needs another.
 
-    A StandardScaler is fitted on every training set, but without shrinkage the result does not
-    depend on it.
+    A StandardScaler is fitted on every training set, but without shrinkage the predictions do not
+    depend on the scaling, so that a scaler fitted on all rows serves all fits.
     """
-    shared: np.ndarray | None = task.X
-    if shared is not None:
-        return shared
+    preprocessed_table: np.ndarray | None = task.X
+    if preprocessed_table is not None:
+        return preprocessed_table
     steps = [step for _, step in task.group.preparation.steps]
-    scales = all(is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps)
-    if not scales or any(shrinkage_of(setting) for setting in task.group.settings):
+    has_only_scalers = all(
+        is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps
+    )
+    if not has_only_scalers or any(shrinkage_of(setting) for setting in task.group.settings):
         return None
     return task.prepared_by_all_rows()
 
 
-SHARE = 4.0  # Scores of p columns are taken to move by SHARE/√p of the bound on rounding.
+ROUNDING_SHARE = (
+    # Rounding is assumed to change scores of p columns by ROUNDING_SHARE/√p of its upper bound.
+    4.0
+)
 
 
 @frozen(eq=False)
 class ShrunkFit:
-    """Class means and the spectrum of the scatter, of rotated rows if there is a `table`."""
+    """Class means and scatter spectrum of a training set, of rotated rows if there is a `table`."""
 
     classes: Classes
     rule: DiscriminantRule
     spectrum: ScatterSpectrum
-    table: Turned | None
-    farthest: float
+    table: RotatedRows | None
+    largest_cell: float
 
     @classmethod
     def from_rows(
-        cls, X: np.ndarray, table: Turned | None, classes: Classes, rule: DiscriminantRule, s: float
+        cls,
+        X: np.ndarray,
+        rotated_table: RotatedRows | None,
+        classes: Classes,
+        rule: DiscriminantRule,
+        least_shrinkage: float,
     ) -> ShrunkFit:
-        """Decompose the scatter; `s` is the smallest shrinkage in use, X holds unrotated rows."""
-        rows, factor = classes.rows(rule.of_classes(classes.sizes))
+        """Decompose the scatter matrix of the training rows, which X holds unrotated."""
+        rows, factor = classes.rows(rule.scatter_factors(classes.sizes))
         p = X.shape[1]
-        added = s / p * factor * float(np.einsum("ij,ij->", rows, rows))
-        spectrum = spectrum_of(rows, factor, n_features=p, added=added)
-        farthest = classes.farthest if table is None else float(np.abs(X).max())
-        return cls(classes, rule, spectrum, table, farthest)
+        least_added_variance = (
+            least_shrinkage / p * factor * float(np.einsum("ij,ij->", rows, rows))
+        )
+        spectrum = spectrum_of(rows, factor, n_features=p, added_variance=least_added_variance)
+        farthest = classes.farthest if rotated_table is None else float(np.abs(X).max())
+        return cls(classes, rule, spectrum, rotated_table, farthest)
 
-    def scores(self, requested: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return scores of rows, and the module's rounding bound for each (0: no score moves).
+    def scores(
+        self, test_rows: np.ndarray, shrinkage: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return scores of test rows, and an upper bound on scikit-learn's rounding error of each.
 
-        The result is None if too few digits are known.
+        The bound is the formula in the module's docstring; 0 means that no score changes. The
+        result is None if the scores would have too few correct digits.
         """
         classes = self.classes
         origin: Any = 0.0 if self.table is None else self.table.origin
-        slopes = self._solved(classes.means - classes.means.mean(axis=0), s)
-        means = self._solved(classes.means - origin, s)
-        if slopes is None or means is None:
+        slopes = self._solved(classes.means - classes.means.mean(axis=0), shrinkage)
+        mean_solution = self._solved(classes.means - origin, shrinkage)
+        if slopes is None or mean_solution is None:
             return None
-        rows, across = (requested, 0.0) if self.table is None else self.table.turn(requested)
+        rows, orthogonal_lengths = (
+            (test_rows, 0.0) if self.table is None else self.table.turn(test_rows)
+        )
         scores = self.rule.scores(classes, slopes[0], rows)
-        if self.table is None and self.rule.rounds_little(means[1], self.farthest, means[0]):
-            return scores, np.zeros(len(requested))
-        solution = self._solved(rows - origin, s)
-        # The means were solved, so that the rows can be solved as well.
-        assert solution is not None
-        added = s * self.spectrum.trace / self.spectrum.n_features
-        largest = (1 - s) * self.spectrum.values.max() + added
-        of_rows = np.hypot(np.sqrt((solution[0] ** 2).sum(axis=1)), across / added)
-        of_means = np.sqrt((means[0] ** 2).sum(axis=1).max())
-        doubts: np.ndarray = EPS * largest * (of_rows + of_means) * of_means
-        return scores, doubts
+        if self.table is None and self.rule.has_small_rounding_error(
+            mean_solution[1], self.largest_cell, mean_solution[0]
+        ):
+            return scores, np.zeros(len(test_rows))
+        row_solution = self._solved(rows - origin, shrinkage)
+        # The system was solved for the class means, so that it can be solved for the rows as well.
+        assert row_solution is not None
+        added_variance = shrinkage * self.spectrum.trace / self.spectrum.n_features
+        largest_eigenvalue = (1 - shrinkage) * self.spectrum.values.max() + added_variance
+        row_lengths = np.hypot(
+            np.sqrt((row_solution[0] ** 2).sum(axis=1)), orthogonal_lengths / added_variance
+        )
+        mean_length = np.sqrt((mean_solution[0] ** 2).sum(axis=1).max())
+        rounding_bounds: np.ndarray = (
+            EPS * largest_eigenvalue * (row_lengths + mean_length) * mean_length
+        )
+        return scores, rounding_bounds
 
-    def _solved(self, rows: np.ndarray, s: float) -> tuple[np.ndarray, float] | None:
-        return shrunk_solution(self.spectrum, rows, s, self.farthest)
+    def _solved(self, rows: np.ndarray, shrinkage: float) -> tuple[np.ndarray, float] | None:
+        return shrunk_solution(self.spectrum, rows, shrinkage, self.largest_cell)
 
 
 def moved_by_rounding(
-    scores: np.ndarray, doubts: np.ndarray, n_features: int, request: Request
+    scores: np.ndarray, rounding_bounds: np.ndarray, n_features: int, request: Request
 ) -> np.ndarray:
-    """Return a mask of rows whose label or digits scikit-learn may compute differently."""
-    top = np.partition(scores, -2, axis=-1)[..., -2:]
-    gap = top[..., 1] - top[..., 0]
+    """Return a mask of rows for which rounding may change scikit-learn's label or score."""
+    two_best_scores = np.partition(scores, -2, axis=-1)[..., -2:]
+    margin = two_best_scores[..., 1] - two_best_scores[..., 0]
     if request.response == "label":
-        moved: np.ndarray = (gap <= 2 * doubts) & (doubts > 0)
+        is_moved: np.ndarray = (margin <= 2 * rounding_bounds) & (rounding_bounds > 0)
     else:
-        moved = min(1.0, SHARE / n_features**0.5) * doubts > DOUBT * (1 + gap)
-    return moved
+        is_moved = min(
+            1.0, ROUNDING_SHARE / n_features**0.5
+        ) * rounding_bounds > LARGEST_ROUNDING_ERROR * (1 + margin)
+    return is_moved

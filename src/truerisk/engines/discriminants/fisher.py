@@ -1,8 +1,8 @@
-"""The engine of FisherClassifier: all left-out rows from one hat matrix.
+"""Engine for FisherClassifier: one hat matrix gives the predictions for all left-out rows.
 
 The least-squares fit without row i predicts t_i − e_i/(1 − h_i) for this row, where e_i is the
-residual and h_i the leverage. With the balanced threshold the class means change as well. With
-weights all sums are weighted.
+residual, h_i the leverage, and t_i the numeric code of the row's class. With the balanced threshold
+the class means change as well. With sample weights all sums are weighted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.engines.discriminants.left_out import LeftOut
+from truerisk.engines.discriminants.left_out import LeaveOneOutFits
 from truerisk.engines.discriminants.rule import respond, undecided
 from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
 from truerisk.engines.settings import Group
@@ -29,7 +29,8 @@ from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
 from truerisk.plan.plan import Plan
 
 LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the fit without the row is not unique.
-# Multiple of the cut-off. Without a row a singular value keeps √LEAST_REMAINDER of itself.
+# In the fit on all rows, singular values must exceed NumPy's cut-off by the factor FAR_ABOVE.
+# Removing one row multiplies a singular value by √LEAST_REMAINDER at worst.
 FAR_ABOVE = 1e4
 
 
@@ -75,48 +76,52 @@ class FisherDiscriminants(OnePass):
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.zeros(task.plan.n_fits, dtype=bool)
-        out = LeftOut.from_plan(task.plan)
-        if task.X is None or not len(out.fits):
-            return done
-        line = _CodeFit.from_rows(task.X, task.data.class_codes, task.weights)
-        if line is None:
-            return done
-        left_out = out.take(out.asks(task, 0))
-        values, sound = line.without_each(left_out.rows, task.group.settings[0]["threshold"])
-        left_out.take(sound).answer(task, 0, _scores(values[sound]), line.present)
-        done[left_out.fits[sound]] = True
-        return done
+        is_computed = np.zeros(task.plan.n_fits, dtype=bool)
+        left_out_fits = LeaveOneOutFits.from_plan(task.plan)
+        if task.X is None or not len(left_out_fits.fits):
+            return is_computed
+        code_fit = _CodeFit.from_rows(task.X, task.data.class_codes, task.weights)
+        if code_fit is None:
+            return is_computed
+        requested_fits = left_out_fits.take(left_out_fits.needs_candidate(task, 0))
+        values, is_reliable = code_fit.without_each(
+            requested_fits.rows, task.group.settings[0]["threshold"]
+        )
+        requested_fits.take(is_reliable).store_predictions(
+            task, 0, _scores(values[is_reliable]), code_fit.present
+        )
+        is_computed[requested_fits.fits[is_reliable]] = True
+        return is_computed
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line = _CodeFit.from_rows(shown.X, shown.y, shown.all_weights)
-        if line is None:
+        code_fit = _CodeFit.from_rows(shown.X, shown.y, shown.all_weights)
+        if code_fit is None:
             return None
-        answers = []
+        predictions = []
         for rows in tests:
-            scores = _scores(line.values(rows, group.settings[0]["threshold"]))
+            scores = _scores(code_fit.values(rows, group.settings[0]["threshold"]))
             if undecided(scores, task.request).any():
                 task.leave_open(shown.fit, group.candidates)
-            responses = respond(scores, line.present, task.request, task.data.n_classes)
-            answers.append(responses[None])
-        return answers
+            responses = respond(scores, code_fit.present, task.request, task.data.n_classes)
+            predictions.append(responses[None])
+        return predictions
 
 
 def _counts_every_direction(root: Root, n_rows: int) -> bool:
-    """Return True if NumPy's least squares, which drops small singular values, drops none here.
+    """Return True if NumPy's least-squares solver would drop no small singular value of the table.
 
-    The smallest singular value is at least that of the scaled columns, 1/√trace, times the smallest
-    scale.
+    The smallest singular value of the columns is at least 1/√trace, which bounds that of the scaled
+    columns, times the smallest scale.
     """
     cutoff = EPS * max(n_rows, len(root.scale)) * np.linalg.norm(root.scale)
     return bool(root.scale.min() > FAR_ABOVE * cutoff * root.trace**0.5)
 
 
 def _scores(values: np.ndarray) -> np.ndarray:
-    """Return one column per class. With two classes the first class has the value 0."""
+    """Return regression values with one column per class; of two classes the first has value 0."""
     if values.shape[1] > 1:
         return values
     return np.concatenate([np.zeros_like(values), values], axis=1)
@@ -124,7 +129,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
 
 @frozen(eq=False)
 class _CodeFit:
-    """Least squares of class codes on rows, with the quantities needed to leave a row out."""
+    """Least-squares regression of class codes on X, with the quantities to leave out a row."""
 
     X: np.ndarray
     targets: np.ndarray
@@ -138,67 +143,87 @@ class _CodeFit:
 
     @classmethod
     def from_rows(
-        cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None
+        cls, X: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
     ) -> _CodeFit | None:
-        """Fit class codes by least squares.
+        """Fit the class codes on X by least squares; return None if this is unreliable.
 
         The result is None if the solution is not unique, if it has too few correct digits, or if
         there is one class only.
         """
-        present, member = np.unique(codes, return_inverse=True)
-        weights = np.ones(len(X)) if given is None else given
-        if len(present) < 2 or not weights.any():
+        present_classes, class_index = np.unique(codes, return_inverse=True)
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        if len(present_classes) < 2 or not weights.any():
             return None
-        targets = class_codes(member, len(present))
-        total = weights.sum()
-        centre = X[0] + weights @ (X - X[0]) / total
-        level = weights @ targets / total
-        centred = X - centre
-        spread = np.einsum("i,ij,ij->j", weights, centred, centred)
-        if (spread <= total * (FLAT * np.abs(X).max(axis=0)) ** 2).any():
+        targets = class_codes(class_index, len(present_classes))
+        total_weight = weights.sum()
+        column_means = X[0] + weights @ (X - X[0]) / total_weight
+        target_mean = weights @ targets / total_weight
+        centred_rows = X - column_means
+        sums_of_squares = np.einsum("i,ij,ij->j", weights, centred_rows, centred_rows)
+        if (sums_of_squares <= total_weight * (FLAT * np.abs(X).max(axis=0)) ** 2).any():
             return None
-        root = root_of(np.sqrt(weights)[:, None] * centred)
+        root = root_of(np.sqrt(weights)[:, None] * centred_rows)
         if root is None or not _counts_every_direction(root, len(X)):
             return None
-        slopes = root.solve((weights[:, None] * (targets - level)).T @ centred).T
-        return cls(X, targets, member, present, weights, root, slopes, centre, level)
+        slopes = root.solve((weights[:, None] * (targets - target_mean)).T @ centred_rows).T
+        return cls(
+            X,
+            targets,
+            class_index,
+            present_classes,
+            weights,
+            root,
+            slopes,
+            column_means,
+            target_mean,
+        )
 
     def values(self, rows: np.ndarray, threshold: str) -> np.ndarray:
-        """Return the values of the regressions for rows."""
-        centre, level = self.centre, self.level
+        """Return the regressions' predicted values for rows, with the intercept of `threshold`."""
+        column_offset, target_offset = self.centre, self.level
         if threshold == "balanced":
             means, _ = self._class_means()
-            weighty = np.isfinite(means).all(axis=1)
-            centre = means[weighty].mean(axis=0)
-            level = class_codes(np.flatnonzero(weighty), len(self.present)).mean(axis=0)
-        return (rows - centre) @ self.slopes + level
+            has_weight = np.isfinite(means).all(axis=1)
+            column_offset = means[has_weight].mean(axis=0)
+            target_offset = class_codes(np.flatnonzero(has_weight), len(self.present)).mean(axis=0)
+        return (rows - column_offset) @ self.slopes + target_offset
 
     def without_each(self, rows: np.ndarray, threshold: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return each row's value by the fit without it, and a mask of reliable values."""
-        weights, member = self.weights[rows], self.member[rows]
-        centred = self.X[rows] - self.centre
-        white = self.root.whiten(centred)
-        leverage = weights * (1 / self.weights.sum() + np.einsum("ij,ij->i", white, white))
-        complement = 1 - leverage
-        sound: np.ndarray = (complement > LEAST_REMAINDER) & (np.bincount(self.member)[member] > 1)
-        residuals = self.targets[rows] - self.level - centred @ self.slopes
+        """Return each row's value predicted without that row, and a mask of reliable values."""
+        weights, class_index = self.weights[rows], self.member[rows]
+        centred_rows = self.X[rows] - self.centre
+        whitened_rows = self.root.whiten(centred_rows)
+        leverage = weights * (
+            1 / self.weights.sum() + np.einsum("ij,ij->i", whitened_rows, whitened_rows)
+        )
+        one_minus_leverage = 1 - leverage
+        is_reliable: np.ndarray = (one_minus_leverage > LEAST_REMAINDER) & (
+            np.bincount(self.member)[class_index] > 1
+        )
+        residuals = self.targets[rows] - self.level - centred_rows @ self.slopes
         with np.errstate(divide="ignore", invalid="ignore"):
-            grown = residuals / complement[:, None]
+            residuals_without_row = residuals / one_minus_leverage[:, None]
             if threshold == "least-squares":
-                return self.targets[rows] - grown, sound
-            means, sizes = self._class_means()
-            left = sizes[member] - weights
-            sound &= np.isfinite(means).all() & (left > 0)
-            moved = (weights / (left * len(means)))[:, None] * (self.X[rows] - means[member])
-            away = self.X[rows] - means.mean(axis=0) + moved
-            across = np.einsum("ij,ij->i", self.root.whiten(away), white)
-            level = class_codes(np.arange(len(means)), len(means)).mean(axis=0)
-            values = level + away @ self.slopes - (weights * across)[:, None] * grown
-        return values, sound
+                return self.targets[rows] - residuals_without_row, is_reliable
+            means, class_weights = self._class_means()
+            remaining_weights = class_weights[class_index] - weights
+            is_reliable &= np.isfinite(means).all() & (remaining_weights > 0)
+            mean_shift = (weights / (remaining_weights * len(means)))[:, None] * (
+                self.X[rows] - means[class_index]
+            )
+            offsets = self.X[rows] - means.mean(axis=0) + mean_shift
+            cross_products = np.einsum("ij,ij->i", self.root.whiten(offsets), whitened_rows)
+            target_offset = class_codes(np.arange(len(means)), len(means)).mean(axis=0)
+            values = (
+                target_offset
+                + offsets @ self.slopes
+                - (weights * cross_products)[:, None] * residuals_without_row
+            )
+        return values, is_reliable
 
     def _class_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted mean of each class (NaN if its weight is 0), and its weight."""
-        belongs = (self.member == np.arange(len(self.present))[:, None]) * self.weights
-        sizes = belongs.sum(axis=1)
+        """Return each class's weighted mean row (NaN if its weight is 0), and its total weight."""
+        membership_weights = (self.member == np.arange(len(self.present))[:, None]) * self.weights
+        class_weights = membership_weights.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return belongs @ self.X / sizes[:, None], sizes
+            return membership_weights @ self.X / class_weights[:, None], class_weights

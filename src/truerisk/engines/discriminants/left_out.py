@@ -1,13 +1,14 @@
-"""Linear discriminants without one row, for all rows at once.
+"""Leave-one-out linear discriminant analysis, computed for all left-out rows at once.
 
-Without row i of class c, with d = x − m_c, the scatter is A − γ d d' and the mean of c moves by
-−d/(n_c − 1). With t = d'A⁻¹d, u_k = d'A⁻¹(x − m_k) and v_k = (x − m_k)'A⁻¹(x − m_k), the squared
-distances to the other means and to its own mean are (Sherman and Morrison)
+Let A be the scatter matrix, m_k the mean of class k, and x a row of class c, which has n_c rows.
+Without this row, with d = x − m_c, the scatter matrix is A − γ d d' and the mean of class c moves
+by −d/(n_c − 1). With t = d'A⁻¹d, u_k = d'A⁻¹(x − m_k) and v_k = (x − m_k)'A⁻¹(x − m_k), the squared
+distances of x to the means of the other classes k and of its own class c are (Sherman and Morrison)
 
     D_k = v_k + γ u_k² / (1 − γ t),   D_c = (n_c/(n_c − 1))² t / (1 − γ t).
 
-Shrinkage adds a multiple of the mean variance, which differs between rows: the eigenvectors of A do
-not change, and every row has its own eigenvalues.
+Shrinkage adds a multiple of the mean variance, which depends on the row that is left out: the
+eigenvectors of A do not change, and every left-out row has eigenvalues of its own.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from truerisk.engines.discriminants.rule import (
     NOISE,
     WORST,
     DiscriminantRule,
+    has_distinct_means_for_svd,
     respond,
     shrunk_solution,
-    spreads,
     undecided,
 )
 from truerisk.engines.discriminants.scatter import (
@@ -40,11 +41,11 @@ from truerisk.engines.templates.task import Task
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
-LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
+LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row is singular.
 
 
-class Without:
-    """Discriminants of the training set without one row of a class."""
+class DiscriminantsWithoutRow:
+    """Linear discriminants of a training set from which one row of a class is removed."""
 
     def __init__(self, classes: Classes, rule: DiscriminantRule) -> None:
         self.classes, self.rule = classes, rule
@@ -52,198 +53,266 @@ class Without:
         self._spectra: dict[int, ScatterSpectrum] = {}
 
     def scores(
-        self, rows: np.ndarray, c: int, shrinkage: float
+        self, rows: np.ndarray, class_index: int, shrinkage: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return each row's scores by the fit without it, and a mask of reliable ones.
+        """Return each row's class scores by the fit without that row, and a mask of reliable rows.
 
-        The rows are from class c. The result is None if no such fit has an inverse.
+        All rows belong to one class. The result is None if the scatter matrix has no inverse for
+        any left-out row.
         """
-        sizes = self.sizes(c)
-        quiet = self.rule.has_covariances(sizes)
-        if not (quiet and self.rule.can_fit(sizes, self.classes.n_features)):
-            return np.zeros((len(rows), len(sizes))), np.zeros(len(rows), dtype=bool)
-        centred = self.classes.centred_rows(rows, c)
-        products = self._shrunk(centred, c, shrinkage) if shrinkage else self._plain(centred, c)
+        remaining_sizes = self.sizes(class_index)
+        has_no_warning = self.rule.has_covariances(remaining_sizes)
+        if not (has_no_warning and self.rule.can_fit(remaining_sizes, self.classes.n_features)):
+            return np.zeros((len(rows), len(remaining_sizes))), np.zeros(len(rows), dtype=bool)
+        centred_rows = self.classes.centred_rows(rows, class_index)
+        products = (
+            self._shrunk(centred_rows, class_index, shrinkage)
+            if shrinkage
+            else self._plain(centred_rows, class_index)
+        )
         if products is None:
             return None
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            sound = products.sound & (products.complement > LEAST_REMAINDER)
-            distances = products.distances(c, float(self.classes.sizes[c]))
+            is_reliable = products.is_reliable & (products.complement > LEAST_REMAINDER)
+            distances = products.distances(class_index, float(self.classes.sizes[class_index]))
             if self.rule.solver != "lsqr":
-                sound &= products.tells_means(c, float(self.classes.sizes[c]))
-            if products.gaps is not None and self.rule.solver == "svd" and len(sizes) > 2:
-                sound &= self._means_spread(products, products.gaps, c)
-        scores = self.rule.log_priors(sizes) - self.rule.factor(sizes) * distances / 2
-        return np.where(sound[:, None], scores, 0), sound
+                is_reliable &= products.tells_means(
+                    class_index, float(self.classes.sizes[class_index])
+                )
+            if products.gaps is not None and self.rule.solver == "svd" and len(remaining_sizes) > 2:
+                is_reliable &= self._means_spread(products, products.gaps, class_index)
+        scores = (
+            self.rule.log_priors(remaining_sizes)
+            - self.rule.factor(remaining_sizes) * distances / 2
+        )
+        return np.where(is_reliable[:, None], scores, 0), is_reliable
 
-    def sizes(self, c: int) -> np.ndarray:
-        """Return the number of rows of each class after removing a row of class c."""
+    def sizes(self, class_index: int) -> np.ndarray:
+        """Return the number of rows of each class after removing a row of one class."""
         sizes = self.classes.sizes.copy()
-        sizes[c] -= 1
+        sizes[class_index] -= 1
         return sizes
 
-    def _own_part(self, c: int) -> float:
-        """Return γ, the factor of d d'."""
-        n_c = self.classes.sizes[c]
-        return float(self.rule.of_classes(self.sizes(c))[c] * n_c / (n_c - 1))
+    def removed_row_factor(self, class_index: int) -> float:
+        """Return γ, the factor by which the product d d' of a removed row is subtracted from A."""
+        class_size = self.classes.sizes[class_index]
+        return float(
+            self.rule.scatter_factors(self.sizes(class_index))[class_index]
+            * class_size
+            / (class_size - 1)
+        )
 
-    def _rows(self, c: int) -> tuple[np.ndarray, float]:
-        return self.classes.rows(self.rule.of_classes(self.sizes(c)))
+    def _rows(self, class_index: int) -> tuple[np.ndarray, float]:
+        return self.classes.rows(self.rule.scatter_factors(self.sizes(class_index)))
 
-    def _spectrum(self, c: int) -> ScatterSpectrum:
-        key = c if self.rule.weighs_classes else 0
-        if key not in self._spectra:
-            self._spectra[key] = spectrum_of(*self._rows(c))
-        return self._spectra[key]
+    def _spectrum(self, class_index: int) -> ScatterSpectrum:
+        cache_key = class_index if self.rule.weighs_classes else 0
+        if cache_key not in self._spectra:
+            self._spectra[cache_key] = spectrum_of(*self._rows(class_index))
+        return self._spectra[cache_key]
 
-    def _gaps(self, c: int) -> np.ndarray:
-        """Return the vectors from each class mean to that of class c."""
-        return self.classes.means[c] - self.classes.means
+    def _gaps(self, class_index: int) -> np.ndarray:
+        """Return the difference between the mean of one class and the mean of each class."""
+        return self.classes.means[class_index] - self.classes.means
 
-    def _plain(self, centred: np.ndarray, c: int) -> _Products | None:
-        """Compute the products without shrinkage, from the root of the scatter."""
-        key = c if self.rule.weighs_classes else 0
-        if key not in self._roots:
-            flat = self.classes.has_flat_columns
-            self._roots[key] = None if flat else root_of(*self._rows(c))
-        root = self._roots[key]
+    def _plain(self, centred_rows: np.ndarray, class_index: int) -> _Products | None:
+        """Compute products of rows and class means without shrinkage, from the scatter's root."""
+        cache_key = class_index if self.rule.weighs_classes else 0
+        if cache_key not in self._roots:
+            has_flat_columns = self.classes.has_flat_columns
+            self._roots[cache_key] = None if has_flat_columns else root_of(*self._rows(class_index))
+        root = self._roots[cache_key]
         if root is None:
             return None
-        white, gaps = root.whiten(centred), root.whiten(self._gaps(c))
-        own, part = lengths(white), self._own_part(c)
-        between = gaps @ gaps.T
-        complement = 1 - part * own
-        sound = self.rule.has_full_rank(root.least_eigenvalue_bound * complement)
-        condition = root.total / (root.least_unscaled * np.maximum(complement, LEAST_REMAINDER))
-        solved, farthest = root.solve(self.classes.means), self.classes.farthest
-        sound &= self.rule.rounds_little(condition, farthest, solved)
+        whitened_rows, whitened_gaps = (
+            root.whiten(centred_rows),
+            root.whiten(self._gaps(class_index)),
+        )
+        squared_lengths, row_factor = lengths(whitened_rows), self.removed_row_factor(class_index)
+        gap_products = whitened_gaps @ whitened_gaps.T
+        one_minus_leverage = 1 - row_factor * squared_lengths
+        is_reliable = self.rule.has_full_rank(root.least_eigenvalue_bound * one_minus_leverage)
+        condition_numbers = root.total / (
+            root.least_unscaled * np.maximum(one_minus_leverage, LEAST_REMAINDER)
+        )
+        mean_solution, farthest = root.solve(self.classes.means), self.classes.farthest
+        is_reliable &= self.rule.has_small_rounding_error(
+            condition_numbers, farthest, mean_solution
+        )
         return _Products(
-            own,
-            white @ gaps.T,
-            np.broadcast_to(np.diag(between), (len(centred), len(gaps))),
-            part,
-            sound & self.rule.keeps_all(root.least_unscaled * complement, root.total),
-            between,
+            squared_lengths,
+            whitened_rows @ whitened_gaps.T,
+            np.broadcast_to(np.diag(gap_products), (len(centred_rows), len(whitened_gaps))),
+            row_factor,
+            is_reliable
+            & self.rule.keeps_all_directions(root.least_unscaled * one_minus_leverage, root.total),
+            gap_products,
         )
 
-    def _shrunk(self, centred: np.ndarray, c: int, s: float) -> _Products:
-        """Compute the products with shrinkage, from the spectrum of the scatter."""
-        spectrum, part, gaps = self._spectrum(c), self._own_part(c), self._gaps(c)
-        squares = np.einsum("ij,ij->i", centred, centred)
-        trace = np.maximum(spectrum.trace - part * squares, 0)[:, None]
-        added = s * trace / centred.shape[1]
-        turned, gaps_turned = centred @ spectrum.vectors, gaps @ spectrum.vectors
+    def _shrunk(self, centred_rows: np.ndarray, class_index: int, shrinkage: float) -> _Products:
+        """Compute products of rows and class means with shrinkage, from the scatter's spectrum."""
+        spectrum, row_factor, gaps = (
+            self._spectrum(class_index),
+            self.removed_row_factor(class_index),
+            self._gaps(class_index),
+        )
+        squared_norms = np.einsum("ij,ij->i", centred_rows, centred_rows)
+        trace = np.maximum(spectrum.trace - row_factor * squared_norms, 0)[:, None]
+        added_variance = shrinkage * trace / centred_rows.shape[1]
+        rotated_rows, rotated_gaps = centred_rows @ spectrum.vectors, gaps @ spectrum.vectors
         with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = 1 / ((1 - s) * spectrum.values + added)
-            weighted = inverse * turned
-            own = np.einsum("ij,ij->i", weighted, turned)
-            across, between = weighted @ gaps_turned.T, inverse @ (gaps_turned**2).T
-            # This term is needed for δ only, since d lies in the span of the eigenvectors.
+            inverse_eigenvalues = 1 / ((1 - shrinkage) * spectrum.values + added_variance)
+            weighted_rows = inverse_eigenvalues * rotated_rows
+            squared_lengths = np.einsum("ij,ij->i", weighted_rows, rotated_rows)
+            cross_products, gap_products = (
+                weighted_rows @ rotated_gaps.T,
+                inverse_eigenvalues @ (rotated_gaps**2).T,
+            )
+            # The differences of class means may leave the span of the eigenvectors.
+            # A centred row d lies within this span and needs no such term.
             if spectrum.has_rest:
-                between += ((gaps**2).sum(axis=1) - (gaps_turned**2).sum(axis=1)) / added
-        lowest = 0.0 if spectrum.has_rest else spectrum.values.min()
-        highest = (1 - s) * spectrum.values.max() + added
-        sound = highest[:, 0] < WORST * ((1 - s) * lowest + added)[:, 0]
-        sound &= (FLAT * self.classes.farthest) ** 2 <= added[:, 0]
+                gap_products += (
+                    (gaps**2).sum(axis=1) - (rotated_gaps**2).sum(axis=1)
+                ) / added_variance
+        smallest_eigenvalue = 0.0 if spectrum.has_rest else spectrum.values.min()
+        largest_eigenvalue = (1 - shrinkage) * spectrum.values.max() + added_variance
+        is_reliable = (
+            largest_eigenvalue[:, 0]
+            < WORST * ((1 - shrinkage) * smallest_eigenvalue + added_variance)[:, 0]
+        )
+        is_reliable &= (FLAT * self.classes.farthest) ** 2 <= added_variance[:, 0]
         farthest = self.classes.farthest
-        solved = shrunk_solution(spectrum, self.classes.means, s, farthest)
-        # The fit on all rows represents those without one row, which resemble it.
-        sound &= solved is not None and bool(
-            self.rule.rounds_little(solved[1], farthest, solved[0])
+        mean_solution = shrunk_solution(spectrum, self.classes.means, shrinkage, farthest)
+        # Fits without one row resemble the fit on all rows, whose rounding error is assessed here.
+        is_reliable &= mean_solution is not None and bool(
+            self.rule.has_small_rounding_error(mean_solution[1], farthest, mean_solution[0])
         )
-        return _Products(own, across, between, (1 - s) * part, sound)
+        return _Products(
+            squared_lengths, cross_products, gap_products, (1 - shrinkage) * row_factor, is_reliable
+        )
 
-    def _means_spread(self, found: _Products, gaps: np.ndarray, c: int) -> np.ndarray:
-        """Return a mask of removed rows without which scikit-learn keeps all directions.
+    def _means_spread(
+        self, row_products: _Products, gaps: np.ndarray, class_index: int
+    ) -> np.ndarray:
+        """Return a mask of removed rows after whose removal all class means span enough directions.
 
-        These are the directions of the class means.
+        scikit-learn's SVD solver drops directions in which the class means hardly differ. Rows
+        after whose removal it would drop one are False.
         """
-        remainder, across = found.complement[:, None], found.across
-        products = gaps + found.part * (
-            across[:, :, None] * across[:, None, :] / remainder[:, None]
+        one_minus_leverage, cross_products = (
+            row_products.complement[:, None],
+            row_products.row_gap_products,
         )
-        less = self.classes.sizes[c] - 1  # The mean of class c itself moves by −d/less.
-        products[:, c, :] = products[:, :, c] = across / (less * remainder)
-        products[:, c, c] = found.own / (less**2 * found.complement)
-        shares = np.exp(self.rule.log_priors(self.sizes(c)))
-        return spreads(products, np.broadcast_to(shares, across.shape), self.rule.tol)
+        products = gaps + row_products.removed_row_factor * (
+            cross_products[:, :, None] * cross_products[:, None, :] / one_minus_leverage[:, None]
+        )
+        # Removing a row d moves the mean of its own class by −d divided by this size.
+        remaining_size = self.classes.sizes[class_index] - 1
+        products[:, class_index, :] = products[:, :, class_index] = cross_products / (
+            remaining_size * one_minus_leverage
+        )
+        products[:, class_index, class_index] = row_products.squared_lengths / (
+            remaining_size**2 * row_products.complement
+        )
+        class_priors = np.exp(self.rule.log_priors(self.sizes(class_index)))
+        return has_distinct_means_for_svd(
+            products, np.broadcast_to(class_priors, cross_products.shape), self.rule.tol
+        )
 
 
 @frozen(eq=False)
 class _Products:
-    """The products t, d'A⁻¹δ_k and δ_k'A⁻¹δ_k of every row, where δ_k = m_c − m_k, and γ.
+    """Inner products, in the metric A⁻¹ of the scatter, of every left-out row and the class means.
 
-    `sound` marks reliable rows. `gaps` holds all products of the δ if the rows share them.
+    With the symbols of the module's docstring and δ_k = m_c − m_k, `squared_lengths` is t,
+    `row_gap_products` holds d'A⁻¹δ_k, `gap_products` holds δ_k'A⁻¹δ_k, and `removed_row_factor` is
+    γ. `is_reliable` marks
+    reliable rows. `gaps` holds all products of the δ with each other if the rows share them.
     """
 
-    own: np.ndarray
-    across: np.ndarray
-    between: np.ndarray
-    part: float
-    sound: np.ndarray
+    squared_lengths: np.ndarray
+    row_gap_products: np.ndarray
+    gap_products: np.ndarray
+    removed_row_factor: float
+    is_reliable: np.ndarray
     gaps: np.ndarray | None = None
 
     @cached_property
     def complement(self) -> np.ndarray:
-        """1 − leverage of every row."""
-        return 1 - self.part * self.own
+        """One minus the leverage of every left-out row."""
+        return 1 - self.removed_row_factor * self.squared_lengths
 
-    def distances(self, c: int, n_c: float) -> np.ndarray:
-        """Return the squared distances D_k of the module's docstring."""
-        u = self.own[:, None] + self.across
-        v = self.own[:, None] + 2 * self.across + self.between
-        distances: np.ndarray = v + self.part * u**2 / self.complement[:, None]
-        distances[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.complement
+    def distances(self, class_index: int, class_size: float) -> np.ndarray:
+        """Return the squared distances of each left-out row to the class means without this row."""
+        gap_products = self.squared_lengths[:, None] + self.row_gap_products
+        squared_gaps = self.squared_lengths[:, None] + 2 * self.row_gap_products + self.gap_products
+        distances: np.ndarray = (
+            squared_gaps + self.removed_row_factor * gap_products**2 / self.complement[:, None]
+        )
+        distances[:, class_index] = (
+            (class_size / (class_size - 1)) ** 2 * self.squared_lengths / self.complement
+        )
         return distances
 
-    def tells_means(self, c: int, n_c: float) -> np.ndarray:
-        """Return True if the mean of class c without the row differs from another class mean.
+    def tells_means(self, class_index: int, class_size: float) -> np.ndarray:
+        """Return a mask of rows after whose removal their class mean differs from another one.
 
-        Without the row this mean moves by −d/(n_c − 1).
+        Without the row the mean of its class moves by −d/(n_c − 1).
         """
-        own = self.own[:, None] / (n_c - 1) ** 2
-        apart = self.between - 2 * self.across / (n_c - 1) + own
-        apart[:, c] = 0
-        distinct: np.ndarray = apart.max(axis=1) > NOISE * (self.between + own).max(axis=1)
-        return distinct
+        squared_shift = self.squared_lengths[:, None] / (class_size - 1) ** 2
+        squared_distances = (
+            self.gap_products - 2 * self.row_gap_products / (class_size - 1) + squared_shift
+        )
+        squared_distances[:, class_index] = 0
+        is_distinct: np.ndarray = squared_distances.max(axis=1) > NOISE * (
+            self.gap_products + squared_shift
+        ).max(axis=1)
+        return is_distinct
 
 
-NOWHERE = -1
+NO_FIT = -1
 
 
 @frozen(eq=False)
-class LeftOut:
-    """Fits that leave out one row: `fits[j]` is trained on all rows but `rows[j]`."""
+class LeaveOneOutFits:
+    """Leave-one-out fits of a plan: the fit `fits[j]` is trained on all rows except `rows[j]`."""
 
     fits: np.ndarray
     rows: np.ndarray
 
     @classmethod
-    def from_plan(cls, plan: Plan) -> LeftOut:
-        """Return all such fits of a plan, except those with a replaced label."""
-        single, row = single_row_fits(plan)
+    def from_plan(cls, plan: Plan) -> LeaveOneOutFits:
+        """Find the leave-one-out fits of a plan, except fits in which a label is replaced."""
+        is_single, left_out_rows = single_row_fits(plan)
         if (flips := Flips.from_holder(plan)) is not None:
-            single[flips.fit] = False
-        fits = np.flatnonzero(single)
-        return cls(fits, row[fits])
+            is_single[flips.fit] = False
+        fits = np.flatnonzero(is_single)
+        return cls(fits, left_out_rows[fits])
 
-    def take(self, which: np.ndarray) -> LeftOut:
+    def take(self, selection: np.ndarray) -> LeaveOneOutFits:
         """Select fits by their positions."""
-        return LeftOut(self.fits[which], self.rows[which])
+        return LeaveOneOutFits(self.fits[selection], self.rows[selection])
 
-    def asks(self, task: Task, place: int) -> np.ndarray:
-        """Return a mask of the fits in which the candidate at this place of the group is needed."""
-        return task.asks(self.fits, place)
+    def needs_candidate(self, task: Task, candidate_index: int) -> np.ndarray:
+        """Return a mask of the fits that must predict with this candidate of the group."""
+        return task.asks(self.fits, candidate_index)
 
-    def answer(self, task: Task, place: int, scores: np.ndarray, present: np.ndarray) -> None:
-        """Answer each fit's questions from its row's scores; leave open what rounding decides."""
-        plan, candidate = task.plan, int(task.group.candidates[place])
-        answers = respond(scores, present, task.request, task.data.n_classes)
-        here = np.full(plan.n_fits, NOWHERE)
-        here[self.fits] = np.arange(len(self.fits))
-        of_question = here[plan.fit]
-        ours = np.flatnonzero(of_question != NOWHERE)
-        line, at = task.line_of(candidate), plan.test_offsets[ours]
-        task.collected.values[line, at] = answers[of_question[ours]]
+    def store_predictions(
+        self, task: Task, candidate_index: int, scores: np.ndarray, present_classes: np.ndarray
+    ) -> None:
+        """Store one candidate's predictions for the left-out rows, computed from class scores.
+
+        Where rounding decides the label, scikit-learn's estimator will be fitted instead.
+        """
+        plan, candidate = task.plan, int(task.group.candidates[candidate_index])
+        predictions = respond(scores, present_classes, task.request, task.data.n_classes)
+        index_of_fit = np.full(plan.n_fits, NO_FIT)
+        index_of_fit[self.fits] = np.arange(len(self.fits))
+        index_of_question = index_of_fit[plan.fit]
+        our_questions = np.flatnonzero(index_of_question != NO_FIT)
+        values_row, values_columns = task.line_of(candidate), plan.test_offsets[our_questions]
+        task.collected.values[values_row, values_columns] = predictions[
+            index_of_question[our_questions]
+        ]
         for fit in self.fits[undecided(scores, task.request)]:
             task.leave_open(fit, [candidate])

@@ -1,10 +1,11 @@
-"""The quadratic discriminant engine: every `reg_param` and left-out row from one decomposition.
+"""Engine for quadratic discriminants: one decomposition per class serves all left-out rows.
 
-The scatter B of a class is decomposed once: (1 − r) B/n_c + r I has its axes for every r. If row i
-of class c is left out, only that class changes. With d = x − m_c and a = n_c/(n_c − 1) its scatter
-is B − a d d'. In the metric of (1 − r) B/(n_c − 1) + r I let t = d'd, and let g be the factor by
-which d d' is subtracted there. Then the squared distance becomes a² t / (1 − g t), and the
-determinant is multiplied by 1 − g t. If scikit-learn would complain of a rank, it is fitted itself.
+The scatter matrix B of a class of n_c rows is decomposed once: for every value r of `reg_param` the
+covariance (1 − r) B/n_c + r I has the eigenvectors of B. If a row x of class c is left out, only
+that class changes. With the class mean m_c, d = x − m_c and a = n_c/(n_c − 1), its scatter is
+B − a d d'. In the metric of (1 − r) B/(n_c − 1) + r I let t = d'd, and let g be the factor by which
+d d' is subtracted there. Then the squared distance becomes a² t / (1 − g t), and the determinant is
+multiplied by 1 − g t. If scikit-learn would warn of a deficient rank, its estimator is fitted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.engines.discriminants.left_out import LeftOut
+from truerisk.engines.discriminants.left_out import LeaveOneOutFits
 from truerisk.engines.discriminants.rule import is_number_in, priors_refusal, respond, undecided
 from truerisk.engines.discriminants.scatter import (
     FLAT,
@@ -36,7 +37,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
+LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row is singular.
 
 
 @frozen
@@ -76,36 +77,48 @@ class QuadraticDiscriminants(OnePass):
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        lengths = {len(s["priors"]) for s in family.settings if s["priors"] is not None}
-        if lengths - {data.n_classes}:
-            return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
+        prior_lengths = {
+            len(setting["priors"]) for setting in family.settings if setting["priors"] is not None
+        }
+        if prior_lengths - {data.n_classes}:
+            return f"there are {min(prior_lengths)} priors, and y has {data.n_classes} classes."
         if family.is_piped:
             return None
         sizes, p = data.class_sizes, np.shape(data.X)[1]
         if sizes.min() <= p:
-            few = data.label(int(sizes.argmin()))
-            return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."
+            rarest = data.label(int(sizes.argmin()))
+            return (
+                f"the scatter of class {rarest!r} ({sizes.min()} rows, {p} columns) has no inverse."
+            )
         return None
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.zeros(task.plan.n_fits, dtype=bool)
-        out = LeftOut.from_plan(task.plan)
-        if task.X is None or not len(out.fits):
-            return done
+        is_computed = np.zeros(task.plan.n_fits, dtype=bool)
+        left_out_fits = LeaveOneOutFits.from_plan(task.plan)
+        if task.X is None or not len(left_out_fits.fits):
+            return is_computed
         classes = Classes.from_rows(task.X, task.data.class_codes)
         shapes = _shapes(classes, task.group)
         if shapes is None:
-            return done
-        scores, sound = _without_each(classes, shapes, task.group.settings[0])
-        at = classes.positions[out.rows]
-        done[out.fits] = True
-        for place in range(len(scores)):
-            requested, trusted = out.asks(task, place), sound[place, at]
-            settled = requested & trusted
-            out.take(settled).answer(task, place, scores[place, at[settled]], classes.present)
-            done[out.fits[requested & ~trusted]] = False
-        return done
+            return is_computed
+        scores, is_reliable = _without_each(classes, shapes, task.group.settings[0])
+        centred_positions = classes.positions[left_out_fits.rows]
+        is_computed[left_out_fits.fits] = True
+        for candidate_index in range(len(scores)):
+            is_requested, is_row_reliable = (
+                left_out_fits.needs_candidate(task, candidate_index),
+                is_reliable[candidate_index, centred_positions],
+            )
+            can_be_stored = is_requested & is_row_reliable
+            left_out_fits.take(can_be_stored).store_predictions(
+                task,
+                candidate_index,
+                scores[candidate_index, centred_positions[can_be_stored]],
+                classes.present,
+            )
+            is_computed[left_out_fits.fits[is_requested & ~is_row_reliable]] = False
+        return is_computed
 
     @override
     def fit_pass(
@@ -117,76 +130,89 @@ class QuadraticDiscriminants(OnePass):
         priors = setting["priors"]
         if shapes is None or (priors is not None and len(priors) != len(classes.present)):
             return None
-        answers = []
-        open_ = ~np.all([shape.has_full_rank for shape in shapes], axis=0)
+        predictions = []
+        is_unresolved = ~np.all([shape.has_full_rank for shape in shapes], axis=0)
         for rows in tests:
             scores = np.stack([shape.log_densities(rows) for shape in shapes], axis=-1)
             scores += _log_priors(setting, classes.sizes)
-            open_ |= undecided(scores, task.request).any(axis=1)
-            answers.append(respond(scores, classes.present, task.request, task.data.n_classes))
-        if open_.any():
-            task.leave_open(shown.fit, group.candidates[open_])
-        return answers
+            is_unresolved |= undecided(scores, task.request).any(axis=1)
+            predictions.append(respond(scores, classes.present, task.request, task.data.n_classes))
+        if is_unresolved.any():
+            task.leave_open(shown.fit, group.candidates[is_unresolved])
+        return predictions
 
 
-def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
-    """Return each class's distribution for every candidate; None if a class has no scatter."""
+def _shapes(classes: Classes, group: Group) -> list[ClassDistribution] | None:
+    """Return each class's normal distribution for every candidate, or None if one is singular."""
     if len(classes.present) < 2:
         return None
-    regs = group.values("reg_param").astype(np.float64)
+    reg_params = group.values("reg_param").astype(np.float64)
     setting = group.settings[0]
-    shapes = [shape_of(classes, k, regs, setting) for k in range(len(classes.present))]
-    return None if any(shape is None for shape in shapes) else [s for s in shapes if s is not None]
+    shapes = [
+        shape_of(classes, class_index, reg_params, setting)
+        for class_index in range(len(classes.present))
+    ]
+    return (
+        None
+        if any(shape is None for shape in shapes)
+        else [present_shape for present_shape in shapes if present_shape is not None]
+    )
 
 
 def _without_each(
-    classes: Classes, shapes: list[Shape], setting: Mapping[str, Any]
+    classes: Classes, shapes: list[ClassDistribution], setting: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's scores by every candidate's fit without it, and a mask of reliable ones.
+    """Return each row's class scores without that row, for every candidate, and a reliability mask.
 
     The rows are in the order of `classes.centred`.
     """
     sizes, n_classes = classes.sizes, len(shapes)
-    full_rank = np.array([shape.has_full_rank for shape in shapes])
-    scores = np.zeros((full_rank.shape[1], n_classes, len(classes.centred)))
-    sound = np.zeros((len(scores), len(classes.centred)), dtype=bool)
-    seen = np.empty((int(sizes.max()), classes.n_features))
-    for of in range(n_classes):
-        fewer = shapes[of].of_size(sizes[of] - 1)
-        if fewer is None:
+    has_full_rank = np.array([shape.has_full_rank for shape in shapes])
+    scores = np.zeros((has_full_rank.shape[1], n_classes, len(classes.centred)))
+    is_reliable = np.zeros((len(scores), len(classes.centred)), dtype=bool)
+    centred_buffer = np.empty((int(sizes.max()), classes.n_features))
+    for removed_class in range(n_classes):
+        smaller_shape = shapes[removed_class].with_size(sizes[removed_class] - 1)
+        if smaller_shape is None:
             continue
-        block = classes.block(of)
-        here = np.arange(n_classes) == of
-        others = full_rank[~here].all(axis=0)
-        log_priors = _log_priors(setting, sizes - here)
+        row_slice = classes.block(removed_class)
+        is_removed_class = np.arange(n_classes) == removed_class
+        is_rest_full_rank = has_full_rank[~is_removed_class].all(axis=0)
+        log_priors = _log_priors(setting, sizes - is_removed_class)
         for k, shape in enumerate(shapes):
-            squares = shape.squares(classes.seen_from(k, of, seen))
-            if k == of:
-                densities, trusted = _without_own(fewer, squares)
-                sound[:, block] = trusted & others[:, None]
+            squares = shape.squares(classes.centred_on(k, removed_class, centred_buffer))
+            if k == removed_class:
+                densities, is_row_reliable = _without_own(smaller_shape, squares)
+                is_reliable[:, row_slice] = is_row_reliable & is_rest_full_rank[:, None]
             else:
                 densities = shape.log_densities_of(squares)
-            np.add(densities, log_priors[k], out=scores[:, k, block])
-    return scores.transpose(0, 2, 1), sound
+            np.add(densities, log_priors[k], out=scores[:, k, row_slice])
+    return scores.transpose(0, 2, 1), is_reliable
 
 
-def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return log densities of rows, each removed from its class, and a mask of reliable ones."""
-    gained = (fewer.size + 1) / fewer.size
-    own = fewer.distances(squares)
-    remainder = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
-    remainder += 1
-    enough = np.maximum(LEAST_REMAINDER, fewer.tol * CLEARLY / fewer.least_of_theirs)
-    sound: np.ndarray = remainder > enough[:, None]
-    if not sound.all():
-        remainder[~sound] = 1
-    own /= remainder
-    own *= -(gained**2) / 2
-    logs = np.log(remainder, out=remainder)
-    logs += fewer.log_determinants[:, None]
-    logs /= 2
-    own -= logs
-    return own, sound
+def _without_own(
+    smaller_shape: ClassDistribution, squares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log densities of rows, each removed from its class, and a mask of reliable rows."""
+    size_ratio = (smaller_shape.size + 1) / smaller_shape.size
+    distances = smaller_shape.distances(squares)
+    one_minus_leverage = (-size_ratio * (1 - smaller_shape.regs) / smaller_shape.divisor)[
+        :, None
+    ] * distances
+    one_minus_leverage += 1
+    least_remainder = np.maximum(
+        LEAST_REMAINDER, smaller_shape.tol * CLEARLY / smaller_shape.sklearn_eigenvalue_bound
+    )
+    is_reliable: np.ndarray = one_minus_leverage > least_remainder[:, None]
+    if not is_reliable.all():
+        one_minus_leverage[~is_reliable] = 1
+    distances /= one_minus_leverage
+    distances *= -(size_ratio**2) / 2
+    log_terms = np.log(one_minus_leverage, out=one_minus_leverage)
+    log_terms += smaller_shape.log_determinants[:, None]
+    log_terms /= 2
+    distances -= log_terms
+    return distances, is_reliable
 
 
 def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:
@@ -203,23 +229,27 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return f"reg_param={setting['reg_param']!r} does not lie between 0 and 1."
     if not is_number_in(setting["tol"], 0, np.inf):
         return f"tol={setting['tol']!r} is no tolerance."
-    if setting.get("divisor", _theirs()) not in LESS:
+    if setting.get("divisor", _sklearn_divisor_name()) not in DIVISOR_REDUCTION:
         return f"divisor={setting['divisor']!r} is unknown."
     return priors_refusal(setting["priors"])
 
 
 CLEARLY = 1 + 1e-6
-LESS = {"n": 0, "n-1": 1}  # Difference between the number of rows and the divisor of this name.
-SMALLEST = 1e-11  # Share of the scale of the largest column.
-FEWEST = 1e-13  # Share of the largest eigenvalue. Smaller ones are rounding errors.
+# The divisor of a scatter is the number of rows minus DIVISOR_REDUCTION.
+DIVISOR_REDUCTION = {"n": 0, "n-1": 1}
+SMALLEST = 1e-11  # Smallest accepted ratio of the scales of the smallest and the largest column.
+LEAST_EIGENVALUE_RATIO = (
+    1e-13  # Eigenvalues below this share of the largest eigenvalue are rounding errors.
+)
 
 
 @frozen(eq=False)
-class Shape:
-    """Distribution of one class; row j of `weights` has the inverse variances for `regs[j]`.
+class ClassDistribution:
+    """Normal distribution of one class, for every regularization parameter in `regs`.
 
-    `values` are the eigenvalues of the scatter. They are all 1 if a root whitens it; `regs` is then
-    0.
+    Row j of `weights` has the inverse variances for `regs[j]`. `values` are the eigenvalues of the
+    scatter matrix. If `axes` is a Cholesky root, which whitens the scatter, all eigenvalues are 1
+    and `regs` is 0.
     """
 
     mean: np.ndarray
@@ -236,14 +266,14 @@ class Shape:
 
     @cached_property
     def divisor(self) -> float:
-        """Number by which the scatter is divided."""
+        """Number by which the scatter matrix is divided to get the covariance."""
         return divisor_of(self.setting, self.size)
 
-    def of_size(self, size: float) -> Shape | None:
-        """Return the same scatter with another number of rows; None if there are too few."""
+    def with_size(self, size: float) -> ClassDistribution | None:
+        """Return the same distribution for another number of rows, or None if they are too few."""
         if size <= len(self.mean):
             return None
-        return Shape(self.mean, size, self.axes, self.values, self.regs, self.setting)
+        return ClassDistribution(self.mean, size, self.axes, self.values, self.regs, self.setting)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -254,51 +284,51 @@ class Shape:
     def log_determinants(self) -> np.ndarray:
         """Logarithm of the determinant of the covariance, for each regularisation."""
         logs: np.ndarray = np.log(self.weights)
-        if isinstance(self.axes, Root):  # All weights are equal here.
+        if isinstance(self.axes, Root):  # With a root all inverse variances are equal.
             log_determinants: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
         else:
             log_determinants = -logs.sum(axis=1)
         return log_determinants
 
     @cached_property
-    def least_of_theirs(self) -> np.ndarray:
+    def sklearn_eigenvalue_bound(self) -> np.ndarray:
         """Lower bound on the eigenvalues of the covariance with scikit-learn's divisor."""
-        theirs = divisor_of({}, self.size)
+        sklearn_divisor = divisor_of({}, self.size)
         if isinstance(self.axes, Root):
-            least: np.ndarray = np.array([self.axes.least_unscaled / theirs])
+            lower_bounds: np.ndarray = np.array([self.axes.least_unscaled / sklearn_divisor])
         else:
-            least = self._variances(theirs).min(axis=1)
-        return least
+            lower_bounds = self._variances(sklearn_divisor).min(axis=1)
+        return lower_bounds
 
     @cached_property
     def has_full_rank(self) -> np.ndarray:
-        """Mask of candidates for which scikit-learn finds a covariance of full rank."""
-        fine: np.ndarray = self.least_of_theirs > self.tol * CLEARLY
-        if isinstance(self.axes, Root) and not fine.all():
-            theirs = divisor_of({}, self.size)
-            least = np.array([self.axes.least_unscaled_exactly() / theirs])
-            fine = least > self.tol * CLEARLY
-        return fine
+        """Mask of the candidates whose covariance has full rank by scikit-learn's criterion."""
+        is_full_rank: np.ndarray = self.sklearn_eigenvalue_bound > self.tol * CLEARLY
+        if isinstance(self.axes, Root) and not is_full_rank.all():
+            sklearn_divisor = divisor_of({}, self.size)
+            exact_bounds = np.array([self.axes.least_unscaled_exactly() / sklearn_divisor])
+            is_full_rank = exact_bounds > self.tol * CLEARLY
+        return is_full_rank
 
-    def squares(self, centred: np.ndarray) -> np.ndarray:
-        """Return squared coordinates along the axes, or only their sum if a root whitens.
+    def squares(self, centred_rows: np.ndarray) -> np.ndarray:
+        """Return squared coordinates of centred rows along the axes, or only their sum for a root.
 
-        The argument holds centred rows, which are overwritten.
+        The array of centred rows may be overwritten.
         """
         if isinstance(self.axes, Root):
-            white = self.axes.whiten(centred, overwrite=True)
-            sums = lengths(white)
-            return sums.reshape(-1, 1)
-        turned: np.ndarray = centred @ self.axes
-        turned *= turned
-        return turned
+            whitened_rows = self.axes.whiten(centred_rows, overwrite=True)
+            squared_lengths = lengths(whitened_rows)
+            return squared_lengths.reshape(-1, 1)
+        squared_coordinates: np.ndarray = centred_rows @ self.axes
+        squared_coordinates *= squared_coordinates
+        return squared_coordinates
 
     def log_densities_of(self, squares: np.ndarray) -> np.ndarray:
-        """Return the log densities for every candidate, up to a common constant."""
+        """Return log densities of rows for every candidate, up to a constant of all classes."""
         return -(self.distances(squares) + self.log_determinants[:, None]) / 2
 
     def distances(self, squares: np.ndarray) -> np.ndarray:
-        """Return squared distances in the metric of every candidate."""
+        """Return squared Mahalanobis distances of rows by the covariance of every candidate."""
         weights = self.weights[:, :1] if isinstance(self.axes, Root) else self.weights
         return weights @ squares.T
 
@@ -307,44 +337,47 @@ class Shape:
         return self.log_densities_of(self.squares(rows - self.mean))
 
     def _variances(self, divisor: float) -> np.ndarray:
-        regs = self.regs[:, None]
-        return (1 - regs) * self.values / divisor + regs
+        reg_params = self.regs[:, None]
+        return (1 - reg_params) * self.values / divisor + reg_params
 
 
 def shape_of(
-    classes: Classes, place: int, regs: np.ndarray, setting: Mapping[str, Any]
-) -> Shape | None:
-    """Return the shape of a class.
+    classes: Classes, class_index: int, reg_params: np.ndarray, setting: Mapping[str, Any]
+) -> ClassDistribution | None:
+    """Return the normal distribution of a class for every regularization parameter.
 
-    It is None if its scatter cannot be inverted or has too few correct digits.
+    It is None if the scatter matrix cannot be inverted or has too few correct digits.
     """
-    rows, mean = classes.of_class(place), classes.means[place]
-    size, p = float(classes.sizes[place]), classes.n_features
+    rows, mean = classes.scatter_rows_of_class(class_index), classes.means[class_index]
+    size, p = float(classes.sizes[class_index]), classes.n_features
     if len(rows) <= p:
         return None
-    if len(regs) == 1 and regs[0] == 0:
+    if len(reg_params) == 1 and reg_params[0] == 0:
         root = root_of(rows)
         if root is None or (root.scale <= size**0.5 * FLAT * classes.largest).any():
             return None
-        # An SVD of the rows would lose this column.
+        # An SVD of the rows would lose a column of such a small scale.
         if root.scale.min() < SMALLEST * root.scale.max():
             return None
-        return Shape(mean, size, root, np.ones(p), regs, setting)
-    if (FLAT * classes.farthest) ** 2 > regs.min() and classes.is_flat(place):
+        return ClassDistribution(mean, size, root, np.ones(p), reg_params, setting)
+    if (FLAT * classes.farthest) ** 2 > reg_params.min() and classes.is_flat(class_index):
         return None
     spectrum = spectrum_of(rows)
-    if regs.min() == 0 and spectrum.values.min() <= FEWEST * spectrum.values.max():
+    if (
+        reg_params.min() == 0
+        and spectrum.values.min() <= LEAST_EIGENVALUE_RATIO * spectrum.values.max()
+    ):
         return None
-    return Shape(mean, size, spectrum.vectors, spectrum.values, regs, setting)
+    return ClassDistribution(mean, size, spectrum.vectors, spectrum.values, reg_params, setting)
 
 
 def divisor_of(setting: Mapping[str, Any], size: float) -> float:
-    """Return the divisor of the scatter of this number of rows."""
-    return size - LESS[setting.get("divisor", _theirs())]
+    """Return the number by which a scatter matrix of this many rows is divided."""
+    return size - DIVISOR_REDUCTION[setting.get("divisor", _sklearn_divisor_name())]
 
 
 @cache
-def _theirs() -> str:
+def _sklearn_divisor_name() -> str:
     check_present("truerisk.models.discriminant_analysis")
     from truerisk.models.discriminant_analysis import divides_by_n
 

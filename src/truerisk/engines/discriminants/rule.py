@@ -1,4 +1,4 @@
-"""Settings of a linear discriminant: priors, divisor and scatter, and which settings are served."""
+"""Hyperparameters of linear discriminants: priors, divisor, solver, and the supported values."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from truerisk.engines.discriminants.scatter import (
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.answers import code_type
 
-WORST = 1e8  # largest accepted condition number of a shrunk scatter
-NOISE = 1e-12  # Share of the scatter between classes that is rounding error only.
-CLEARLY = 1.001
-DOUBT = 1e-8  # Share of a score. The bound is reached for few data sets, and seldom nearly.
-CUT_OFF = 1e-13  # Below this share of the largest eigenvalue lstsq may drop a direction.
+WORST = 1e8  # Largest accepted condition number of a shrunk scatter matrix.
+NOISE = 1e-12  # A share of the scatter between classes below NOISE is rounding error only.
+SAFETY_FACTOR = 1.001
+# LARGEST_ROUNDING_ERROR is the largest accepted bound on the rounding error of a score, relative to
+# the score.
+# Few data sets reach this bound, and the actual rounding error is seldom nearly as large.
+LARGEST_ROUNDING_ERROR = 1e-8
+CUT_OFF = 1e-13  # lstsq may drop directions with an eigenvalue below CUT_OFF times the largest.
 
 
 @frozen(eq=False)
 class DiscriminantRule:
-    """Settings of a group that turn class means and a scatter into scores."""
+    """Hyperparameters that determine how class means and a scatter matrix become class scores."""
 
     solver: str
     tol: float
@@ -40,16 +43,16 @@ class DiscriminantRule:
 
     @classmethod
     def from_settings(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
-        """Combine settings that differ in shrinkage and `tol`.
+        """Combine hyperparameter settings that differ only in shrinkage and `tol` into one rule.
 
-        The largest `tol` is used, since all others keep the directions that it keeps.
+        The largest `tol` is used, since every smaller `tol` keeps the directions that it keeps.
         """
         check_present("truerisk.models.discriminant_analysis")
         from truerisk.models.discriminant_analysis import pools_by_n
 
         setting = settings[0]
         priors = setting["priors"]
-        # The solver of settings with shrinkage.
+        # Only settings with shrinkage may have the solver "auto", which then stands for "lsqr".
         solver = "lsqr" if setting["solver"] == "auto" else setting["solver"]
         return cls(
             solver,
@@ -61,27 +64,31 @@ class DiscriminantRule:
 
     @property
     def weighs_classes(self) -> bool:
-        """True if given priors weight the covariances of the classes."""
+        """True if priors given by the user weight the covariances of the classes."""
         return self.priors is not None and self.solver != "svd"
 
     def can_fit(self, sizes: np.ndarray, n_features: int) -> bool:
-        """Return True if scikit-learn would fit classes of these sizes."""
-        k, n = len(sizes), sizes.sum()
-        if k < 2 or n <= k or (self.priors is not None and len(self.priors) != k):
+        """Return True if scikit-learn would fit classes of these sizes without an error."""
+        n_classes, n_rows = len(sizes), sizes.sum()
+        if (
+            n_classes < 2
+            or n_rows <= n_classes
+            or (self.priors is not None and len(self.priors) != n_classes)
+        ):
             return False
-        return self.n_components is None or self.n_components <= min(k - 1, n_features)
+        return self.n_components is None or self.n_components <= min(n_classes - 1, n_features)
 
     def has_covariances(self, sizes: np.ndarray) -> np.ndarray:
         """Return True if each class has two rows or more, as scikit-learn's covariances need."""
         return np.asarray((sizes > 1).all(axis=-1) | (self.solver == "svd"))
 
-    def tells_means(self, means: np.ndarray) -> np.ndarray:
-        """Return True if the class means differ.
+    def has_distinct_means(self, means: np.ndarray) -> np.ndarray:
+        """Return True if the class means differ by more than rounding error.
 
         If they are equal, scikit-learn divides 0 by 0 and warns.
         """
-        spread, size = np.ptp(means, axis=-2).max(axis=-1), np.abs(means).max(axis=(-1, -2))
-        return np.asarray((spread > NOISE * size) | (self.solver == "lsqr"))
+        spread, magnitude = np.ptp(means, axis=-2).max(axis=-1), np.abs(means).max(axis=(-1, -2))
+        return np.asarray((spread > NOISE * magnitude) | (self.solver == "lsqr"))
 
     def log_priors(self, sizes: np.ndarray) -> np.ndarray:
         """Return the logarithms of the given priors, or of the class frequencies."""
@@ -90,56 +97,62 @@ class DiscriminantRule:
         return np.log(sizes / sizes.sum(axis=-1, keepdims=True))
 
     def factor(self, sizes: np.ndarray) -> Any:
-        """Return the factor of squared distances if the divisor is not n."""
-        n = sizes.sum(axis=-1)
-        return (n - sizes.shape[-1]) / n if self.divisor == "n-K" else np.ones_like(n)
+        """Return the factor by which squared distances are multiplied; 1 if the divisor is n."""
+        n_rows = sizes.sum(axis=-1)
+        return (
+            (n_rows - sizes.shape[-1]) / n_rows if self.divisor == "n-K" else np.ones_like(n_rows)
+        )
 
-    def of_classes(self, sizes: np.ndarray) -> np.ndarray:
-        """Return the factor of the scatter of each class."""
+    def scatter_factors(self, sizes: np.ndarray) -> np.ndarray:
+        """Return the factor with which each class's scatter enters the pooled scatter matrix."""
         if self.priors is not None and self.weighs_classes:
             return self.priors / sizes
         return np.broadcast_to(1 / sizes.sum(axis=-1, keepdims=True), sizes.shape)
 
-    def has_full_rank(self, least: np.ndarray) -> np.ndarray:
-        """Return True if scikit-learn finds full rank.
+    def has_full_rank(self, least_eigenvalue: np.ndarray) -> np.ndarray:
+        """Return True if the scatter matrix has full rank by scikit-learn's criterion.
 
-        `least` is a lower bound on the eigenvalues of the scaled columns.
+        `least_eigenvalue` is a lower bound on the eigenvalues of the scatter of the scaled columns.
         """
         if self.solver != "svd":
-            return np.ones(np.shape(least), dtype=bool)
-        return np.asarray(least > self.tol**2 * CLEARLY)
+            return np.ones(np.shape(least_eigenvalue), dtype=bool)
+        return np.asarray(least_eigenvalue > self.tol**2 * SAFETY_FACTOR)
 
-    def keeps_all(self, least: Any, total: Any) -> np.ndarray:
-        """Return True if the least-squares solver drops no direction of a scatter of this trace.
+    def keeps_all_directions(self, least_eigenvalue: Any, trace: Any) -> np.ndarray:
+        """Return True if the least-squares solver drops no direction of a scatter with this trace.
 
-        It cuts off at EPS of the largest eigenvalue of the unscaled columns.
+        The solver drops eigenvalues below EPS times the largest eigenvalue of the unscaled columns.
         """
         if self.solver != "lsqr":
-            return np.ones(np.shape(least), dtype=bool)
-        return np.asarray(least > CUT_OFF * total)
+            return np.ones(np.shape(least_eigenvalue), dtype=bool)
+        return np.asarray(least_eigenvalue > CUT_OFF * trace)
 
-    def rounds_little(self, condition: Any, farthest: float, coefficients: np.ndarray) -> Any:
-        """Return True if the learner's own rounding changes no score noticeably.
+    def has_small_rounding_error(
+        self, condition_number: Any, farthest: float, coefficients: np.ndarray
+    ) -> Any:
+        """Return True if rounding in scikit-learn's estimator changes no score noticeably.
 
-        Unless the solver is "svd", it solves for uncentred class means with a scatter of this
-        condition, and multiplies uncentred rows. If these are far from 0 relative to the scatter,
-        scores are small differences of large numbers.
+        Unless the solver is "svd", scikit-learn solves for uncentred class means with a scatter of
+        this condition number, and multiplies the solution by uncentred rows. If the rows are far
+        from 0 relative to the scatter, scores are small differences of large numbers.
         """
         if self.solver == "svd":
-            return np.ones(np.shape(condition), dtype=bool)
-        longest = np.sqrt((coefficients**2).sum(axis=-1)).max(axis=-1)
+            return np.ones(np.shape(condition_number), dtype=bool)
+        longest_coefficients = np.sqrt((coefficients**2).sum(axis=-1)).max(axis=-1)
         with np.errstate(over="ignore", invalid="ignore"):
-            return EPS * condition * farthest * longest <= DOUBT
+            return (
+                EPS * condition_number * farthest * longest_coefficients <= LARGEST_ROUNDING_ERROR
+            )
 
     def plain_slopes(self, classes: Classes) -> np.ndarray | None:
         """Return the inverse scatter times each centred class mean, without shrinkage.
 
-        The result is None if scikit-learn would have to decide a rank, or if too few digits are
-        known.
+        The result is None if scikit-learn would have to decide a rank, or if the result would have
+        too few correct digits.
         """
         if classes.has_flat_columns:
             return None
-        root = root_of(*classes.rows(self.of_classes(classes.sizes)))
+        root = root_of(*classes.rows(self.scatter_factors(classes.sizes)))
         offsets = classes.means - classes.means.mean(axis=0)
         return self._slopes_of(root, classes, offsets)
 
@@ -148,24 +161,28 @@ class DiscriminantRule:
     ) -> np.ndarray | None:
         if root is None or not self._accepts(root):
             return None
-        condition = root.total / root.least_unscaled
-        if not self.rounds_little(condition, classes.farthest, root.solve(classes.means)):
+        condition_number = root.total / root.least_unscaled
+        if not self.has_small_rounding_error(
+            condition_number, classes.farthest, root.solve(classes.means)
+        ):
             return None
         if self.solver == "svd" and len(offsets) > 2:
-            white = root.whiten(offsets)
-            shares = np.exp(self.log_priors(classes.sizes))
-            if not spreads((white @ white.T)[None], shares[None], self.tol)[0]:
+            whitened_offsets = root.whiten(offsets)
+            class_priors = np.exp(self.log_priors(classes.sizes))
+            if not has_distinct_means_for_svd(
+                (whitened_offsets @ whitened_offsets.T)[None], class_priors[None], self.tol
+            )[0]:
                 return None
         return root.solve(offsets)
 
     def _accepts(self, root: Root) -> bool:
-        return bool(self.keeps_all(root.least_unscaled, root.total)) and bool(
+        return bool(self.keeps_all_directions(root.least_unscaled, root.total)) and bool(
             self.has_full_rank(np.asarray(root.least_eigenvalue_bound))
-            or self.has_full_rank(np.asarray(root.least_exactly()))
+            or self.has_full_rank(np.asarray(root.smallest_scaled_eigenvalue()))
         )
 
     def scores(self, classes: Classes, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return log densities of rows in each class with its prior, up to a common constant."""
+        """Return log(prior · density) of rows for each class, up to a constant of all classes."""
         centre = classes.means.mean(axis=0)
         offsets = classes.means - centre
         distances = (rows - centre) @ slopes.T - np.einsum("kj,kj->k", offsets, slopes) / 2
@@ -173,48 +190,62 @@ class DiscriminantRule:
 
 
 def shrunk_solution(
-    spectrum: ScatterSpectrum, rows: np.ndarray, s: float, farthest: float
+    spectrum: ScatterSpectrum, rows: np.ndarray, shrinkage: float, farthest: float
 ) -> tuple[np.ndarray, float] | None:
-    """Return ((1 − s) A + s tr(A)/p I)⁻¹ times each row, and the condition of this matrix.
+    """Return the inverse of a shrunk scatter matrix times each row, and its condition number.
 
-    The result is None if too few digits are known.
+    The shrunk matrix is (1 − s) A + s tr(A)/p I, where A is the scatter matrix, s the shrinkage and
+    p the number of columns. The result is None if it would have too few correct digits.
     """
-    added = s * spectrum.trace / spectrum.n_features
-    shrunk = (1 - s) * spectrum.values + added
-    lowest = added if spectrum.has_rest else shrunk.min()
-    if not (shrunk.max() < WORST * lowest and (FLAT * farthest) ** 2 <= added):
+    added_variance = shrinkage * spectrum.trace / spectrum.n_features
+    shrunk_eigenvalues = (1 - shrinkage) * spectrum.values + added_variance
+    smallest_eigenvalue = added_variance if spectrum.has_rest else shrunk_eigenvalues.min()
+    if not (
+        shrunk_eigenvalues.max() < WORST * smallest_eigenvalue
+        and (FLAT * farthest) ** 2 <= added_variance
+    ):
         return None
-    turned = rows @ spectrum.vectors
-    solution: np.ndarray = (turned / shrunk) @ spectrum.vectors.T
+    rotated_rows = rows @ spectrum.vectors
+    solution: np.ndarray = (rotated_rows / shrunk_eigenvalues) @ spectrum.vectors.T
     if spectrum.has_rest:
-        solution += (rows - turned @ spectrum.vectors.T) / added
-    return solution, float(shrunk.max() / lowest)
+        solution += (rows - rotated_rows @ spectrum.vectors.T) / added_variance
+    return solution, float(shrunk_eigenvalues.max() / smallest_eigenvalue)
 
 
-def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:
-    """Return a mask of fits whose class means all differ enough for the SVD solver.
+def has_distinct_means_for_svd(
+    products: np.ndarray, class_priors: np.ndarray, tol: float
+) -> np.ndarray:
+    """Return a mask of fits whose class means all differ enough for scikit-learn's SVD solver.
 
-    That solver drops short directions of the class means. `products[i]` holds the products of the
-    means (from any origin) in the metric of the scatter.
+    This solver drops directions in which the class means hardly differ. `products[i]` holds the
+    inner products of the class means (from any origin) in the metric of the scatter.
     """
-    centred = products - np.einsum("ij,ijk->ik", shares, products)[:, None, :]
-    centred = centred - np.einsum("ij,ikj->ik", shares, centred)[:, :, None]
-    usable = np.isfinite(centred).all(axis=(1, 2))
-    root = np.sqrt(shares)
-    weighed = root[:, :, None] * np.where(usable[:, None, None], centred, 0) * root[:, None, :]
-    values = np.linalg.eigvalsh(weighed)
-    largest = values[:, -1:]
-    dropped = (values > NOISE * largest) & (values <= tol**2 * CLEARLY * largest)
-    return usable & ~dropped.any(axis=1)
+    centred_products = products - np.einsum("ij,ijk->ik", class_priors, products)[:, None, :]
+    centred_products = (
+        centred_products - np.einsum("ij,ikj->ik", class_priors, centred_products)[:, :, None]
+    )
+    is_finite = np.isfinite(centred_products).all(axis=(1, 2))
+    root_priors = np.sqrt(class_priors)
+    weighted_products = (
+        root_priors[:, :, None]
+        * np.where(is_finite[:, None, None], centred_products, 0)
+        * root_priors[:, None, :]
+    )
+    eigenvalues = np.linalg.eigvalsh(weighted_products)
+    largest_eigenvalue = eigenvalues[:, -1:]
+    is_dropped = (eigenvalues > NOISE * largest_eigenvalue) & (
+        eigenvalues <= tol**2 * SAFETY_FACTOR * largest_eigenvalue
+    )
+    return is_finite & ~is_dropped.any(axis=1)
 
 
 def shrinkage_of(setting: Mapping[str, Any]) -> float:
-    """Return the shrinkage of a setting, which is 0 if nothing is shrunk."""
+    """Return the shrinkage of a hyperparameter setting, which is 0 if nothing is shrunk."""
     return float(setting["shrinkage"] or 0)
 
 
 def setting_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why one setting is not served, or None."""
+    """Return why the engine does not support a hyperparameter setting, or None if it does."""
     solver, shrinkage = setting["solver"], setting["shrinkage"]
     if solver == "auto" and not shrinkage:
         return "solver='auto' stands for 'svd' if nothing is shrunk, and 'lsqr' else."
@@ -239,20 +270,24 @@ def setting_refusal(setting: Mapping[str, Any]) -> str | None:
 
 
 def is_number_in(value: Any, low: float, high: float) -> bool:
-    """Return True if a value is a number (not a bool) in this range."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    return number and not isinstance(value, bool) and bool(low <= value <= high)
+    """Return True if a value is a number (not a bool) between `low` and `high` inclusive."""
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    return is_number and not isinstance(value, bool) and bool(low <= value <= high)
 
 
 def priors_refusal(priors: Any) -> str | None:
-    """Return why given priors are not served, or None."""
+    """Return why class priors given by the user are invalid, or None if they are valid."""
     if priors is None:
         return None
     try:
-        shares = as_array(priors, np.float64)
+        prior_array = as_array(priors, np.float64)
     except ValueError:
         return f"priors={priors!r} are no numbers."
-    if shares.ndim != 1 or not (shares > 0).all() or not abs(shares.sum() - 1) <= 1e-5:
+    if (
+        prior_array.ndim != 1
+        or not (prior_array > 0).all()
+        or not abs(prior_array.sum() - 1) <= 1e-5
+    ):
         return "the priors are not positive shares that sum to 1."
     return None
 
@@ -261,36 +296,45 @@ CLOSE = 1e-9
 
 
 def respond(
-    scores: np.ndarray, present: np.ndarray, request: Request, n_classes: int
+    scores: np.ndarray, present_classes: np.ndarray, request: Request, n_classes: int
 ) -> np.ndarray:
-    """Return predictions from scores whose last axis holds the classes `present` (ascending codes).
+    """Return the requested predictions from class scores, whose last axis has the present classes.
+
+    `present_classes` holds the codes of these classes in ascending order.
 
     Scores are logarithms of joint densities, up to a constant that all classes share. A class that
     is not present has probability 0.
     """
     if request.response == "label":
-        if len(present) == 2:  # A comparison is faster than argmax for two classes.
-            best = (scores[..., 1] > scores[..., 0]).astype(np.intp)
+        if len(present_classes) == 2:  # For two classes a comparison is faster than argmax.
+            best_class = (scores[..., 1] > scores[..., 0]).astype(np.intp)
         else:
-            best = scores.argmax(axis=-1)
-        return present.astype(code_type(n_classes))[best]
+            best_class = scores.argmax(axis=-1)
+        return present_classes.astype(code_type(n_classes))[best_class]
     if request.response == "score":
         return scores[..., 1] - scores[..., 0]
-    joint = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares = np.zeros((*scores.shape[:-1], n_classes))
-    shares[..., present] = joint / joint.sum(axis=-1, keepdims=True)
-    return shares
+    joint_densities = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    probabilities = np.zeros((*scores.shape[:-1], n_classes))
+    probabilities[..., present_classes] = joint_densities / joint_densities.sum(
+        axis=-1, keepdims=True
+    )
+    return probabilities
 
 
 def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
-    """Return a mask of rows whose two best classes are equal up to rounding, for labels.
+    """Return a mask of rows whose two best class scores are equal up to rounding.
 
-    If probabilities are requested, no row is undecided.
+    If no labels are requested, such ties do not matter and the mask is False everywhere.
     """
     if request.response != "label":
         return np.zeros(scores.shape[:-1], dtype=bool)
-    best = scores if scores.shape[-1] == 2 else np.partition(scores, -2, axis=-1)[..., -2:]
-    gap, largest = np.abs(best[..., 1] - best[..., 0]), np.abs(scores[..., 0])
-    for k in range(1, scores.shape[-1]):
-        largest = np.maximum(largest, np.abs(scores[..., k]))
-    return gap <= CLOSE * (1 + largest)
+    two_best_scores = (
+        scores if scores.shape[-1] == 2 else np.partition(scores, -2, axis=-1)[..., -2:]
+    )
+    margin, largest_score = (
+        np.abs(two_best_scores[..., 1] - two_best_scores[..., 0]),
+        np.abs(scores[..., 0]),
+    )
+    for class_index in range(1, scores.shape[-1]):
+        largest_score = np.maximum(largest_score, np.abs(scores[..., class_index]))
+    return margin <= CLOSE * (1 + largest_score)

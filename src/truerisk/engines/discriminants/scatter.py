@@ -1,8 +1,8 @@
 """Class means and scatter of a training set, and two ways to invert a scatter.
 
-`Classes` holds the centred rows class by class. A `Root` whitens by Cholesky, in columns scaled to
-variance 1. A `ScatterSpectrum` is a decomposition that serves any amount of shrinkage. Both of them
-know the limits of their precision.
+`Classes` holds the centred rows class by class. A `Root` whitens rows by a Cholesky decomposition
+of the scatter matrix of columns scaled to variance 1. A `ScatterSpectrum` is an eigendecomposition
+that serves any amount of shrinkage. Both provide bounds on their loss of precision.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
 from truerisk.core.frozen import frozen
 
-# A column is flat if it varies less than this relative to its size; half of the digits of its
-# centred cells are noise.
+# A column is flat if its standard deviation is below FLAT times its largest absolute value.
+# Half of the digits of the centred cells of a flat column are rounding errors.
 FLAT = 1e-6
-# Share of the mean eigenvalue of scaled columns. A product X'X does not resolve smaller
-# eigenvalues.
+# A product X'X of scaled columns does not resolve eigenvalues below LEAST times their mean.
 LEAST = 1e-7
-LONG = 8192  # Number of cells from which the loop over them outweighs the overhead of entering it.
-DRIFT = 1e-13  # Share of a column's spread. A mean with a smaller error counts as exact.
-ENOUGH = 1e-5  # Share of the largest eigenvalue. Smaller ones are not computed from a product X'X.
+LONG = 8192  # With this many cells, NumPy's loop over the cells outweighs the cost of the call.
+DRIFT = 1e-13  # A mean counts as exact if its error is below DRIFT times the column's spread.
+ENOUGH = 1e-5  # Eigenvalues below ENOUGH times the largest are not computed from X'X.
 
 
 @frozen(eq=False)
 class Classes:
-    """Rows class by class: the codes that are present, numbers of rows (with copies), and means.
+    """Training rows sorted by class, with the classes' codes, sizes (counting copies) and means.
 
     `centred[t]` is row `order[t]` minus the mean of its class, and `times[t]` is its multiplicity
     (None: all are 1). The rows of class k are `centred[self.block(k)]`, in ascending order of the
@@ -51,24 +50,42 @@ class Classes:
         cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None
     ) -> Classes:
         """Sort the rows by class and centre each class at its mean; `times` counts copies."""
-        drawn = np.bincount(codes)
-        present = np.flatnonzero(drawn)
-        member = codes if len(present) == len(drawn) else np.searchsorted(present, codes)
+        class_counts = np.bincount(codes)
+        present_classes = np.flatnonzero(class_counts)
+        class_of_row = (
+            codes
+            if len(present_classes) == len(class_counts)
+            else np.searchsorted(present_classes, codes)
+        )
         # Small integers are sorted by counting.
-        narrow = codes.astype(np.uint16) if len(drawn) <= 1 << 16 else codes
-        order = np.argsort(narrow, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(drawn[present])])
-        times = None if times is None else times[order]
-        centred = np.empty_like(X)
-        sizes = np.empty(len(present))
-        means, squares = (np.empty((len(present), X.shape[1])) for _ in range(2))
-        # Each class is read several times while it fits into the cache.
-        for k, (first, end) in enumerate(pairwise(starts)):
-            part = X.take(order[first:end], axis=0, out=centred[first:end], mode="clip")
-            counts = np.ones(end - first) if times is None else times[first:end].astype(np.float64)
-            sizes[k] = counts.sum()
-            means[k], squares[k] = _centre(part, counts / sizes[k])
-        return cls(present, sizes, means, member, order, starts, centred, squares, times)
+        sort_keys = codes.astype(np.uint16) if len(class_counts) <= 1 << 16 else codes
+        class_order = np.argsort(sort_keys, kind="stable")
+        class_starts = np.concatenate([[0], np.cumsum(class_counts[present_classes])])
+        times = None if times is None else times[class_order]
+        centred_rows = np.empty_like(X)
+        sizes = np.empty(len(present_classes))
+        means, squares = (np.empty((len(present_classes), X.shape[1])) for _ in range(2))
+        # Working class by class keeps the rows of one class in the processor's cache.
+        for class_index, (start, end) in enumerate(pairwise(class_starts)):
+            rows_of_class = X.take(
+                class_order[start:end], axis=0, out=centred_rows[start:end], mode="clip"
+            )
+            counts = np.ones(end - start) if times is None else times[start:end].astype(np.float64)
+            sizes[class_index] = counts.sum()
+            means[class_index], squares[class_index] = _centre(
+                rows_of_class, counts / sizes[class_index]
+            )
+        return cls(
+            present_classes,
+            sizes,
+            means,
+            class_of_row,
+            class_order,
+            class_starts,
+            centred_rows,
+            squares,
+            times,
+        )
 
     @property
     def n_rows(self) -> float:
@@ -80,56 +97,58 @@ class Classes:
         """Number of columns."""
         return int(self.centred.shape[1])
 
-    def block(self, place: int) -> slice:
-        """Return the slice of a class's rows in `centred`."""
-        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+    def block(self, class_index: int) -> slice:
+        """Return the slice of the array `centred` that holds the rows of one class."""
+        return slice(int(self.starts[class_index]), int(self.starts[class_index + 1]))
 
     @cached_property
     def positions(self) -> np.ndarray:
-        """Position of each row in `centred`."""
-        at = np.empty(len(self.order), dtype=np.intp)
-        at[self.order] = np.arange(len(at))
-        return at
+        """Position of each training row in the array `centred`, which is sorted by class."""
+        row_positions = np.empty(len(self.order), dtype=np.intp)
+        row_positions[self.order] = np.arange(len(row_positions))
+        return row_positions
 
-    def centred_rows(self, rows: np.ndarray, place: int) -> np.ndarray:
+    def centred_rows(self, rows: np.ndarray, class_index: int) -> np.ndarray:
         """Return rows of one class minus its mean."""
-        block = self.block(place)
-        if np.array_equal(rows, self.order[block]):
-            return self.centred[block]  # All rows are requested, so that no copy is needed.
+        row_slice = self.block(class_index)
+        if np.array_equal(rows, self.order[row_slice]):
+            return self.centred[row_slice]  # All rows are requested, so that no copy is needed.
         return self.centred[self.positions[rows]]
 
-    def seen_from(self, place: int, of: int, out: np.ndarray) -> np.ndarray:
-        """Write the rows of class `of` minus the mean of any class into `out`."""
-        rows = self.centred[self.block(of)]
-        seen: np.ndarray = out[: len(rows)]
-        if of == place:
-            np.copyto(seen, rows)
+    def centred_on(self, mean_class: int, rows_class: int, out: np.ndarray) -> np.ndarray:
+        """Write the rows of one class minus the mean of this or another class into `out`."""
+        rows = self.centred[self.block(rows_class)]
+        centred_rows: np.ndarray = out[: len(rows)]
+        if rows_class == mean_class:
+            np.copyto(centred_rows, rows)
         else:
-            _subtract_row(rows, self.means[place] - self.means[of], seen)
-        return seen
+            _subtract_row(rows, self.means[mean_class] - self.means[rows_class], centred_rows)
+        return centred_rows
 
     def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return rows and a number whose products sum to the scatter with a factor per class."""
+        """Return rows R and a number f so that f R'R is the sum of class scatters times factors."""
         if self.times is None and (factors == factors[0]).all():
-            # All factors are equal, so that no copy is needed.
+            # The factors of all classes are equal, so that the rows need not be copied.
             return self.centred, float(factors[0])
         scale = np.repeat(factors, np.diff(self.starts))
         if self.times is not None:
             scale = scale * self.times
         return np.sqrt(scale)[:, None] * self.centred, 1.0
 
-    def of_class(self, place: int) -> np.ndarray:
-        """Return rows whose products sum to the scatter of one class."""
-        block = self.block(place)
+    def scatter_rows_of_class(self, class_index: int) -> np.ndarray:
+        """Return rows R such that R'R is the scatter matrix of one class."""
+        row_slice = self.block(class_index)
         if self.times is None:
-            return self.centred[block]
-        return np.sqrt(self.times[block])[:, None] * self.centred[block]
+            return self.centred[row_slice]
+        return np.sqrt(self.times[row_slice])[:, None] * self.centred[row_slice]
 
     @cached_property
     def largest(self) -> np.ndarray:
         """Upper bound on the absolute values of each column."""
-        spread = np.sqrt(self.squares.sum(axis=0))  # No cell is farther from its class mean.
-        return np.abs(self.means).max(axis=0) + spread
+        root_squares = np.sqrt(
+            self.squares.sum(axis=0)
+        )  # No cell is farther than this from its class mean.
+        return np.abs(self.means).max(axis=0) + root_squares
 
     @property
     def farthest(self) -> float:
@@ -141,44 +160,48 @@ class Classes:
         """True if a column hardly varies within classes, relative to the size of its cells."""
         return self._flat(self.squares.sum(axis=0), len(self.centred))
 
-    def is_flat(self, place: int) -> bool:
+    def is_flat(self, class_index: int) -> bool:
         """Return True if a column hardly varies within one class, relative to its cells' size."""
-        return self._flat(self.squares[place], int(np.diff(self.starts)[place]))
+        return self._flat(self.squares[class_index], int(np.diff(self.starts)[class_index]))
 
-    def _flat(self, squares: np.ndarray, n: int) -> bool:
-        return bool((squares <= n * (FLAT * self.largest) ** 2).any())
+    def _flat(self, squares: np.ndarray, n_rows: int) -> bool:
+        return bool((squares <= n_rows * (FLAT * self.largest) ** 2).any())
 
 
-def _centre(rows: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Subtract the mean from rows; return the mean and the remaining sums of squares.
+def _centre(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Subtract the weighted mean from rows in place; return the mean and the sums of squares.
 
-    The mean of the remainder is the rounding error of the mean, and is subtracted as well if it
-    matters (Chan, Golub and LeVeque, 1983).
+    The mean of the centred rows is the rounding error of the first mean. It is subtracted as well
+    if it matters (Chan, Golub and LeVeque, 1983).
     """
-    mean = shares @ rows
+    mean = row_shares @ rows
     _subtract_row(rows, mean, rows)
-    rest = shares @ rows
+    remaining_mean = row_shares @ rows
     squares = np.einsum("ij,ij->j", rows, rows)
-    if (len(rows) * rest**2 > DRIFT**2 * squares).any():
-        _subtract_row(rows, rest, rows)
+    if (len(rows) * remaining_mean**2 > DRIFT**2 * squares).any():
+        _subtract_row(rows, remaining_mean, rows)
         squares = np.einsum("ij,ij->j", rows, rows)
-    return mean + rest, squares
+    return mean + remaining_mean, squares
 
 
 def _subtract_row(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
-    """Subtract a row from all rows, many short rows at a time to save NumPy's overhead."""
+    """Subtract one row from all rows, treating many short rows as one long row for speed."""
     n, p = rows.shape
-    at_once = max(1, min(n, LONG // p))
-    whole = n - n % at_once
-    shape = (-1, at_once * p)
-    repeated = np.concatenate([row] * at_once)
-    np.subtract(rows[:whole].reshape(shape), repeated, out=out[:whole].reshape(shape))
-    np.subtract(rows[whole:], row, out=out[whole:])
+    n_rows_at_once = max(1, min(n, LONG // p))
+    n_reshaped_rows = n - n % n_rows_at_once
+    wide_shape = (-1, n_rows_at_once * p)
+    repeated_row = np.concatenate([row] * n_rows_at_once)
+    np.subtract(
+        rows[:n_reshaped_rows].reshape(wide_shape),
+        repeated_row,
+        out=out[:n_reshaped_rows].reshape(wide_shape),
+    )
+    np.subtract(rows[n_reshaped_rows:], row, out=out[n_reshaped_rows:])
 
 
 @frozen(eq=False)
 class Root:
-    """A lower triangle T such that T'T is the inverse of a scatter.
+    """Lower triangular matrix T such that T'T is the inverse of a scatter matrix.
 
     T = L⁻¹/scale, where LL' is the scatter of the columns divided by `scale`, which has diagonal 1.
     `trace` is the trace of the inverse of LL', so that the smallest eigenvalue of LL' is at least
@@ -190,49 +213,51 @@ class Root:
     trace: float
 
     def whiten(self, rows: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-        """Return T times each row."""
-        # A triangular product takes half of the work of a full one. OpenBLAS is faster with upper
-        # triangles.
-        across = self.triangle.T
-        white: np.ndarray = blas.dtrmm(1.0, across, rows.T, trans_a=1, overwrite_b=overwrite)
-        return white.T
+        """Return the triangular root T times each row, so that the rows have unit scatter."""
+        # A triangular product takes half of the work of a full product.
+        # OpenBLAS is faster with upper than with lower triangles.
+        upper_triangle = self.triangle.T
+        whitened_rows: np.ndarray = blas.dtrmm(
+            1.0, upper_triangle, rows.T, trans_a=1, overwrite_b=overwrite
+        )
+        return whitened_rows.T
 
     def solve(self, rows: np.ndarray) -> np.ndarray:
-        """Return the inverse of the scatter times each row."""
+        """Return the inverse of the scatter matrix times each row."""
         return self.whiten(rows) @ self.triangle
 
     @cached_property
     def log_determinant(self) -> float:
-        """Log determinant of the scatter."""
+        """Logarithm of the determinant of the scatter matrix."""
         return float(-2 * np.log(np.diag(self.triangle)).sum())
 
     @property
     def least_eigenvalue_bound(self) -> float:
-        """Lower bound on the eigenvalues of the scatter of the scaled columns."""
+        """Lower bound on the eigenvalues of the scatter matrix of the scaled columns."""
         return 1 / self.trace
 
     @property
     def total(self) -> float:
-        """Trace of the scatter itself."""
+        """Trace of the scatter matrix of the unscaled columns."""
         return float(self.scale @ self.scale)
 
     @cached_property
     def least_unscaled(self) -> float:
-        """Lower bound on the eigenvalues of the scatter itself."""
+        """Lower bound on the eigenvalues of the scatter matrix of the unscaled columns."""
         return 1 / float(np.einsum("ij,ij->", self.triangle, self.triangle))
 
-    def least_exactly(self) -> float:
-        """Return the smallest eigenvalue of the scatter of the scaled columns."""
+    def smallest_scaled_eigenvalue(self) -> float:
+        """Return the smallest eigenvalue of the scatter matrix of the scaled columns."""
         inverse = self.triangle * self.scale
         return 1 / float(eigvalsh(inverse.T @ inverse)[-1])
 
     def least_unscaled_exactly(self) -> float:
-        """Return the smallest eigenvalue of the scatter itself."""
+        """Return the smallest eigenvalue of the scatter matrix of the unscaled columns."""
         return 1 / float(eigvalsh(self.triangle.T @ self.triangle)[-1])
 
 
 def lengths(rows: np.ndarray) -> np.ndarray:
-    """Return the squared length of each row."""
+    """Return the squared Euclidean length of each row."""
     squares: np.ndarray
     if hasattr(np, "vecdot"):  # `vecdot` exists since NumPy 2.0 and is faster.
         squares = np.vecdot(rows, rows)
@@ -242,36 +267,37 @@ def lengths(rows: np.ndarray) -> np.ndarray:
 
 
 def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
-    """Return the root of rows'rows times a factor, or None if too few of its digits are known."""
+    """Return the root of the scatter rows'rows times a factor, or None if it is too imprecise."""
     n, p = rows.shape
     if n < p:
         return None
-    product = blas.dsyrk(1.0, rows.T)
-    scale = np.sqrt(product.diagonal())
+    column_products = blas.dsyrk(1.0, rows.T)
+    scale = np.sqrt(column_products.diagonal())
     if not (scale > 0).all():
         return None
-    upper, failed = lapack.dpotrf(product, overwrite_a=1, clean=1)
-    if failed:
+    upper, has_failed = lapack.dpotrf(column_products, overwrite_a=1, clean=1)
+    if has_failed:
         return None
-    across, failed = lapack.dtrtri(upper, overwrite_c=1)
-    inverse = across.T
-    scaled = inverse * scale  # This has the same digits as if the columns had been scaled before.
+    upper_inverse, has_failed = lapack.dtrtri(upper, overwrite_c=1)
+    lower_inverse = upper_inverse.T
+    # This product is as precise as if the columns had been scaled before the decomposition.
+    scaled = lower_inverse * scale
     trace = float(np.einsum("ij,ij->", scaled, scaled))
-    if failed or not trace * LEAST <= p:
+    if has_failed or not trace * LEAST <= p:
         return None
     if factor != 1:
         scale *= np.sqrt(factor)
-        inverse /= np.sqrt(factor)
-    return Root(inverse, scale, trace)
+        lower_inverse /= np.sqrt(factor)
+    return Root(lower_inverse, scale, trace)
 
 
 @frozen(eq=False)
 class ScatterSpectrum:
-    """Eigenvalues and eigenvectors of a scatter.
+    """Eigenvalues and eigenvectors of a scatter matrix.
 
-    If `vectors` span a subspace, the rest has value 0.
+    If `vectors` span only a subspace, directions orthogonal to it have eigenvalue 0.
 
-    The scatter of rotated rows has as many eigenvalues as the rows had columns before
+    The scatter of rotated rows has as many eigenvalues as the rows had columns before the rotation
     (`n_features`).
     """
 
@@ -287,22 +313,33 @@ class ScatterSpectrum:
 
 
 def spectrum_of(
-    rows: np.ndarray, factor: float = 1.0, *, n_features: int | None = None, added: float = 0.0
+    rows: np.ndarray,
+    factor: float = 1.0,
+    *,
+    n_features: int | None = None,
+    added_variance: float = 0.0,
 ) -> ScatterSpectrum:
-    """Return the spectrum of rows'rows times a factor.
+    """Return the eigenvalues and eigenvectors of the scatter rows'rows times a factor.
 
-    It is computed from the product if that keeps enough digits, and otherwise by an SVD. If every
-    eigenvalue is at least as large as the amount that will be `added` to it, smaller ones need no
-    digits.
+    They are computed from the product if that keeps enough digits, and otherwise by an SVD. Since
+    shrinkage will add the variance `added_variance` to each eigenvalue, eigenvalues that are much
+    smaller need not be precise.
     """
     n, p = rows.shape
-    columns = p if n_features is None else n_features
+    n_columns = p if n_features is None else n_features
     trace = factor * float(np.einsum("ij,ij->", rows, rows))
     if n >= p:
-        driver = "evd" if p > 1 else "ev"  # Before SciPy 1.11, "evd" fails for a single element.
-        values, vectors = eigh(rows.T @ rows, driver=driver, overwrite_a=True, check_finite=False)
-        if values[0] > ENOUGH * values[-1] or added > ENOUGH * factor * values[-1]:
-            return ScatterSpectrum(factor * np.maximum(values, 0.0), vectors, trace, columns)
-    _, singular, across = svd(rows, full_matrices=False, check_finite=False)
-    vectors = np.ascontiguousarray(across.T)
-    return ScatterSpectrum(factor * singular**2, vectors, trace, columns)
+        lapack_driver = (
+            "evd" if p > 1 else "ev"
+        )  # Before SciPy 1.11, "evd" fails for a 1 x 1 matrix.
+        eigenvalues, vectors = eigh(
+            rows.T @ rows, driver=lapack_driver, overwrite_a=True, check_finite=False
+        )
+        if (
+            eigenvalues[0] > ENOUGH * eigenvalues[-1]
+            or added_variance > ENOUGH * factor * eigenvalues[-1]
+        ):
+            return ScatterSpectrum(factor * np.maximum(eigenvalues, 0.0), vectors, trace, n_columns)
+    _, singular_values, right_vectors = svd(rows, full_matrices=False, check_finite=False)
+    vectors = np.ascontiguousarray(right_vectors.T)
+    return ScatterSpectrum(factor * singular_values**2, vectors, trace, n_columns)

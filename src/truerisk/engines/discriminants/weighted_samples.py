@@ -1,9 +1,9 @@
-"""Linear discriminants of many samples at once: weighted means and scatters, inverted together.
+"""Linear discriminants of many weighted samples, whose scatter matrices are inverted together.
 
-The scatter of a class is Σ w x x' minus its size times m m', in columns that are centred at their
-mean over all rows. Every shrinkage s adds one matrix, (1 − s) A + s tr(A)/p I, for the same
-scatters A. Samples in which this loses digits, or in which a class is missing, are left to the
-single fits.
+The scatter of a class with row weights w, size Σ w and mean m is Σ w x x' minus its size times m
+m', where the columns are centred at their mean over all rows. For every shrinkage s the matrices (1
+− s) A + s tr(A)/p I are formed from the same scatter matrices A of p columns. Samples in which this
+loses digits, or in which a class is missing, are fitted one by one.
 """
 
 from __future__ import annotations
@@ -16,102 +16,127 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.engines.discriminants.rule import (
     DiscriminantRule,
+    has_distinct_means_for_svd,
     respond,
     shrinkage_of,
-    spreads,
     undecided,
 )
 from truerisk.engines.discriminants.scatter import FLAT
 from truerisk.engines.templates.fits_of_one_table import (
     MOST_PRODUCTS,
     Samples,
-    lacking_blocks,
+    fits_lacking_blocks,
     products_of,
 )
 from truerisk.engines.templates.task import Task
 
-LEAST = 1e-5  # share of the mean eigenvalue of scaled columns
-# Share of a column's sum of squares that has to remain after subtracting means and blocks.
+LEAST = 1e-5  # Smallest accepted eigenvalue, as a share of the mean eigenvalue of scaled columns.
+# After subtracting means and blocks, CANCELLED of a column's sum of squares must remain.
 CANCELLED = 1e-4
 
 
-def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
-    """Answer as many fits as possible, for every shrinkage. Return a mask of the answered fits."""
-    done = np.zeros(task.plan.n_fits, dtype=bool)
+def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.ndarray:
+    """Store predictions of many fits at once, for every shrinkage; return a mask of these fits."""
+    is_computed = np.zeros(task.plan.n_fits, dtype=bool)
     rule = DiscriminantRule.from_settings(task.group.settings)
-    moved, largest = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
-    squares = np.einsum("ij,ij->j", moved, moved)
+    centred_table, largest_values = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
+    sums_of_squares = np.einsum("ij,ij->j", centred_table, centred_table)
     shrinkages = list(map(shrinkage_of, task.group.settings))
-    distinct = list(dict.fromkeys(shrinkages))
-    for batch, by_class in _by_class(task, open_, moved, len(distinct)):
-        sums = _Sums.from_rows(by_class, rule, largest, squares)
-        fitted = {s: sums.fitted(s) for s in distinct}
-        fine = np.all([one.sound for one in fitted.values()], axis=0)
-        sound = batch.select(np.flatnonzero(fine))
-        if not len(sound.positions[0]):
+    distinct_shrinkages = list(dict.fromkeys(shrinkages))
+    for batch, products_by_class in _by_class(
+        task, is_pending, centred_table, len(distinct_shrinkages)
+    ):
+        class_sums = _Sums.from_rows(products_by_class, rule, largest_values, sums_of_squares)
+        fitted_discriminants = {
+            shrinkage: class_sums.fitted(shrinkage) for shrinkage in distinct_shrinkages
+        }
+        is_reliable = np.all(
+            [discriminants.sound for discriminants in fitted_discriminants.values()], axis=0
+        )
+        reliable_fits = batch.select(np.flatnonzero(is_reliable))
+        if not len(reliable_fits.positions[0]):
             continue
-        for s, one in fitted.items():
-            places = [place for place, requested in enumerate(shrinkages) if requested == s]
-            _answer(sound, places, one.select(fine).scores(moved, sound))
-        done[sound.fits] = True
-    return done
+        for shrinkage, discriminants in fitted_discriminants.items():
+            candidate_indices = [
+                candidate_index
+                for candidate_index, candidate_shrinkage in enumerate(shrinkages)
+                if candidate_shrinkage == shrinkage
+            ]
+            _answer(
+                reliable_fits,
+                candidate_indices,
+                discriminants.select(is_reliable).scores(centred_table, reliable_fits),
+            )
+        is_computed[reliable_fits.fits] = True
+    return is_computed
 
 
-def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
-    """Store the predictions that follow from scores `(tested row, class)` for each candidate."""
-    task, line = sound.task, sound.positions[0]
-    present = np.arange(task.data.n_classes)
-    answers = respond(scores, present, task.request, len(present))
-    close = undecided(scores, task.request)
-    for place in places:
-        mine = sound.asks(place)
-        if mine.all():
-            sound.answer(place, answers, close)
-        elif mine.any():
-            some = mine[line]
-            sound.select(np.flatnonzero(mine)).answer(place, answers[some], close[some])
+def _answer(reliable_fits: Samples, candidate_indices: list[int], scores: np.ndarray) -> None:
+    """Store each candidate's predictions, computed from scores `(test row, class)`."""
+    task, fit_of_row = reliable_fits.task, reliable_fits.positions[0]
+    class_codes = np.arange(task.data.n_classes)
+    predictions = respond(scores, class_codes, task.request, len(class_codes))
+    is_tied = undecided(scores, task.request)
+    for candidate_index in candidate_indices:
+        needs_candidate = reliable_fits.asks(candidate_index)
+        if needs_candidate.all():
+            reliable_fits.answer(candidate_index, predictions, is_tied)
+        elif needs_candidate.any():
+            is_needed_row = needs_candidate[fit_of_row]
+            reliable_fits.select(np.flatnonzero(needs_candidate)).answer(
+                candidate_index, predictions[is_needed_row], is_tied[is_needed_row]
+            )
 
 
 def _by_class(
-    task: Task, open_: np.ndarray, X: np.ndarray, settings: int
+    task: Task, is_pending: np.ndarray, X: np.ndarray, n_settings: int
 ) -> Iterator[tuple[Samples, list[np.ndarray]]]:
-    """Yield batches of the open fits with the column products of their training rows by class.
+    """Yield batches of fits with the sums of column products of their training rows in each class.
 
-    The first column is constant, so that it counts rows. For fits on all rows minus blocks of rows,
-    the products are added up once per block.
+    A constant first column is added, so that its products count rows. For fits on all rows minus
+    blocks of rows, the products are added up once per block.
     """
     codes, (n, p), plan = task.data.class_codes, X.shape, task.plan
     classes = range(task.data.n_classes)
-    fits = lacking_blocks(plan, open_) if "flips" not in plan.needs else np.empty(0, np.intp)
-    used = np.unique(plan.train.take(fits).minus)
-    Z = np.column_stack([np.ones(n), X])
-    if len(fits) and (1 + len(used)) * len(classes) * p * p <= MOST_PRODUCTS:
-        every = [np.arange(n), *(plan.blocks[int(block)] for block in used)]
-        sums = np.empty((len(classes), len(every), p + 1, p + 1))
-        for c, b in product(classes, range(len(every))):
-            part = Z[every[b][codes[every[b]] == c]]
-            np.matmul(part.T, part, out=sums[c, b])
+    fits = (
+        fits_lacking_blocks(plan, is_pending) if "flips" not in plan.needs else np.empty(0, np.intp)
+    )
+    used_blocks = np.unique(plan.train.take(fits).minus)
+    augmented_rows = np.column_stack([np.ones(n), X])
+    if len(fits) and (1 + len(used_blocks)) * len(classes) * p * p <= MOST_PRODUCTS:
+        row_sets = [np.arange(n), *(plan.blocks[int(block_number)] for block_number in used_blocks)]
+        product_sums = np.empty((len(classes), len(row_sets), p + 1, p + 1))
+        for class_index, set_index in product(classes, range(len(row_sets))):
+            rows_of_class = augmented_rows[
+                row_sets[set_index][codes[row_sets[set_index]] == class_index]
+            ]
+            np.matmul(rows_of_class.T, rows_of_class, out=product_sums[class_index, set_index])
         for batch in Samples.some(task, fits, p):
-            sets = plan.train.take(batch.fits)
-            signs = np.zeros((len(batch.fits), len(every)))
-            signs[:, 0] = 1
-            lacking = np.repeat(np.arange(len(signs)), np.diff(sets.offsets))
-            signs[lacking, 1 + np.searchsorted(used, sets.minus)] = -1
-            yield batch, [np.tensordot(signs, of_class, 1) for of_class in sums]
-        open_ = open_.copy()
-        open_[fits] = False
-    table = None
-    for batch in Samples.batches(task, open_, p, settings):
-        table = products_of(Z) if table is None else table
+            training_sets = plan.train.take(batch.fits)
+            block_signs = np.zeros((len(batch.fits), len(row_sets)))
+            block_signs[:, 0] = 1
+            fit_of_block = np.repeat(np.arange(len(block_signs)), np.diff(training_sets.offsets))
+            block_signs[fit_of_block, 1 + np.searchsorted(used_blocks, training_sets.minus)] = -1
+            yield batch, [np.tensordot(block_signs, class_sums, 1) for class_sums in product_sums]
+        is_pending = is_pending.copy()
+        is_pending[fits] = False
+    row_products = None
+    for batch in Samples.batches(task, is_pending, p, n_settings):
+        row_products = products_of(augmented_rows) if row_products is None else row_products
         weights = batch.times.astype(np.float64)
-        members = (np.flatnonzero(codes == c) for c in classes)
-        parts = (np.ascontiguousarray(weights[:, rows]) @ table[rows] for rows in members)
-        yield batch, [part.reshape(-1, p + 1, p + 1) for part in parts]
+        rows_by_class = (np.flatnonzero(codes == class_index) for class_index in classes)
+        weighted_products = (
+            np.ascontiguousarray(weights[:, rows]) @ row_products[rows] for rows in rows_by_class
+        )
+        yield (
+            batch,
+            [rows_of_class.reshape(-1, p + 1, p + 1) for rows_of_class in weighted_products],
+        )
 
 
 @frozen(eq=False)
 class _Sums:
-    """Class sizes, class means and the scatter of every fit, with a mask of the `sound` fits."""
+    """Class sizes, class means and scatter matrix of every fit, with a mask of reliable fits."""
 
     rule: DiscriminantRule
     sound: np.ndarray
@@ -123,47 +148,58 @@ class _Sums:
     @classmethod
     def from_rows(
         cls,
-        by_class: list[np.ndarray],
+        products_by_class: list[np.ndarray],
         rule: DiscriminantRule,
-        largest: np.ndarray,
-        squares: np.ndarray,
+        largest_values: np.ndarray,
+        sums_of_squares: np.ndarray,
     ) -> _Sums:
-        sizes = np.stack([products[:, 0, 0] for products in by_class], axis=1)
-        least = sizes[sizes.sum(axis=1).argmin()]
-        sound = (sizes > 0).all(axis=1) & rule.can_fit(least, len(largest))
-        safe = np.where(sizes > 0, sizes, 1)
-        means = np.stack([products[:, 0, 1:] for products in by_class], axis=1) / safe[..., None]
-        sound &= rule.has_covariances(sizes) & rule.tells_means(means)
-        scatter, within = _scatters(by_class, sizes, means, rule.of_classes(safe))
-        flat = safe.sum(axis=1)[:, None] * (10 * FLAT * largest) ** 2
-        sound &= ((within > flat) & (within > CANCELLED * squares)).all(axis=1)
-        return cls(rule, sound, safe, means, scatter, float(largest.max()))
+        sizes = np.stack([products[:, 0, 0] for products in products_by_class], axis=1)
+        smallest_sizes = sizes[sizes.sum(axis=1).argmin()]
+        is_reliable = (sizes > 0).all(axis=1) & rule.can_fit(smallest_sizes, len(largest_values))
+        positive_sizes = np.where(sizes > 0, sizes, 1)
+        means = (
+            np.stack([products[:, 0, 1:] for products in products_by_class], axis=1)
+            / positive_sizes[..., None]
+        )
+        is_reliable &= rule.has_covariances(sizes) & rule.has_distinct_means(means)
+        scatter, within_squares = _scatters(
+            products_by_class, sizes, means, rule.scatter_factors(positive_sizes)
+        )
+        flat_squares = positive_sizes.sum(axis=1)[:, None] * (10 * FLAT * largest_values) ** 2
+        is_reliable &= (
+            (within_squares > flat_squares) & (within_squares > CANCELLED * sums_of_squares)
+        ).all(axis=1)
+        return cls(rule, is_reliable, positive_sizes, means, scatter, float(largest_values.max()))
 
     def fitted(self, shrinkage: float) -> _Fitted:
-        """Return the slopes for this shrinkage, with a mask of those that have enough digits."""
+        """Return the discriminants' slopes for one shrinkage, with a mask of precise fits."""
         rule, means, scatter = self.rule, self.means, self.scatter
-        sound, (n_classes, p) = self.sound.copy(), means.shape[1:]
+        is_reliable, (n_classes, p) = self.sound.copy(), means.shape[1:]
         if shrinkage:
-            added = shrinkage / p * np.einsum("fjj->f", scatter)
-            scatter = (1 - shrinkage) * scatter + added[:, None, None] * np.eye(p)
-        inverse, trace = _inverses(scatter, sound)
-        sound &= trace * LEAST <= p
-        sound &= rule.has_full_rank(1 / np.where(sound, trace, 1))
-        squares, reach = np.einsum("fjj->fj", scatter), np.einsum("fjj->f", inverse)
-        sound &= rule.keeps_all(1 / np.where(sound, reach, 1), squares.sum(axis=1))
-        condition = squares.sum(axis=1) * reach
-        sound &= rule.rounds_little(condition, self.largest, means @ inverse)
+            added_variance = shrinkage / p * np.einsum("fjj->f", scatter)
+            scatter = (1 - shrinkage) * scatter + added_variance[:, None, None] * np.eye(p)
+        inverse, scaled_trace = _inverses(scatter, is_reliable)
+        is_reliable &= scaled_trace * LEAST <= p
+        is_reliable &= rule.has_full_rank(1 / np.where(is_reliable, scaled_trace, 1))
+        variances, inverse_trace = np.einsum("fjj->fj", scatter), np.einsum("fjj->f", inverse)
+        is_reliable &= rule.keeps_all_directions(
+            1 / np.where(is_reliable, inverse_trace, 1), variances.sum(axis=1)
+        )
+        condition = variances.sum(axis=1) * inverse_trace
+        is_reliable &= rule.has_small_rounding_error(condition, self.largest, means @ inverse)
         offsets = means - means.mean(axis=1, keepdims=True)
         slopes = offsets @ inverse
         if rule.solver == "svd" and n_classes > 2:
-            shares = np.exp(rule.log_priors(self.sizes))
-            sound &= spreads(slopes @ offsets.transpose(0, 2, 1), shares, rule.tol)
-        return _Fitted(rule, sound, self.sizes, means, slopes)
+            class_priors = np.exp(rule.log_priors(self.sizes))
+            is_reliable &= has_distinct_means_for_svd(
+                slopes @ offsets.transpose(0, 2, 1), class_priors, rule.tol
+            )
+        return _Fitted(rule, is_reliable, self.sizes, means, slopes)
 
 
 @frozen(eq=False)
 class _Fitted:
-    """Slopes `(fit, class, column)` of the fits, with a mask of the sound ones."""
+    """Discriminant slopes `(fit, class, column)` of many fits, with a mask of reliable fits."""
 
     rule: DiscriminantRule
     sound: np.ndarray
@@ -171,53 +207,58 @@ class _Fitted:
     means: np.ndarray
     slopes: np.ndarray
 
-    def select(self, which: np.ndarray) -> _Fitted:
-        """Return some of the fits."""
+    def select(self, selection: np.ndarray) -> _Fitted:
+        """Return the slopes, class means and sizes of a subset of the fits."""
         arrays = (self.sound, self.sizes, self.means, self.slopes)
-        return _Fitted(self.rule, *(array[which] for array in arrays))
+        return _Fitted(self.rule, *(array[selection] for array in arrays))
 
-    def scores(self, X: np.ndarray, of: Samples) -> np.ndarray:
-        """Return scores `(tested row, class)` as in `DiscriminantRule.scores`."""
-        (line, rows, _), (n_fits, n_classes) = of.positions, self.slopes.shape[:2]
+    def scores(self, X: np.ndarray, samples: Samples) -> np.ndarray:
+        """Return class scores `(test row, class)`, like `DiscriminantRule.scores` for one fit."""
+        (fit_of_row, rows, _), (n_fits, n_classes) = samples.positions, self.slopes.shape[:2]
         centre = self.means.mean(axis=1, keepdims=True)
         offsets = self.means - centre
-        shift = np.einsum("fkj,fkj->fk", centre + offsets / 2, self.slopes)
-        factors, priors = self.rule.factor(self.sizes)[:, None], self.rule.log_priors(self.sizes)
+        offsets_by_class = np.einsum("fkj,fkj->fk", centre + offsets / 2, self.slopes)
+        factors, log_priors = (
+            self.rule.factor(self.sizes)[:, None],
+            self.rule.log_priors(self.sizes),
+        )
         scores = np.empty((len(rows), n_classes))
-        ends = np.searchsorted(line, np.arange(n_fits + 1)).tolist()
-        for f, (first, end) in enumerate(pairwise(ends)):
-            np.matmul(X[rows[first:end]], self.slopes[f].T * factors[f], out=scores[first:end])
-        scores += (priors - factors * shift)[line]
+        fit_ends = np.searchsorted(fit_of_row, np.arange(n_fits + 1)).tolist()
+        for fit, (start, end) in enumerate(pairwise(fit_ends)):
+            np.matmul(X[rows[start:end]], self.slopes[fit].T * factors[fit], out=scores[start:end])
+        scores += (log_priors - factors * offsets_by_class)[fit_of_row]
         return scores
 
 
 def _scatters(
-    by_class: list[np.ndarray], sizes: np.ndarray, means: np.ndarray, factors: np.ndarray
+    products_by_class: list[np.ndarray], sizes: np.ndarray, means: np.ndarray, factors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scatter of each fit, and the sums of squares of its columns within classes."""
+    """Return each fit's scatter matrix, and its columns' sums of squares within classes."""
     n_fits, _, p = means.shape
-    scatter, within = np.zeros((n_fits, p, p)), np.zeros((n_fits, p))
-    for c, products in enumerate(by_class):
-        rooted = np.sqrt(sizes[:, c])[:, None] * means[:, c]
-        of_class = products[:, 1:, 1:] - rooted[:, :, None] * rooted[:, None, :]
-        within += np.einsum("fjj->fj", of_class)
-        scatter += factors[:, c, None, None] * of_class
-    return scatter, within
+    scatter, within_squares = np.zeros((n_fits, p, p)), np.zeros((n_fits, p))
+    for class_index, products in enumerate(products_by_class):
+        root_size_means = np.sqrt(sizes[:, class_index])[:, None] * means[:, class_index]
+        class_scatter = (
+            products[:, 1:, 1:] - root_size_means[:, :, None] * root_size_means[:, None, :]
+        )
+        within_squares += np.einsum("fjj->fj", class_scatter)
+        scatter += factors[:, class_index, None, None] * class_scatter
+    return scatter, within_squares
 
 
-def _inverses(scatter: np.ndarray, sound: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inverses of sound scatters, and their traces in columns with variance 1."""
+def _inverses(scatter: np.ndarray, is_reliable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return inverses of reliable scatter matrices, and the inverses' traces for scaled columns."""
     p = scatter.shape[1]
     scale = np.sqrt(np.maximum(np.einsum("fjj->fj", scatter), 0))
-    scale = np.where(sound[:, None] & (scale > 0), scale, 1)
-    scaled = scatter / (scale[:, :, None] * scale[:, None, :])
-    scaled[~sound] = np.eye(p)
+    scale = np.where(is_reliable[:, None] & (scale > 0), scale, 1)
+    scaled_scatter = scatter / (scale[:, :, None] * scale[:, None, :])
+    scaled_scatter[~is_reliable] = np.eye(p)
     trace = np.full(len(scatter), np.inf)
     try:
-        inverse = np.linalg.inv(scaled)
-    # One of them is singular, so that the single fits deal with all of them.
+        inverse = np.linalg.inv(scaled_scatter)
+    # If one matrix is singular, NumPy inverts none; the fits are then computed one by one.
     except np.linalg.LinAlgError:
-        return np.zeros_like(scaled), trace
-    trace[sound] = np.einsum("fjj->f", inverse[sound])
+        return np.zeros_like(scaled_scatter), trace
+    trace[is_reliable] = np.einsum("fjj->f", inverse[is_reliable])
     trace[~(trace > 0)] = np.inf
     return inverse / (scale[:, :, None] * scale[:, None, :]), trace

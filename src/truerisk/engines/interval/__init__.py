@@ -1,1 +1,1 @@
-"""Functions with at most k intervals on the line: every k, row left out and flip at once."""
+"""Engine for classifiers that divide one feature into at most k intervals, for every k at once."""

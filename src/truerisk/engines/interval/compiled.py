@@ -1,4 +1,4 @@
-"""Step functions with at most k intervals that minimise the errors, for every k at once."""
+"""Fit classifiers with at most k intervals of one feature that minimise the errors, for every k."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LARGEST = 2**31
 
 
 def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]:
-    """Return the labels of the function with the fewest errors, for every k of a list.
+    """Return the labels of the k-interval classifier with the fewest errors, for every k of a list.
 
-    Groups of rows with equal x follow each other on the line. A function gives each group a label,
-    0 or 1, that changes at most k − 1 times. Among the functions with the fewest errors the one
-    with the fewest intervals is chosen. Ties are broken in favour of the longest first interval,
-    then the longest second one, and so on, and finally in favour of the function that starts with
+    Groups of rows with equal x are sorted by x. A classifier gives each group a label, 0 or 1, that
+    changes at most k − 1 times. Among the classifiers with the fewest errors the one with the
+    fewest intervals is chosen. Ties are broken in favour of the longest first interval, then the
+    longest second interval, and so on, and finally in favour of the classifier whose first label is
     0. One backward pass takes O(groups · max k).
 
     Parameters
@@ -52,10 +52,10 @@ def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]
            [0, 0, 0],
            [0, 1, 0]], dtype=int8)
     """
-    wrong, settings, order = _chain(counts, ks)
-    labels = np.empty((len(settings), len(wrong)), dtype=np.int8)
-    native().interval_labels(wrong, settings, labels)
-    return np.take(labels, order, axis=0)
+    error_counts, distinct_ks, index_of_k = _errors_and_ks(counts, ks)
+    labels = np.empty((len(distinct_ks), len(error_counts)), dtype=np.int8)
+    native().interval_labels(error_counts, distinct_ks, labels)
+    return np.take(labels, index_of_k, axis=0)
 
 
 def labels_after_changes(
@@ -65,7 +65,7 @@ def labels_after_changes(
     instead: ArrayLike,
     asks_next: ArrayLike | None = None,
 ) -> NDArray[np.int8]:
-    """Return the label of a group after only its rows are changed, for every k and every change.
+    """Return the label of a group if only the rows of this group change, for every k and change.
 
     It is the label that `labels_for_every_k` would give with `counts[group[c]]` replaced by
     `instead[c]`. A group without rows gets the label of its left neighbour if both neighbours
@@ -92,52 +92,56 @@ def labels_after_changes(
     array([[0],
            [0]], dtype=int8)
     """
-    wrong, settings, order = _chain(counts, ks)
+    error_counts, distinct_ks, index_of_k = _errors_and_ks(counts, ks)
     groups = integers(group, "group", n_dimensions=1)
-    check_bounds(groups, "group", 0, len(wrong) - 1, "the last group")
-    changed = _wrong(instead, "instead")
-    following = np.zeros(len(groups), bool) if asks_next is None else np.asarray(asks_next, bool)
-    if changed.shape != (len(groups), 2) or following.shape != (len(groups),):
+    check_bounds(groups, "group", 0, len(error_counts) - 1, "the last group")
+    changed_errors = _wrong(instead, "instead")
+    asks_next_group = (
+        np.zeros(len(groups), bool) if asks_next is None else np.asarray(asks_next, bool)
+    )
+    if changed_errors.shape != (len(groups), 2) or asks_next_group.shape != (len(groups),):
         raise ValueError(
             f"group, instead and asks_next must be equally long, got {len(groups)}, "
-            f"{len(changed)} and {len(following)}"
+            f"{len(changed_errors)} and {len(asks_next_group)}"
         )
-    if (following & (groups == len(wrong) - 1)).any():
+    if (asks_next_group & (groups == len(error_counts) - 1)).any():
         raise ValueError("asks_next is true for the last group, which has no next one")
-    by_group = np.argsort(groups, kind="stable")
-    labels = np.empty((len(settings), len(groups)), dtype=np.int8)
+    group_order = np.argsort(groups, kind="stable")
+    labels = np.empty((len(distinct_ks), len(groups)), dtype=np.int8)
     native().interval_changed(
-        wrong,
-        settings,
-        np.ascontiguousarray(groups[by_group], dtype=np.int64),
-        np.ascontiguousarray(changed[by_group]),
-        following[by_group].astype(np.int8),
+        error_counts,
+        distinct_ks,
+        np.ascontiguousarray(groups[group_order], dtype=np.int64),
+        np.ascontiguousarray(changed_errors[group_order]),
+        asks_next_group[group_order].astype(np.int8),
         labels,
     )
-    answers = np.empty_like(labels)
-    answers[:, by_group] = labels
-    return np.take(answers, order, axis=0)
+    labels_by_change = np.empty_like(labels)
+    labels_by_change[:, group_order] = labels
+    return np.take(labels_by_change, index_of_k, axis=0)
 
 
-def _chain(
+def _errors_and_ks(
     counts: ArrayLike, ks: Iterable[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return the errors of each label, the distinct ks (ascending), and each k's index in them."""
-    wrong = _wrong(counts, "counts")
-    if not len(wrong):
+    """Return each group's errors by label, the sorted distinct ks, and each k's index in these."""
+    error_counts = _wrong(counts, "counts")
+    if not len(error_counts):
         raise ValueError("counts has no groups: there is nothing to divide into intervals")
-    settings = integers(list(ks), "ks", n_dimensions=1)
-    if settings.size == 0:
+    k_array = integers(list(ks), "ks", n_dimensions=1)
+    if k_array.size == 0:
         raise ValueError("ks is empty: give at least one number of intervals")
-    check_bounds(settings, "ks", 1, LARGEST, "more than any line needs")
-    distinct, order = np.unique(settings.astype(np.int64), return_inverse=True)
-    return wrong, distinct, order.ravel()
+    check_bounds(k_array, "ks", 1, LARGEST, "more than any line needs")
+    distinct_ks, index_of_k = np.unique(k_array.astype(np.int64), return_inverse=True)
+    return error_counts, distinct_ks, index_of_k.ravel()
 
 
 def _wrong(counts: ArrayLike, name: str) -> NDArray[np.int64]:
-    """Return the numbers of rows that labels 0 and 1 misclassify: those of the other class."""
-    array = integers(counts, name, n_dimensions=2)
-    if array.shape[1] != 2:
-        raise ValueError(f"{name} must have 2 columns, one per class, got shape {array.shape}")
-    check_bounds(array, name, 0, LARGEST, "more than any data hold")
-    return np.ascontiguousarray(array[:, ::-1], dtype=np.int64)
+    """Return the numbers of rows in each group that the labels 0 and 1 misclassify."""
+    count_array = integers(counts, name, n_dimensions=2)
+    if count_array.shape[1] != 2:
+        raise ValueError(
+            f"{name} must have 2 columns, one per class, got shape {count_array.shape}"
+        )
+    check_bounds(count_array, name, 0, LARGEST, "more than any data hold")
+    return np.ascontiguousarray(count_array[:, ::-1], dtype=np.int64)

@@ -1,9 +1,9 @@
-"""The interval engine: all numbers of intervals, left-out rows and flipped labels at once.
+"""Engine for IntervalClassifier: one pass serves all k, all left-out rows and all flipped labels.
 
-Leaving one row out, or flipping its label, changes one place on the line. The optimum to the left
-and to the right of the place is known from one pass over all rows in each direction, so that all
-such fits are answered together (`fits_of_one_table.py` says which they are). Any other fit takes
-one pass for all numbers of intervals.
+Leaving one row out, or flipping its label, changes the counts at one value of the feature. The
+optimum to the left and to the right of this value is known from one pass over all rows in each
+direction, so that all such fits are computed together (`fits_of_one_table.py` finds these fits).
+Any other fit takes one pass for all numbers of intervals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.fits_of_one_table import place_singles, single_row_fits
+from truerisk.engines.templates.fits_of_one_table import single_row_fits, store_single_rows
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
@@ -81,8 +81,8 @@ class Intervals(OnePass):
 
     @override
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        one = len(np.shape(data.X)) == 2 and np.shape(data.X)[1] == 1
-        if not one or super().table_refusal(family, data) is not None:
+        is_one_column = len(np.shape(data.X)) == 2 and np.shape(data.X)[1] == 1
+        if not is_one_column or super().table_refusal(family, data) is not None:
             return "X is not one column of finite numbers."
         return None
 
@@ -93,12 +93,12 @@ class Intervals(OnePass):
         return None
 
     def table(self, group: Group, data: Data) -> Any:
-        """Return all rows sorted on the line; each fit takes its own rows from them.
+        """Return all rows sorted by their one feature; each fit takes its training rows from them.
 
         Parameters
         ----------
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
         data : Data
             The checked rows of the call.
 
@@ -111,128 +111,150 @@ class Intervals(OnePass):
 
     @override
     def fits(self, numbers: Any) -> bool:
-        # Only the order of the numbers and the middles between them matter, not their size.
+        # Only the order of the numbers and the midpoints between them matter, not their size.
         return True
 
     def answer_together(self, task: Task) -> np.ndarray:
-        """Answer the fits that lack one row, or have one flipped label, for that row alone.
+        """Predict the changed row in all fits that leave out one row or flip one label.
 
         Parameters
         ----------
         task : Task
-            The group, the plan and the answers collected so far.
+            The group of candidates, the plan and the predictions collected so far.
 
         Returns
         -------
         array of bool, shape (n_fits,)
-            True for the fits that are answered.
+            True for the fits whose predictions are computed.
         """
         plan = task.plan
-        single, row = single_row_fits(plan)
-        if task.request.response != "label":  # Class shares in an interval require its boundaries.
-            single[:] = False
-        # Training counts need the interval boundaries too.
-        single[plan.fit[questions_counted(plan)]] = False
-        fits = np.flatnonzero(single)
+        is_single, changed_row = single_row_fits(plan)
+        # Probabilities are class shares in an interval, which require its boundaries.
+        if task.request.response != "label":
+            is_single[:] = False
+        # Counting training rows per interval needs the interval boundaries too.
+        is_single[plan.fit[questions_counted(plan)]] = False
+        fits = np.flatnonzero(is_single)
         if len(fits):
-            labels = _labels_of_singles(task, fits, row[fits])
-            place_singles(task, fits, labels, np.zeros(labels.shape, dtype=bool))
-        return single
+            labels = _labels_of_singles(task, fits, changed_row[fits])
+            store_single_rows(task, fits, labels, np.zeros(labels.shape, dtype=bool))
+        return is_single
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line, test_sets = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
-        everywhere = line.counts(shown.y, shown.times)
-        present = np.flatnonzero(everywhere.sum(axis=1))
-        counts, nearest = everywhere[present], line.nearest(present)
-        responses = labels = labels_for_every_k(counts, _ks(task, group))
+        sorted_rows, test_sets = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
+        counts_of_all_groups = sorted_rows.counts(shown.y, shown.times)
+        present_groups = np.flatnonzero(counts_of_all_groups.sum(axis=1))
+        counts, nearest_group = (
+            counts_of_all_groups[present_groups],
+            sorted_rows.nearest(present_groups),
+        )
+        predictions_by_group = labels = labels_for_every_k(
+            counts, _numbers_of_intervals(task, group)
+        )
         sizes, response = None, task.request.response
-        gathered = GatheredCounts.from_holder(task.collected)
-        if response != "label" or (gathered is not None and shown.fit in gathered.fits):
-            sizes, shares = rows_of_intervals(labels, counts)
-            responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])
-        answers = []
-        for question, rows in zip(task.questions(shown.fit), test_sets, strict=True):
-            groups = nearest[rows.group]
-            answers.append(responses[:, groups])
-            if sizes is not None and gathered is not None:
-                counted = (sizes[..., None] * shares)[:, groups]
-                gathered.count(int(question), task.lines_of(group), counted)
-        return answers
+        gathered_counts = GatheredCounts.from_holder(task.collected)
+        if response != "label" or (
+            gathered_counts is not None and shown.fit in gathered_counts.fits
+        ):
+            sizes, class_shares = rows_of_intervals(labels, counts)
+            predictions_by_group = {"label": labels, "probability": class_shares}.get(
+                response, class_shares[..., 1]
+            )
+        predictions = []
+        for question, test_rows in zip(task.questions(shown.fit), test_sets, strict=True):
+            test_groups = nearest_group[test_rows.group]
+            predictions.append(predictions_by_group[:, test_groups])
+            if sizes is not None and gathered_counts is not None:
+                class_counts = (sizes[..., None] * class_shares)[:, test_groups]
+                gathered_counts.count(int(question), task.lines_of(group), class_counts)
+        return predictions
 
 
 @frozen(eq=False)
 class _SortedRows:
-    """Rows on the line: the distinct `x` of all rows (ascending), and the `group` of each row."""
+    """Rows with one feature: its sorted distinct values `x`, and each row's index in x."""
 
     x: np.ndarray
     group: np.ndarray
 
     @classmethod
     def from_rows(cls, X: np.ndarray) -> _SortedRows:
-        x, group = np.unique(X[:, 0], return_inverse=True)
-        return cls(x, group.ravel())
+        distinct_values, group = np.unique(X[:, 0], return_inverse=True)
+        return cls(distinct_values, group.ravel())
 
     def __getitem__(self, rows: np.ndarray) -> _SortedRows:
-        """Return some of the rows."""
+        """Return a subset of the rows, with the groups of all rows."""
         return _SortedRows(self.x, self.group[rows])
 
     def counts(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
-        """Return the number of rows of each class in each group."""
-        places = 2 * self.group + codes
-        counted = np.bincount(places, weights=times, minlength=2 * len(self.x))
-        return counted.astype(np.int64).reshape(-1, 2)
+        """Return the number of rows `(group, class)` in each group of equal feature values."""
+        cell_indices = 2 * self.group + codes
+        cell_counts = np.bincount(cell_indices, weights=times, minlength=2 * len(self.x))
+        return cell_counts.astype(np.int64).reshape(-1, 2)
 
     def nearest(self, present: np.ndarray) -> np.ndarray:
-        """Return, for each group, the index in `present` of the group whose label it gets.
+        """Return, for each group, the index in `present` of the training group whose label it gets.
 
-        It is the left neighbour up to the boundary between both neighbours, else the right one. If
-        both have the same label there is no boundary, and the choice does not matter.
+        A group gets the label of its left neighbour among the training groups if it lies left of
+        the boundary between both neighbours, else the label of the right neighbour. If both have
+        the same label there is no boundary, and the choice does not matter.
         """
-        after = np.searchsorted(present, np.arange(len(self.x)))
-        right = np.minimum(after, len(present) - 1)
-        left = np.maximum(after - 1, 0)
-        between = (right > left) & (present[right] > np.arange(len(self.x)))
-        ends = boundaries_between(self.x[present[left]], self.x[present[right]])
-        return np.where(between & (self.x <= ends), left, right)
+        right_index = np.searchsorted(present, np.arange(len(self.x)))
+        right_neighbour = np.minimum(right_index, len(present) - 1)
+        left_neighbour = np.maximum(right_index - 1, 0)
+        is_between = (right_neighbour > left_neighbour) & (
+            present[right_neighbour] > np.arange(len(self.x))
+        )
+        boundaries = boundaries_between(
+            self.x[present[left_neighbour]], self.x[present[right_neighbour]]
+        )
+        return np.where(is_between & (self.x <= boundaries), left_neighbour, right_neighbour)
 
     def goes_right(self, group: np.ndarray) -> np.ndarray:
-        """Return a mask of groups that lie right of the boundary between their neighbours."""
-        inner = (group > 0) & (group < len(self.x) - 1)
-        if not inner.any():
-            return inner
-        at = np.where(inner, group, 1)
-        return inner & (boundaries_between(self.x[at - 1], self.x[at + 1]) < self.x[at])
+        """Return a mask of groups that lie right of the boundary between their two neighbours."""
+        is_inner = (group > 0) & (group < len(self.x) - 1)
+        if not is_inner.any():
+            return is_inner
+        inner_group = np.where(is_inner, group, 1)
+        return is_inner & (
+            boundaries_between(self.x[inner_group - 1], self.x[inner_group + 1])
+            < self.x[inner_group]
+        )
 
 
-def _ks(task: Task, group: Group) -> list[int]:
-    """Return the numbers of intervals, of which more than there are rows change nothing."""
+def _numbers_of_intervals(task: Task, group: Group) -> list[int]:
+    """Return each candidate's number of intervals, limited to the number of rows."""
     return [min(int(setting["k"]), task.data.n_rows) for setting in group.settings]
 
 
-def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Return `(candidate of the group, fit)` labels of the row that each fit lacks or flips."""
+def _labels_of_singles(task: Task, fits: np.ndarray, changed_row: np.ndarray) -> np.ndarray:
+    """Return labels `(candidate, fit)` predicted for the row that each fit leaves out or flips."""
     codes, flips = task.data.class_codes, Flips.from_holder(task.plan)
-    line = task.X
-    counts, group = line.counts(codes), line.group[row]
-    instead = counts[group]
-    instead[np.arange(len(fits)), codes[row]] -= 1
+    sorted_rows = task.X
+    counts, group = sorted_rows.counts(codes), sorted_rows.group[changed_row]
+    new_counts = counts[group]
+    new_counts[np.arange(len(fits)), codes[changed_row]] -= 1
     if flips is not None:
-        at = np.searchsorted(fits, flips.fit)
-        ours = (at < len(fits)) & (fits[np.minimum(at, len(fits) - 1)] == flips.fit)
-        instead[at[ours], flips.code[ours]] += 1
-    right = (instead.sum(axis=1) == 0) & line.goes_right(group)
-    return labels_after_changes(counts, _ks(task, task.group), group, instead, right)
+        fit_index = np.searchsorted(fits, flips.fit)
+        is_flipped = (fit_index < len(fits)) & (
+            fits[np.minimum(fit_index, len(fits) - 1)] == flips.fit
+        )
+        new_counts[fit_index[is_flipped], flips.code[is_flipped]] += 1
+    goes_right = (new_counts.sum(axis=1) == 0) & sorted_rows.goes_right(group)
+    return labels_after_changes(
+        counts, _numbers_of_intervals(task, task.group), group, new_counts, goes_right
+    )
 
 
 def rows_of_intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of rows in the interval of each group and the class shares, for every k."""
-    starts = np.ones(labels.shape, dtype=bool)
-    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
-    every = np.tile(counts, (len(labels), 1))
-    inside = np.add.reduceat(every, np.flatnonzero(starts), axis=0)
-    sizes = inside.sum(axis=1)
-    interval = np.cumsum(starts.ravel()).reshape(labels.shape) - 1
-    return sizes[interval], (inside / sizes[:, None])[interval]
+    """Return the number of rows and the class shares in the interval of each group, for every k."""
+    is_start = np.ones(labels.shape, dtype=bool)
+    is_start[:, 1:] = labels[:, 1:] != labels[:, :-1]
+    tiled_counts = np.tile(counts, (len(labels), 1))
+    interval_counts = np.add.reduceat(tiled_counts, np.flatnonzero(is_start), axis=0)
+    sizes = interval_counts.sum(axis=1)
+    interval = np.cumsum(is_start.ravel()).reshape(labels.shape) - 1
+    return sizes[interval], (interval_counts / sizes[:, None])[interval]

@@ -1,1 +1,1 @@
-"""Linear regression: every penalty, and every row left out, from one decomposition."""
+"""Engines for linear regression: one decomposition serves all penalties and left-out rows."""

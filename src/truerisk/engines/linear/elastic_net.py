@@ -1,9 +1,9 @@
-"""The engine of Lasso and ElasticNet: all penalties of a training set, one descent each.
+"""Engine for Lasso and ElasticNet: one coordinate descent per penalty on shared training sets.
 
 scikit-learn's coordinate descent is reproduced pass by pass until it stops: on X'X if that is not
 larger than X and there are many penalties, and otherwise on some columns of X at a time. In exact
-arithmetic these are the same steps that scikit-learn takes. If rounding could lead it to take other
-steps, scikit-learn is fitted itself.
+arithmetic these are the same steps that scikit-learn takes. If rounding could lead scikit-learn to
+take other steps, its estimator is fitted instead.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.plan import Plan
 
-SAME = 1e-9
-FEW = 4  # Number of penalties from which descending for all of them at once is faster.
-CACHED = 250_000  # Number of cells of a table that fits into the cache.
+SAME = 1e-9  # Coefficients that differ by less than SAME count as equal.
+FEW = 4  # From FEW penalties on, one descent for all penalties at once is faster.
+CACHED = 250_000  # Number of cells of the largest table that fits into the processor's cache.
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("fit_intercept", "copy_X"), bool | np.bool_),
     **dict.fromkeys(("l1_ratio", "tol"), Real),
@@ -76,31 +76,35 @@ class ElasticNets(OnePass):
         for name, value in SERVED.items():
             if type(setting[name]) is not type(value) or setting[name] != value:
                 return f"{name}={setting[name]!r} takes other steps than those it follows."
-        for name, kind in KINDS.items():
-            if not isinstance(setting.get(name, 1), kind):
+        for name, allowed_type in KINDS.items():
+            if not isinstance(setting.get(name, 1), allowed_type):
                 return f"{name}={setting[name]!r} is nothing that it knows."
-        ratio, tol, most = setting.get("l1_ratio", 1.0), setting["tol"], setting["max_iter"]
+        l1_ratio, tol, max_iter = setting.get("l1_ratio", 1.0), setting["tol"], setting["max_iter"]
         if reason := penalty_refusal(setting["alpha"]):
             return reason
-        if not 0 < ratio <= 1 or setting["alpha"] * ratio < EPS:
+        if not 0 < l1_ratio <= 1 or setting["alpha"] * l1_ratio < EPS:
             return "without a lasso penalty there is another gap, or none."
-        stops = 0 < tol < np.inf and most > 0
-        return None if stops else f"tol={tol!r} with max_iter={most!r} is no place to stop at."
+        can_stop = 0 < tol < np.inf and max_iter > 0
+        return (
+            None if can_stop else f"tol={tol!r} with max_iter={max_iter!r} is no place to stop at."
+        )
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.classes is not None or data.y.ndim != 1:
             return "y is not one number per row."
-        if way_of_the_installed() is None:
+        if installed_sklearn_screens() is None:
             return "the installed scikit-learn takes other steps than those it follows."
         return negative_weights(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Compare copies and a few passes over the rows with as many passes for every penalty.
+        """Predict the run times of this engine and of separate fits by scikit-learn.
 
-        If there are more columns than rows, a descent passes over them more often. For a table that
-        does not fit into a cache, a few penalties gain nothing from being solved together, and a
-        fit that reaches its limit of passes is repeated once for its warning.
+        The engine copies the rows and passes over them a few times, while scikit-learn passes over
+        them as often for every penalty. If there are more columns than rows, a descent needs more
+        passes. For a table that does not fit into a cache, a few penalties gain nothing from being
+        solved together, and a fit that reaches its limit of passes is repeated once for its
+        warning.
 
         Parameters
         ----------
@@ -109,22 +113,25 @@ class ElasticNets(OnePass):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The training and test rows of all fits.
 
         Returns
         -------
         tuple of float or None
-            The seconds of this engine and of scikit-learn's own fits.
+            The seconds that this engine takes, and the seconds that separate fits by scikit-learn
+            take.
         """
         p, n = int(np.shape(data.X)[1]), np.maximum(plan.least_train_sizes, 1).astype(np.float64)
-        groups, cells = groups_along(family, self.along), n * p
-        more = 2.2e-8 * cells * p / (2 * n)
-        theirs = len(family) * (2.5e-3 + 2.2e-8 * cells + more).sum()
-        ours = len(groups) * (1e-3 + 3e-8 * cells).sum()
+        groups, n_cells = groups_along(family, self.along), n * p
+        descent_seconds = 2.2e-8 * n_cells * p / (2 * n)
+        sklearn_seconds = len(family) * (2.5e-3 + 2.2e-8 * n_cells + descent_seconds).sum()
+        engine_seconds = len(groups) * (1e-3 + 3e-8 * n_cells).sum()
         for group in groups:
-            few = (len(group.settings) < FEW) & (cells > CACHED)
-            ours += len(group.settings) * (np.where(few, 1.25, 0.8) * more).sum()
-        return float(ours), float(theirs)
+            gains_nothing = (len(group.settings) < FEW) & (n_cells > CACHED)
+            engine_seconds += (
+                len(group.settings) * (np.where(gains_nothing, 1.25, 0.8) * descent_seconds).sum()
+            )
+        return float(engine_seconds), float(sklearn_seconds)
 
     @override
     def fit_pass(
@@ -137,61 +144,76 @@ class ElasticNets(OnePass):
         )
         if train is None:
             return None
-        coefs, passes, settled = _descended(
-            train.Z, train.T[:, 0], train.total, group.settings, bool(way_of_the_installed())
+        coefs, n_passes, is_certain = _coefficients_by_descent(
+            train.Z, train.T[:, 0], train.total, group.settings, bool(installed_sklearn_screens())
         )
-        tested = tests[0] if len(tests) == 1 else np.concatenate(tests)
-        far = np.maximum(np.abs(train.mean), np.maximum(tested.max(axis=0), -tested.min(axis=0)))
-        settled &= EPS * (np.abs(coefs) @ far + np.abs(train.mean_y)) <= DOUBT * train.scale
-        task.leave_open(shown.fit, group.candidates[~settled])
-        task.warn_alike(shown.fit, group.candidates[settled & (passes > setting["max_iter"])])
-        answers = coefs @ tested.T + (train.mean_y - coefs @ train.mean)[:, None]
-        return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+        test_rows = tests[0] if len(tests) == 1 else np.concatenate(tests)
+        largest_values = np.maximum(
+            np.abs(train.mean), np.maximum(test_rows.max(axis=0), -test_rows.min(axis=0))
+        )
+        is_certain &= (
+            EPS * (np.abs(coefs) @ largest_values + np.abs(train.mean_y)) <= DOUBT * train.scale
+        )
+        task.leave_open(shown.fit, group.candidates[~is_certain])
+        task.warn_alike(shown.fit, group.candidates[is_certain & (n_passes > setting["max_iter"])])
+        predictions = coefs @ test_rows.T + (train.mean_y - coefs @ train.mean)[:, None]
+        return np.split(predictions, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
 @cache
-def way_of_the_installed() -> bool | None:
-    """Return True if the installed scikit-learn screens columns, None if it uses another method.
+def installed_sklearn_screens() -> bool | None:
+    """Return True if the installed scikit-learn screens columns during coordinate descent.
 
-    This is tested once per process, on small problems with so loose a tolerance that coefficients
-    depend on the step at which the descent stops. It takes some milliseconds.
+    The result is False if it descends without screening, and None if it uses another method. This
+    is tested once per process, on small problems with so loose a tolerance that coefficients depend
+    on the step at which the descent stops. It takes some milliseconds.
     """
-    problems = [(share, ratio) for share in (1.1, 0.5, 0.1, 0.02) for ratio in (1.0, 0.5)]
-    ways = (w for w in (True, False) if all(map(partial(_agrees, w), problems)))
-    return next(ways, None)
+    problems = [
+        (alpha_share, l1_ratio) for alpha_share in (1.1, 0.5, 0.1, 0.02) for l1_ratio in (1.0, 0.5)
+    ]
+    matching_ways = (
+        screens for screens in (True, False) if all(map(partial(_agrees, screens), problems))
+    )
+    return next(matching_ways, None)
 
 
-def _agrees(screens: bool, problem: tuple[float, float]) -> bool:
+def _agrees(screens_columns: bool, problem: tuple[float, float]) -> bool:
     from sklearn.linear_model import ElasticNet
 
-    (share, ratio), rng = problem, np.random.default_rng(0)
+    (alpha_share, l1_ratio), rng = problem, np.random.default_rng(0)
     X = rng.normal(size=(30, 8)) + rng.normal(size=(30, 1))
     y = X @ np.array([2.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.3, 0.0]) + rng.normal(size=30)
     X, y = X - X.mean(axis=0), y - y.mean()
-    # All coefficients are 0 only if share > 1.
-    alpha = share * np.abs(X.T @ y).max() / (30 * ratio)
-    model = unless_it_fails(lambda: ElasticNet(alpha, l1_ratio=ratio, tol=1e-2).fit(X, y))
+    # At a share above 1 the penalty is so large that all coefficients are 0.
+    alpha = alpha_share * np.abs(X.T @ y).max() / (30 * l1_ratio)
+    model = unless_it_fails(lambda: ElasticNet(alpha, l1_ratio=l1_ratio, tol=1e-2).fit(X, y))
     if model is None:
         return False
-    coefs, passes, settled = _descended(X, y, 30, [model.get_params()], screens)
-    near = np.abs(coefs[0] - model.coef_).max() < SAME
-    return bool(settled[0] and near and passes[0] == model.n_iter_)
+    coefs, n_passes, is_certain = _coefficients_by_descent(
+        X, y, 30, [model.get_params()], screens_columns
+    )
+    is_near = np.abs(coefs[0] - model.coef_).max() < SAME
+    return bool(is_certain[0] and is_near and n_passes[0] == model.n_iter_)
 
 
-def _descended(
-    Z: np.ndarray, t: np.ndarray, total: float, settings: Sequence[Mapping[str, Any]], screens: bool
+def _coefficients_by_descent(
+    centred_rows: np.ndarray,
+    centred_target: np.ndarray,
+    total_weight: float,
+    settings: Sequence[Mapping[str, Any]],
+    screens_columns: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the coefficients, the passes and a mask of certain results for every setting.
+    """Return coefficients and number of passes for every setting, and a mask of certain results.
 
-    The rows are centred.
+    Rows and targets must be centred.
     """
-    alpha = np.array([float(setting["alpha"]) for setting in settings]) * total
-    ratio = np.array([float(setting.get("l1_ratio", 1.0)) for setting in settings])
+    alpha = np.array([float(setting["alpha"]) for setting in settings]) * total_weight
+    l1_ratio = np.array([float(setting.get("l1_ratio", 1.0)) for setting in settings])
     return descend(
-        Z,
-        t,
-        np.stack([alpha * ratio, alpha * (1 - ratio)], axis=1),
+        centred_rows,
+        centred_target,
+        np.stack([alpha * l1_ratio, alpha * (1 - l1_ratio)], axis=1),
         tolerance=settings[0]["tol"],
-        most=settings[0]["max_iter"],
-        screens=screens,
+        max_passes=settings[0]["max_iter"],
+        screens=screens_columns,
     )

@@ -1,8 +1,9 @@
-"""One training set of least squares: centred, decomposed, and answered for all penalties.
+"""Least squares on one training set: the rows are centred and decomposed once for all penalties.
 
-The small product of the rows is tried first (Z'Z, or ZZ' if there are more columns than rows),
+The smaller product of the rows is tried first (Z'Z, or ZZ' if there are more columns than rows),
 which costs digits. If these digits could matter, the rows themselves are decomposed. Predictions
-that rounding could still change, in this arithmetic or in the learner's own, are left open.
+that rounding could still change, in this arithmetic or in scikit-learn's, are marked as unresolved
+and left to scikit-learn's estimator.
 """
 
 from __future__ import annotations
@@ -18,73 +19,85 @@ from truerisk.data.data import Data
 from truerisk.kernels.spectral import (
     EPS,
     Spectrum,
-    answers_at,
+    contrast_rows,
     contrasts,
-    doubts_at,
     doubts_of_cholesky,
     from_product,
     from_rows,
     lengths_of_coefficients,
-    without_first,
+    predictions_at,
+    rounding_bounds_at,
 )
 from truerisk.plan.answers import Response, code_type
 
-# Share of the targets' spread. Predictions that rounding could move further are left open.
+# Largest accepted rounding error of a prediction, as a share of the targets' spread.
+# Predictions with a larger possible error are left to scikit-learn.
 DOUBT = 1e-10
-MARGIN = 10.0  # A singular value this close to the cut-off may fall on either side of it.
-CLEAR = 1e-4  # Below this ratio an eigenvalue of the product determines the singular value poorly.
-TIE = 1e-8  # Scores that are closer than this are tied; scikit-learn decides the winner.
-NARROW = 1e-10  # A cut-off below this does not separate a null direction from rounding.
+MARGIN = 10.0  # Singular values within a factor of MARGIN of the cut-off may be dropped or kept.
+CLEAR = 1e-4  # Ratios of singular values below CLEAR are imprecise if computed from Z'Z.
+TIE = 1e-8  # Class scores that differ by less than TIE are tied; scikit-learn decides the winner.
+NARROW = 1e-10  # A cut-off below NARROW does not separate null directions from rounding error.
 
 
 @frozen
-class Manner:
+class SolverSettings:
     """Settings of a least-squares solver: penalty, intercept and cut-off of singular values."""
 
     penalised: bool
     intercept: bool
     cutoff: float = 0.0
-    # True if it uses an SVD of the rows, not a Cholesky factor of the product.
+    # True if the solver uses an SVD of the rows, not a Cholesky factor of their product.
     by_rows: bool = False
 
     @classmethod
-    def from_setting(cls, setting: Mapping[str, Any]) -> Manner:
-        """Read the manner from the parameters of a least-squares or ridge learner."""
-        intercept = bool(setting["fit_intercept"])
+    def from_setting(cls, setting: Mapping[str, Any]) -> SolverSettings:
+        """Read the settings from the hyperparameters of a least-squares or ridge estimator."""
+        has_intercept = bool(setting["fit_intercept"])
         if "alpha" in setting:
-            return cls(True, intercept, by_rows=setting["solver"] == "svd")
-        cutoff = float(setting["tol"]) if _cuts_at_tol() else EPS
-        return cls(False, intercept, cutoff)
+            return cls(True, has_intercept, by_rows=setting["solver"] == "svd")
+        cutoff = float(setting["tol"]) if _linear_regression_cuts_at_tol() else EPS
+        return cls(False, has_intercept, cutoff)
 
-    def rank_is_clear(self, singular: np.ndarray, *, null: bool) -> bool:
-        """Return True if no direction is near the cut-off.
+    def rank_is_clear(self, singular_values: np.ndarray, *, has_null_direction: bool) -> bool:
+        """Return True if no singular value is so near the cut-off that rounding decides the rank.
 
-        `null` says that at least one direction is zero up to rounding.
+        `has_null_direction` says that at least one singular value is zero up to rounding.
         """
         if self.penalised:
             return True
-        if self.cutoff < NARROW and null:
+        if self.cutoff < NARROW and has_null_direction:
             return False
-        if not len(singular) or singular[0] == 0:
+        if not len(singular_values) or singular_values[0] == 0:
             return True
-        ratio = singular / singular[0]
-        near = (ratio > self.cutoff / MARGIN) & (ratio < self.cutoff * MARGIN)
-        blurred = self.cutoff < NARROW and bool((ratio < CLEAR**2).any())
-        return not near.any() and not blurred
+        singular_ratios = singular_values / singular_values[0]
+        is_near_cutoff = (singular_ratios > self.cutoff / MARGIN) & (
+            singular_ratios < self.cutoff * MARGIN
+        )
+        is_blurred = self.cutoff < NARROW and bool((singular_ratios < CLEAR**2).any())
+        return not is_near_cutoff.any() and not is_blurred
 
-    def works_on(self, smallest: float, largest: float, n: int, penalties: np.ndarray) -> Any:
-        """Return a mask of penalties for which the learner is not affected by null directions.
+    def is_unaffected_by_null_directions(
+        self,
+        smallest_eigenvalue: float,
+        largest_eigenvalue: float,
+        n_rows: int,
+        penalties: np.ndarray,
+    ) -> Any:
+        """Return a mask of penalties at which null directions do not affect scikit-learn's solver.
 
-        At other penalties it might use a null direction, or warn of it.
+        At other penalties the solver might use a null direction, or warn of it.
+        `smallest_eigenvalue` and `largest_eigenvalue` are eigenvalues of the product of the rows.
         """
         if not self.penalised:
             return np.ones(len(penalties), dtype=bool)
-        return smallest + penalties > MARGIN * n * EPS * (largest + penalties)
+        return smallest_eigenvalue + penalties > MARGIN * n_rows * EPS * (
+            largest_eigenvalue + penalties
+        )
 
 
 @lru_cache(maxsize=1)
-def _cuts_at_tol() -> bool:
-    """Return True if the installed LinearRegression drops directions below `tol`."""
+def _linear_regression_cuts_at_tol() -> bool:
+    """Return True if the installed LinearRegression drops singular values below `tol`."""
     from sklearn.linear_model import LinearRegression
 
     model = LinearRegression(fit_intercept=False)
@@ -92,17 +105,18 @@ def _cuts_at_tol() -> bool:
     return hasattr(model, "tol") and int(model.rank_) == 1
 
 
-def scales(T: np.ndarray, mean: np.ndarray, total: float) -> np.ndarray:
-    """Return the spread of each target, bounded from below relative to its size."""
-    spread = np.sqrt((T**2).sum(axis=0) / total) + 1e-6 * np.abs(mean)
+def scales(targets: np.ndarray, target_means: np.ndarray, total_weight: float) -> np.ndarray:
+    """Return each target's standard deviation plus a small share of the absolute target mean."""
+    spread = np.sqrt((targets**2).sum(axis=0) / total_weight) + 1e-6 * np.abs(target_means)
     return np.where(spread > 0, spread, 1.0)
 
 
 @frozen(eq=False)
 class TrainSet:
-    """Rows Z and targets T of a fit, centred and multiplied by the square roots of the weights.
+    """Training rows Z and targets T, centred and multiplied by the square roots of their weights.
 
-    Rows of weight 0 are dropped. `n_given` counts all rows, including those and copies.
+    Rows of weight 0 are dropped. `n_given` counts all training rows, including copies and rows of
+    weight 0.
     """
 
     Z: np.ndarray
@@ -127,31 +141,39 @@ class TrainSet:
             X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
         if not len(X):
             return None
-        root = np.ones(len(X)) if weights is None else np.sqrt(weights)
-        mean, mean_y = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+        root_weights = np.ones(len(X)) if weights is None else np.sqrt(weights)
+        column_means, target_means = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         if intercept:
-            mean = np.average(X, axis=0, weights=weights)
-            mean_y = np.average(Y, axis=0, weights=weights)
-        Z, T = X - mean, Y - mean_y
+            column_means = np.average(X, axis=0, weights=weights)
+            target_means = np.average(Y, axis=0, weights=weights)
+        weighted_rows, weighted_targets = X - column_means, Y - target_means
         if weights is not None:
-            Z, T = Z * root[:, None], T * root[:, None]
-        return cls(Z, T, mean, mean_y, root, n_given, intercept)
+            weighted_rows, weighted_targets = (
+                weighted_rows * root_weights[:, None],
+                weighted_targets * root_weights[:, None],
+            )
+        return cls(
+            weighted_rows,
+            weighted_targets,
+            column_means,
+            target_means,
+            root_weights,
+            n_given,
+            intercept,
+        )
 
     @property
     def wide(self) -> bool:
-        """True if ZZ' is decomposed, as scikit-learn does, so that its rounding is the same."""
+        """True if there are more columns than rows, so that ZZ' is decomposed (as in sklearn)."""
         return self.n_given < self.Z.shape[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and targets.
-
-        If there are many columns, the null direction of the mean is removed.
-        """
+        """Rows and targets to decompose, without the null direction due to centring wide rows."""
         if not (self.wide and self.intercept):
             return self.Z, self.T
-        v = contrasts(self.root)
-        return without_first(v, self.Z), without_first(v, self.T)
+        reflection = contrasts(self.root)
+        return contrast_rows(reflection, self.Z), contrast_rows(reflection, self.T)
 
     @property
     def total(self) -> float:
@@ -164,120 +186,168 @@ class TrainSet:
         return scales(self.T, self.mean_y, self.total)
 
     @property
-    def shifted(self) -> float:
-        """Rounding error of the centred rows, in units of EPS."""
-        return self.far * self.total**0.5
+    def rounding_error_of_centring(self) -> float:
+        """Bound on the rounding error of the centred rows, in units of the machine precision."""
+        return self.mean_distance_from_zero * self.total**0.5
 
     @cached_property
-    def far(self) -> float:
-        """Distance of the mean of the rows from zero."""
+    def mean_distance_from_zero(self) -> float:
+        """Euclidean distance of the mean training row from zero."""
         return float(np.linalg.norm(self.mean))
 
 
 def solve(
-    train: TrainSet, X: np.ndarray, manner: Manner, penalties: np.ndarray
+    train: TrainSet, X: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return predictions `(penalty, row, target)` for rows X, and a mask of open penalties."""
-    centred = X - train.mean
-    answers, open_, works = _by_product(train, centred, manner, penalties)
-    # Wide rows with a null direction cannot be answered more precisely.
-    again = open_ & works if train.wide else open_.copy()
-    if again.any():
-        careful, still = _by_rows(train, centred, manner, penalties[again])
-        answers[again] = careful
-        open_[again] = still
-    return answers + train.mean_y, open_
+    """Return predictions `(penalty, row, target)` for X, and a mask of unresolved penalties."""
+    centred_rows = X - train.mean
+    predictions, is_unresolved, is_solvable = _by_product(train, centred_rows, solver, penalties)
+    # For wide tables with a null direction, decomposing the rows is no more precise.
+    needs_rows = is_unresolved & is_solvable if train.wide else is_unresolved.copy()
+    if needs_rows.any():
+        precise_predictions, is_still_unresolved = _by_rows(
+            train, centred_rows, solver, penalties[needs_rows]
+        )
+        predictions[needs_rows] = precise_predictions
+        is_unresolved[needs_rows] = is_still_unresolved
+    return predictions + train.mean_y, is_unresolved
 
 
 def degrees_of_freedom(
-    train: TrainSet, manner: Manner, penalties: np.ndarray
+    train: TrainSet, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trace of each penalty's hat matrix, and a mask of those that rounding decides."""
-    s = np.linalg.svd(train.Z, compute_uv=False) if train.Z.size else np.zeros(1)
-    if not manner.penalised:
-        null = train.wide or train.n_given > len(train.root)
-        unclear = np.array([not manner.rank_is_clear(s, null=null)])
-        free = np.array([float(np.count_nonzero(s > manner.cutoff * s[0]))])
+    """Return each penalty's trace of the hat matrix, and a mask of traces that rounding decides."""
+    singular_values = np.linalg.svd(train.Z, compute_uv=False) if train.Z.size else np.zeros(1)
+    if not solver.penalised:
+        has_null_direction = train.wide or train.n_given > len(train.root)
+        is_unclear = np.array(
+            [not solver.rank_is_clear(singular_values, has_null_direction=has_null_direction)]
+        )
+        effective_parameters = np.array(
+            [float(np.count_nonzero(singular_values > solver.cutoff * singular_values[0]))]
+        )
     else:
-        shares = s[:, None] ** 2 / np.maximum(s[:, None] ** 2 + penalties, np.finfo(float).tiny)
-        unclear, free = penalties == 0, shares.sum(axis=0)
-    return free + train.intercept, unclear
+        shrinkage_factors = singular_values[:, None] ** 2 / np.maximum(
+            singular_values[:, None] ** 2 + penalties, np.finfo(float).tiny
+        )
+        is_unclear, effective_parameters = penalties == 0, shrinkage_factors.sum(axis=0)
+    return effective_parameters + train.intercept, is_unclear
 
 
 def _by_product(
-    train: TrainSet, test_rows: np.ndarray, manner: Manner, penalties: np.ndarray
+    train: TrainSet, test_rows: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return predictions, a mask of open penalties, and a mask of those where the solver works."""
-    Z, T = train.rows
-    wide = train.wide
-    product, right = (Z @ Z.T, T) if wide else (Z.T @ Z, Z.T @ T)
-    noise = train.shifted * float(np.trace(product)) ** 0.5
-    of_right = 0.0 if wide else (float(product.diagonal().max()) * train.total) ** 0.5
-    spectrum = from_product(product, right, noise=noise, noise_right=of_right, dual=wide)
-    left = (test_rows @ Z.T if wide else test_rows) @ spectrum.vectors
-    smallest = float(spectrum.values.min(initial=np.inf))
-    largest = float(spectrum.values.max(initial=0.0))
-    works = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
-    stable = works & spectrum.stands(penalties)
-    if not manner.penalised:
-        null = wide and (train.intercept or train.n_given > len(train.root))
-        singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
-        stable &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
-        if not stable.all():  # Division by these values would be unsafe.
-            return np.zeros((len(penalties), len(test_rows), train.T.shape[1])), ~stable, works
-    elif not stable.any():
-        return np.zeros((len(penalties), len(test_rows), train.T.shape[1])), ~stable, works
+    """Return predictions, a mask of unresolved penalties, and a mask of solvable penalties."""
+    weighted_rows, weighted_targets = train.rows
+    is_wide = train.wide
+    product, targets_product = (
+        (weighted_rows @ weighted_rows.T, weighted_targets)
+        if is_wide
+        else (weighted_rows.T @ weighted_rows, weighted_rows.T @ weighted_targets)
+    )
+    noise = train.rounding_error_of_centring * float(np.trace(product)) ** 0.5
+    noise_of_targets = 0.0 if is_wide else (float(product.diagonal().max()) * train.total) ** 0.5
+    spectrum = from_product(
+        product, targets_product, noise=noise, noise_right=noise_of_targets, dual=is_wide
+    )
+    test_coordinates = (test_rows @ weighted_rows.T if is_wide else test_rows) @ spectrum.vectors
+    smallest_eigenvalue = float(spectrum.values.min(initial=np.inf))
+    largest_eigenvalue = float(spectrum.values.max(initial=0.0))
+    is_solvable = solver.is_unaffected_by_null_directions(
+        0.0 if is_wide else smallest_eigenvalue, largest_eigenvalue, train.n_given, penalties
+    )
+    is_stable = is_solvable & spectrum.is_reliable_at(penalties)
+    if not solver.penalised:
+        has_null_direction = is_wide and (train.intercept or train.n_given > len(train.root))
+        singular_values = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
+        is_stable &= smallest_eigenvalue > CLEAR**2 * largest_eigenvalue and solver.rank_is_clear(
+            singular_values, has_null_direction=has_null_direction
+        )
+        if not is_stable.all():  # Division by nearly zero eigenvalues would be unsafe.
+            return (
+                np.zeros((len(penalties), len(test_rows), train.T.shape[1])),
+                ~is_stable,
+                is_solvable,
+            )
+    elif not is_stable.any():
+        return np.zeros((len(penalties), len(test_rows), train.T.shape[1])), ~is_stable, is_solvable
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        answers = answers_at(left, spectrum, penalties)
-        doubts = doubts_at(left, 0.0, spectrum, penalties, train.scale)
-        doubts += location_doubts(spectrum, train.far, penalties, train.scale)
-    return answers, ~(stable & (doubts <= DOUBT)), works
+        predictions = predictions_at(test_coordinates, spectrum, penalties)
+        rounding_errors = rounding_bounds_at(
+            test_coordinates, 0.0, spectrum, penalties, train.scale
+        )
+        rounding_errors += intercept_rounding_bounds(
+            spectrum, train.mean_distance_from_zero, penalties, train.scale
+        )
+    return predictions, ~(is_stable & (rounding_errors <= DOUBT)), is_solvable
 
 
 def _by_rows(
-    train: TrainSet, test_rows: np.ndarray, manner: Manner, penalties: np.ndarray
+    train: TrainSet, test_rows: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    Z, T = train.rows
-    wide, scale = train.wide, train.scale
-    # There are enough rows with their copies, but too few without them.
-    few = not wide and len(Z) < Z.shape[1]
-    spectrum, singular = from_rows(Z, T, cutoff=manner.cutoff, noise=train.shifted)
-    left = test_rows @ spectrum.vectors
-    smallest = float(singular.min(initial=np.inf)) ** 2
-    largest = float(singular.max(initial=0.0)) ** 2
-    stable = manner.works_on(0.0 if wide or few else smallest, largest, train.n_given, penalties)
-    stable &= spectrum.stands(penalties)
-    null = few or (wide and (train.intercept or train.n_given > len(train.root)))
-    stable &= manner.rank_is_clear(singular, null=null)
-    length = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
+    weighted_rows, weighted_targets = train.rows
+    is_wide, scale = train.wide, train.scale
+    # There are at least as many rows as columns only if copies of rows are counted.
+    has_too_few_rows = not is_wide and len(weighted_rows) < weighted_rows.shape[1]
+    spectrum, singular_values = from_rows(
+        weighted_rows,
+        weighted_targets,
+        cutoff=solver.cutoff,
+        noise=train.rounding_error_of_centring,
+    )
+    test_coordinates = test_rows @ spectrum.vectors
+    smallest_eigenvalue = float(singular_values.min(initial=np.inf)) ** 2
+    largest_eigenvalue = float(singular_values.max(initial=0.0)) ** 2
+    is_stable = solver.is_unaffected_by_null_directions(
+        0.0 if is_wide or has_too_few_rows else smallest_eigenvalue,
+        largest_eigenvalue,
+        train.n_given,
+        penalties,
+    )
+    is_stable &= spectrum.is_reliable_at(penalties)
+    has_null_direction = has_too_few_rows or (
+        is_wide and (train.intercept or train.n_given > len(train.root))
+    )
+    is_stable &= solver.rank_is_clear(singular_values, has_null_direction=has_null_direction)
+    longest_row = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        answers = answers_at(left, spectrum, penalties)
-        doubts = doubts_at(left, length, spectrum, penalties, scale)
-        doubts += location_doubts(spectrum, train.far, penalties, scale)
-        if manner.penalised and not manner.by_rows:
-            diagonal = (Z**2).sum(axis=1 if wide else 0)
-            doubts += doubts_of_cholesky(
-                left, test_rows, diagonal, spectrum, penalties, scale, wide=wide
+        predictions = predictions_at(test_coordinates, spectrum, penalties)
+        rounding_errors = rounding_bounds_at(
+            test_coordinates, longest_row, spectrum, penalties, scale
+        )
+        rounding_errors += intercept_rounding_bounds(
+            spectrum, train.mean_distance_from_zero, penalties, scale
+        )
+        if solver.penalised and not solver.by_rows:
+            product_diagonal = (weighted_rows**2).sum(axis=1 if is_wide else 0)
+            rounding_errors += doubts_of_cholesky(
+                test_coordinates,
+                test_rows,
+                product_diagonal,
+                spectrum,
+                penalties,
+                scale,
+                is_wide=is_wide,
             )
-    return answers, ~(stable & (doubts <= DOUBT))
+    return predictions, ~(is_stable & (rounding_errors <= DOUBT))
 
 
-def location_doubts(
-    spectrum: Spectrum, far: float, penalties: np.ndarray, scale: np.ndarray
+def intercept_rounding_bounds(
+    spectrum: Spectrum, distance_from_zero: float, penalties: np.ndarray, scale: np.ndarray
 ) -> np.ndarray:
-    """Return the rounding error due to rows far from zero.
+    """Return a bound on the rounding error of each penalty's intercept if rows are far from zero.
 
-    Their intercept is a difference of large numbers.
+    The intercept of such rows is a difference of large numbers.
     """
     if not len(spectrum.values):
         return np.zeros(len(penalties))
     lengths = lengths_of_coefficients(spectrum, penalties, scale)
-    return EPS * far * lengths
+    return EPS * distance_from_zero * lengths
 
 
 @frozen(eq=False)
-class Coding:
-    """Targets as numbers: regression targets unchanged, classes as ±1.
+class TargetCoding:
+    """Conversion of targets to numbers: regression targets unchanged, classes coded as ±1.
 
     Two classes share one column; otherwise there is one column per class. `present` holds the codes
     of the training classes (None: regression).
@@ -289,34 +359,39 @@ class Coding:
     present: np.ndarray | None
 
     @classmethod
-    def from_data(cls, data: Data, response: Response, seen: np.ndarray) -> Coding | None:
-        """Return the coding of the training targets; None if they contain one class only."""
-        present = None if data.classes is None else np.unique(seen)
-        if present is not None and len(present) == 1:
+    def from_data(
+        cls, data: Data, response: Response, training_targets: np.ndarray
+    ) -> TargetCoding | None:
+        """Return the numeric coding of the training targets; None if they have one class only."""
+        present_classes = None if data.classes is None else np.unique(training_targets)
+        if present_classes is not None and len(present_classes) == 1:
             return None
-        return cls(response, data.y.shape[1:], data.n_classes, present)
+        return cls(response, data.y.shape[1:], data.n_classes, present_classes)
 
     def numbers(self, y: np.ndarray) -> np.ndarray:
-        """Return `(row, target)` numbers from targets or class codes."""
+        """Convert targets or class codes to an array of numbers `(row, target)`."""
         if self.present is None:
             return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
-        columns = self.present[1:] if len(self.present) == 2 else self.present
-        return np.where(y[:, None] == columns, 1.0, -1.0)
+        coded_classes = self.present[1:] if len(self.present) == 2 else self.present
+        return np.where(y[:, None] == coded_classes, 1.0, -1.0)
 
-    def answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return predictions from `(candidate, row, target)`; also return a mask of tied ones.
+    def to_predictions(self, predicted_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Convert predicted numbers `(candidate, row, target)` to predictions, with a mask of ties.
 
-        Ties are left open.
+        Tied labels are left to scikit-learn.
         """
-        open_ = np.zeros(numbers.shape[:2], dtype=bool)
+        is_tied = np.zeros(predicted_numbers.shape[:2], dtype=bool)
         if self.present is None:
-            return numbers.reshape(*numbers.shape[:2], *self.shape), open_
+            return predicted_numbers.reshape(*predicted_numbers.shape[:2], *self.shape), is_tied
         if self.response == "score":
-            return numbers[:, :, 0], open_
+            return predicted_numbers[:, :, 0], is_tied
         if len(self.present) == 2:
-            place, open_ = (numbers[:, :, 0] > 0).astype(int), np.abs(numbers[:, :, 0]) <= TIE
+            class_index, is_tied = (
+                (predicted_numbers[:, :, 0] > 0).astype(int),
+                np.abs(predicted_numbers[:, :, 0]) <= TIE,
+            )
         else:
-            place = numbers.argmax(axis=2)
-            upper = np.partition(numbers, -2, axis=2)
-            open_ = upper[:, :, -1] - upper[:, :, -2] <= TIE
-        return self.present[place].astype(code_type(self.n_classes)), open_
+            class_index = predicted_numbers.argmax(axis=2)
+            sorted_numbers = np.partition(predicted_numbers, -2, axis=2)
+            is_tied = sorted_numbers[:, :, -1] - sorted_numbers[:, :, -2] <= TIE
+        return self.present[class_index].astype(code_type(self.n_classes)), is_tied

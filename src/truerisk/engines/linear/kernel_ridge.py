@@ -1,8 +1,8 @@
-"""The kernel-ridge engine: all penalties from one decomposition, and one kernel for all fits.
+"""Engine for KernelRidge: one kernel matrix serves all fits, and one decomposition all penalties.
 
-A fit's kernel is a submatrix of the kernel of all rows. Leaving out every row costs one
-decomposition, without subtracting leverages from 1. If rounding could change a prediction, or if
-scikit-learn might find no Cholesky factor, scikit-learn is fitted itself.
+The kernel matrix of a fit is a submatrix of the kernel matrix of all rows. Leaving out each row in
+turn costs one decomposition, without subtracting leverages from 1. If rounding could change a
+prediction, or if scikit-learn might find no Cholesky factor, its estimator is fitted instead.
 """
 
 from __future__ import annotations
@@ -18,17 +18,24 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.linear.fit import DOUBT, Manner, scales
+from truerisk.engines.linear.fit import DOUBT, SolverSettings, scales
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.linear.leverage import leave_out_dual
 from truerisk.engines.settings import Group, groups_along
-from truerisk.engines.templates.fits_of_one_table import place_singles, single_row_fits
+from truerisk.engines.templates.fits_of_one_table import single_row_fits, store_single_rows
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.spectral import EPS, Spectrum, answers_at, doubts_at, from_product, longest
+from truerisk.kernels.spectral import (
+    EPS,
+    Spectrum,
+    from_product,
+    longest_solutions,
+    predictions_at,
+    rounding_bounds_at,
+)
 from truerisk.plan.plan import Plan
 
-BYTES = 1 << 29  # Largest size of the kernel of all rows in bytes.
+BYTES = 1 << 29  # Largest size in bytes of the kernel matrix of all rows.
 
 
 @frozen
@@ -75,7 +82,10 @@ class KernelRidges(OnePass):
         return negative_weights(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Compare a decomposition per training set with a kernel and a Cholesky factor per penalty.
+        """Predict the run times of this engine and of separate fits by scikit-learn.
+
+        The engine decomposes the kernel once per training set. scikit-learn computes the kernel and
+        a Cholesky factor for every penalty.
 
         Parameters
         ----------
@@ -84,37 +94,46 @@ class KernelRidges(OnePass):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The training and test rows of all fits.
 
         Returns
         -------
         tuple of float or None
-            The seconds of this engine and of scikit-learn's own fits.
+            The seconds that this engine takes, and the seconds that separate fits by scikit-learn
+            take.
         """
         groups = groups_along(family, self.along)
-        n = plan.least_train_sizes.astype(np.float64)
-        theirs = len(family) * (1.1e-3 + 1.2e-8 * n**2 + 1.7e-11 * n**3).sum()
-        ours = 3e-8 * n**2 + 1.6e-10 * n**3
-        single, _ = single_row_fits(plan)  # All of these share one decomposition.
-        shared = np.where(np.cumsum(single) > 1, ~single, True) * ours
-        own = (ours if group.preparation is not None else shared for group in groups)
-        return sum(float(seconds.sum()) for seconds in own), float(theirs)
+        n_rows = plan.least_train_sizes.astype(np.float64)
+        sklearn_seconds = len(family) * (1.1e-3 + 1.2e-8 * n_rows**2 + 1.7e-11 * n_rows**3).sum()
+        engine_seconds = 3e-8 * n_rows**2 + 1.6e-10 * n_rows**3
+        is_single, _ = single_row_fits(
+            plan
+        )  # All fits that leave out one row share one decomposition.
+        shared_seconds = np.where(np.cumsum(is_single) > 1, ~is_single, True) * engine_seconds
+        seconds_by_group = (
+            engine_seconds if group.preparation is not None else shared_seconds for group in groups
+        )
+        return sum(float(seconds_by_fit.sum()) for seconds_by_fit in seconds_by_group), float(
+            sklearn_seconds
+        )
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.zeros(task.plan.n_fits, dtype=bool)
+        is_computed = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None or 8 * len(task.X) ** 2 > BYTES:
-            return done
+            return is_computed
         try:
-            table = KernelTable.from_task(task)
-        except Exception:  # noqa: BLE001  the fits themselves say what is wrong, in their words
+            kernel_table = KernelTable.from_task(task)
+        except Exception:  # noqa: BLE001  Fitting scikit-learn's estimator raises its own error.
             return task.all_open()
-        single, row = single_row_fits(task.plan)
-        if single.any():
-            done[single] = table.answer_left_out(np.flatnonzero(single), row[single])
-        for fit in np.flatnonzero(~done):
-            done[fit] = table.answer(int(fit))
-        return done
+        is_single, left_out_row = single_row_fits(task.plan)
+        if is_single.any():
+            is_computed[is_single] = kernel_table.answer_left_out(
+                np.flatnonzero(is_single), left_out_row[is_single]
+            )
+        for fit in np.flatnonzero(~is_computed):
+            is_computed[fit] = kernel_table.answer(int(fit))
+        return is_computed
 
     @override
     def fit_pass(
@@ -123,25 +142,27 @@ class KernelRidges(OnePass):
         weights = np.ones(len(shown.X)) if shown.all_weights is None else shown.all_weights
         if not weights.any():
             return None
-        tested = np.concatenate(tests)
+        test_rows = np.concatenate(tests)
         try:
-            part = KernelPart.of_rows(group.settings[0], shown.X, shown.y, weights, tested)
-        except Exception:  # noqa: BLE001  of a kernel that does not allow these cells
+            kernel_part = KernelFit.of_rows(group.settings[0], shown.X, shown.y, weights, test_rows)
+        except Exception:  # noqa: BLE001  Some kernels do not allow, for example, negative cells.
             return None
-        answers, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
-        task.leave_open(shown.fit, group.candidates[open_])
-        answers = answers.reshape(*answers.shape[:2], *task.data.y.shape[1:])
-        return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+        predictions, is_unresolved = kernel_part.answers(
+            kernel_part.across, group.values("alpha").astype(np.float64)
+        )
+        task.leave_open(shown.fit, group.candidates[is_unresolved])
+        predictions = predictions.reshape(*predictions.shape[:2], *task.data.y.shape[1:])
+        return np.split(predictions, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
 def _number_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why a parameter of the kernel is invalid, or None."""
-    for name, least in (("gamma", 0.0), ("degree", 0.0), ("coef0", -np.inf)):
+    """Return why a parameter of the kernel is invalid, or None if all parameters are valid."""
+    for name, least_value in (("gamma", 0.0), ("degree", 0.0), ("coef0", -np.inf)):
         value = setting[name]
         if name == "gamma" and value is None:
             continue
         if not isinstance(value, int | float | np.integer | np.floating) or not (
-            least <= value < np.inf
+            least_value <= value < np.inf
         ):
             return f"{name}={value!r} is nothing that scikit-learn allows."
     if setting["kernel_params"] is not None:
@@ -151,7 +172,7 @@ def _number_refusal(setting: Mapping[str, Any]) -> str | None:
 
 @frozen(eq=False)
 class KernelTable:
-    """The kernel of all rows, and the rounding error of its elements."""
+    """Kernel matrix of all rows, with the rounding error of its elements."""
 
     task: Task
     kernel: np.ndarray
@@ -165,70 +186,83 @@ class KernelTable:
         kernel = kernel_of(setting, task.X, None)
         return cls(task, kernel, rounding_of(setting, task.X), penalties.astype(np.float64))
 
-    def part(self, weights: np.ndarray, n_given: int, test_rows: np.ndarray) -> KernelPart:
+    def part(self, weights: np.ndarray, n_given: int, test_rows: np.ndarray) -> KernelFit:
         """Return the kernel, targets and weights of one fit, with the rows that it tests."""
         rows = np.flatnonzero(weights)
         y = self.task.data.y[rows].reshape(len(rows), -1)
-        whole = len(rows) == len(weights)
-        inside = self.kernel if whole else self.kernel[np.ix_(rows, rows)]
-        across = self.kernel[np.ix_(test_rows, rows)]
-        return KernelPart(inside, y, np.sqrt(weights[rows]), n_given, self.rounding, across)
+        has_all_rows = len(rows) == len(weights)
+        train_kernel = self.kernel if has_all_rows else self.kernel[np.ix_(rows, rows)]
+        test_kernel = self.kernel[np.ix_(test_rows, rows)]
+        return KernelFit(
+            train_kernel, y, np.sqrt(weights[rows]), n_given, self.rounding, test_kernel
+        )
 
     def answer(self, fit: int) -> bool:
-        """Answer a fit, or leave it open. Return False if all its weights are zero."""
+        """Store a fit's predictions or leave them to sklearn. Return False if all weights are 0."""
         task, plan = self.task, self.task.plan
         group = task.of_fit(fit)
         if group is None:
             return True
         rows, times = plan.train_rows(fit)
         weights = np.zeros(plan.n_rows)
-        own_weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
-        weights[rows] = own_weights if times is None else own_weights * times
+        sample_weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
+        weights[rows] = sample_weights if times is None else sample_weights * times
         if not weights.any():
             return False
         questions = task.questions(fit)
-        tested = [plan.test_rows(int(q))[0] for q in questions]
+        test_sets = [plan.test_rows(int(question_number))[0] for question_number in questions]
         n_given = len(rows) if times is None else int(times.sum())
-        part = self.part(weights, n_given, np.concatenate(tested))
-        numbers, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
-        task.leave_open(fit, group.candidates[open_])
-        numbers = numbers.reshape(*numbers.shape[:2], *task.data.y.shape[1:])
-        ends = np.cumsum([len(a) for a in tested])[:-1]
-        for question, answers in zip(questions, np.split(numbers, ends, axis=1), strict=True):
-            task.place(int(question), group, answers)
+        kernel_part = self.part(weights, n_given, np.concatenate(test_sets))
+        predictions, is_unresolved = kernel_part.answers(
+            kernel_part.across, group.values("alpha").astype(np.float64)
+        )
+        task.leave_open(fit, group.candidates[is_unresolved])
+        predictions = predictions.reshape(*predictions.shape[:2], *task.data.y.shape[1:])
+        split_points = np.cumsum([len(rows_of_set) for rows_of_set in test_sets])[:-1]
+        for question, test_predictions in zip(
+            questions, np.split(predictions, split_points, axis=1), strict=True
+        ):
+            task.place(int(question), group, test_predictions)
         return True
 
-    def answer_left_out(self, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Answer fits on all rows but one.
+    def answer_left_out(self, fits: np.ndarray, left_out_rows: np.ndarray) -> np.ndarray:
+        """Store the predictions of leave-one-out fits, or leave them to scikit-learn.
 
-        Return a mask of fits that were answered or left open.
+        Return a mask of the fits for which this was done: all or none.
         """
-        n = self.task.plan.n_rows
-        weights = np.ones(n) if self.task.weights is None else self.task.weights
-        if not weights[row].all() or np.count_nonzero(weights) < 2:
+        n_rows = self.task.plan.n_rows
+        weights = np.ones(n_rows) if self.task.weights is None else self.task.weights
+        if not weights[left_out_rows].all() or np.count_nonzero(weights) < 2:
             return np.zeros(len(fits), dtype=bool)
-        part = self.part(weights, n, np.empty(0, np.int64))
-        place = np.cumsum(weights > 0) - 1
-        stable = part.factors(self.penalties)
-        numbers = np.zeros((len(stable), len(fits), part.Y.shape[1]))
-        open_ = np.ones((len(stable), len(fits)), dtype=bool)
-        if stable.any():
-            penalties, spectrum = self.penalties[stable], part.spectrum
-            left_out = leave_out_dual(spectrum.vectors, spectrum, penalties, part.scale)
-            at = place[row]
-            numbers[stable] = part.Y[at] - left_out.missed[:, at] / part.root[at, None]
-            doubts = (left_out.doubts + part.own_doubts(penalties)[:, None]) / part.root
-            open_[stable] = doubts[:, at] > DOUBT
-        answers = numbers.reshape(*numbers.shape[:2], *self.task.data.y.shape[1:])
-        place_singles(self.task, fits, answers, open_)
+        kernel_part = self.part(weights, n_rows, np.empty(0, np.int64))
+        index_of_row = np.cumsum(weights > 0) - 1
+        is_stable = kernel_part.factors(self.penalties)
+        predicted_values = np.zeros((len(is_stable), len(fits), kernel_part.Y.shape[1]))
+        is_unresolved = np.ones((len(is_stable), len(fits)), dtype=bool)
+        if is_stable.any():
+            penalties, spectrum = self.penalties[is_stable], kernel_part.spectrum
+            left_out = leave_out_dual(spectrum.vectors, spectrum, penalties, kernel_part.scale)
+            row_indices = index_of_row[left_out_rows]
+            predicted_values[is_stable] = (
+                kernel_part.Y[row_indices]
+                - left_out.prediction_errors[:, row_indices] / kernel_part.root[row_indices, None]
+            )
+            rounding_errors = (
+                left_out.rounding_bounds + kernel_part.kernel_rounding_bounds(penalties)[:, None]
+            ) / kernel_part.root
+            is_unresolved[is_stable] = rounding_errors[:, row_indices] > DOUBT
+        predictions = predicted_values.reshape(
+            *predicted_values.shape[:2], *self.task.data.y.shape[1:]
+        )
+        store_single_rows(self.task, fits, predictions, is_unresolved)
         return np.ones(len(fits), dtype=bool)
 
 
-MANNER = Manner(penalised=True, intercept=False)
+MANNER = SolverSettings(penalised=True, intercept=False)
 
 
 def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -> np.ndarray:
-    """Return the kernel of rows X and Y (None: of X with itself), as KernelRidge computes it."""
+    """Return the kernel matrix of rows X and Y (None: X with itself) as KernelRidge computes it."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
     parameters = {name: setting[name] for name in ("gamma", "degree", "coef0")}
@@ -236,26 +270,27 @@ def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -
 
 
 def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
-    """Return the rounding error of a kernel element in units of EPS.
+    """Return a bound on the rounding error of a kernel element, in units of the machine precision.
 
-    Squared distances lose digits if the rows are far from zero.
+    Squared distances between rows lose digits if the rows are far from zero.
     """
     gamma = 1.0 / tables[0].shape[1] if setting["gamma"] is None else float(setting["gamma"])
-    lengths = [np.einsum("ij,ij->i", X, X) for X in tables]
-    square = max(float(squares.max(initial=0.0)) for squares in lengths)
+    squared_lengths = [np.einsum("ij,ij->i", X, X) for X in tables]
+    largest_square = max(float(squares.max(initial=0.0)) for squares in squared_lengths)
     if setting["kernel"] == "linear":
-        return square
+        return largest_square
     if setting["kernel"] in ("poly", "polynomial"):
         degree = float(setting["degree"])
-        return float(max(degree, 1.0) * (gamma * square + abs(setting["coef0"])) ** degree)
-    return 1.0 + 4.0 * gamma * square
+        return float(max(degree, 1.0) * (gamma * largest_square + abs(setting["coef0"])) ** degree)
+    return 1.0 + 4.0 * gamma * largest_square
 
 
 @frozen(eq=False)
-class KernelPart:
-    """A fit's kernel, targets and weights; `across` is the kernel of tested and training rows.
+class KernelFit:
+    """Kernel matrix, targets and weights of one fit.
 
-    `n_given` counts copies and rows of weight 0, which are dropped here.
+    `inside` is the kernel of the training rows with each other, and `across` that of test rows with
+    training rows. Rows of weight 0 are dropped; `n_given` counts them, and copies of rows.
     """
 
     inside: np.ndarray
@@ -273,13 +308,15 @@ class KernelPart:
         y: np.ndarray,
         weights: np.ndarray,
         test_rows: np.ndarray,
-    ) -> KernelPart:
-        """Compute the part from the rows themselves."""
-        retained = weights > 0
-        X, Y = X[retained], y[retained].reshape(int(retained.sum()), -1)
+    ) -> KernelFit:
+        """Compute the kernel matrices of one fit from its training and test rows."""
+        has_weight = weights > 0
+        X, Y = X[has_weight], y[has_weight].reshape(int(has_weight.sum()), -1)
         rounding = rounding_of(setting, X, test_rows)
-        inside, across = kernel_of(setting, X, None), kernel_of(setting, test_rows, X)
-        return cls(inside, Y, np.sqrt(weights[retained]), len(weights), rounding, across)
+        train_kernel, test_kernel = kernel_of(setting, X, None), kernel_of(setting, test_rows, X)
+        return cls(
+            train_kernel, Y, np.sqrt(weights[has_weight]), len(weights), rounding, test_kernel
+        )
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -296,30 +333,40 @@ class KernelPart:
     @cached_property
     def scale(self) -> np.ndarray:
         """Spread of each target, against which rounding errors are judged."""
-        total = float(self.root @ self.root)
-        return scales(self.targets, np.zeros(self.Y.shape[1]), total)
+        total_weight = float(self.root @ self.root)
+        return scales(self.targets, np.zeros(self.Y.shape[1]), total_weight)
 
     def factors(self, penalties: np.ndarray) -> np.ndarray:
-        """Return a mask of penalties for which a Cholesky factor certainly exists."""
-        values = self.spectrum.values
-        smallest = min(float(values.min(initial=0.0)), 0.0)
-        largest = float(np.abs(values).max(initial=0.0))
-        return MANNER.works_on(smallest, largest, self.n_given, penalties)
+        """Return a mask of penalties for which scikit-learn certainly finds a Cholesky factor."""
+        eigenvalues = self.spectrum.values
+        smallest_eigenvalue = min(float(eigenvalues.min(initial=0.0)), 0.0)
+        largest_eigenvalue = float(np.abs(eigenvalues).max(initial=0.0))
+        return MANNER.is_unaffected_by_null_directions(
+            smallest_eigenvalue, largest_eigenvalue, self.n_given, penalties
+        )
 
-    def own_doubts(self, penalties: np.ndarray) -> np.ndarray:
-        """Return the rounding error of the kernel of the tested rows, times the solution."""
-        solved = longest((self.spectrum.right / self.scale).T, self.spectrum, penalties)
-        return EPS * self.rounding * float(self.root.max()) * solved
+    def kernel_rounding_bounds(self, penalties: np.ndarray) -> np.ndarray:
+        """Return each penalty's prediction error due to rounding in the kernel of the test rows."""
+        solution_length = longest_solutions(
+            (self.spectrum.right / self.scale).T, self.spectrum, penalties
+        )
+        return EPS * self.rounding * float(self.root.max()) * solution_length
 
-    def answers(self, across: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return `(penalty, row, target)`, and a mask of penalties that rounding affects."""
-        stable = self.factors(penalties)
-        answers = np.zeros((len(penalties), len(across), self.Y.shape[1]))
-        if stable.any():
-            left = (across * self.root) @ self.spectrum.vectors
-            retained = penalties[stable]
-            doubts = doubts_at(left, 0.0, self.spectrum, retained, self.scale)
-            doubts += self.own_doubts(retained)
-            answers[stable] = answers_at(left, self.spectrum, retained)
-            stable[stable] = doubts <= DOUBT
-        return answers, ~stable
+    def answers(
+        self, test_kernel: np.ndarray, penalties: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return predictions `(penalty, row, target)`, and a mask of penalties rounding affects."""
+        is_stable = self.factors(penalties)
+        predictions = np.zeros((len(penalties), len(test_kernel), self.Y.shape[1]))
+        if is_stable.any():
+            test_coordinates = (test_kernel * self.root) @ self.spectrum.vectors
+            stable_penalties = penalties[is_stable]
+            rounding_errors = rounding_bounds_at(
+                test_coordinates, 0.0, self.spectrum, stable_penalties, self.scale
+            )
+            rounding_errors += self.kernel_rounding_bounds(stable_penalties)
+            predictions[is_stable] = predictions_at(
+                test_coordinates, self.spectrum, stable_penalties
+            )
+            is_stable[is_stable] = rounding_errors <= DOUBT
+        return predictions, ~is_stable

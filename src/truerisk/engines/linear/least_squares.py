@@ -1,10 +1,10 @@
-"""The least-squares engine: all penalties of a training set, and all left-out rows, at once.
+"""Engine for least squares and ridge regression: all penalties and all left-out rows at once.
 
-A decomposition of the training set answers every penalty (`fit.py`). Fits on rows of one table
-share its products (`shared_rows.py`), and leaving out every row costs one decomposition of all rows
-(`singles.py`). If rounding could change predictions, in this arithmetic or in scikit-learn's,
-scikit-learn is fitted itself: this concerns ties of classes, rows of leverage 1, and coefficients
-that the data hardly determine.
+One decomposition of the training set serves every penalty (`fit.py`). Fits on rows of the same
+table share matrix products (`shared_rows.py`), and leaving out each row in turn costs one
+decomposition of all rows (`singles.py`). If rounding could change predictions, in this arithmetic
+or in scikit-learn's, scikit-learn's estimator is fitted: this concerns ties of classes, rows of
+leverage 1, and coefficients that the data hardly determine.
 """
 
 from __future__ import annotations
@@ -22,10 +22,16 @@ from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_freedom, solve
+from truerisk.engines.linear.fit import (
+    SolverSettings,
+    TargetCoding,
+    TrainSet,
+    degrees_of_freedom,
+    solve,
+)
 from truerisk.engines.linear.shared_rows import SharedRows
-from truerisk.engines.linear.singles import Singles
-from truerisk.engines.linear.without_blocks import answer_blocks
+from truerisk.engines.linear.singles import LeaveOneOutLeastSquares
+from truerisk.engines.linear.without_blocks import predict_without_blocks
 from truerisk.engines.prepared import dense, unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
@@ -79,12 +85,20 @@ class LeastSquares(OnePass):
 
     @override
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        first = settings[0]  # Most settings differ from it only in their penalty.
-        others = [name for name in first if name != "alpha"]
+        first_setting = settings[
+            0
+        ]  # Most settings differ from the first one only in their penalty.
+        other_names = [name for name in first_setting if name != "alpha"]
         for setting in settings:
-            alike = setting is not first and all(setting[name] is first[name] for name in others)
-            alone = penalty_refusal(setting["alpha"]) if alike and "alpha" in setting else None
-            reason = alone if alike else self.setting_refusal(setting)
+            differs_in_penalty = setting is not first_setting and all(
+                setting[name] is first_setting[name] for name in other_names
+            )
+            penalty_reason = (
+                penalty_refusal(setting["alpha"])
+                if differs_in_penalty and "alpha" in setting
+                else None
+            )
+            reason = penalty_reason if differs_in_penalty else self.setting_refusal(setting)
             if reason is not None:
                 return reason
         return None
@@ -97,63 +111,78 @@ class LeastSquares(OnePass):
 
     @override
     def shares_work(self, group: Group) -> bool:
-        return super().shares_work(group) or not Manner.from_setting(group.settings[0]).penalised
+        return (
+            super().shares_work(group)
+            or not SolverSettings.from_setting(group.settings[0]).penalised
+        )
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         setting = task.group.settings[0]
-        manner, penalties = Manner.from_setting(setting), _penalties(task.group)
-        none = np.zeros(task.plan.n_fits, dtype=bool)
+        solver, penalties = SolverSettings.from_setting(setting), _penalties(task.group)
+        no_fits = np.zeros(task.plan.n_fits, dtype=bool)
         if setting.get("class_weight") is not None:
-            return none
-        single, row = single_row_fits(task.plan)
-        free = np.empty(0, np.int32) if task.collected.extra is None else task.collected.extra.free
-        single[free] = False  # These fits are made one by one.
-        if task.X is None and manner.penalised:
-            X = unless_it_fails(lambda: dense(task.data.X)) if _standardises(task) else None
+            return no_fits
+        is_single, changed_row = single_row_fits(task.plan)
+        fits_with_freedom = (
+            np.empty(0, np.int32) if task.collected.extra is None else task.collected.extra.free
+        )
+        is_single[fits_with_freedom] = (
+            False  # Fits that report degrees of freedom are computed one by one.
+        )
+        if task.X is None and solver.penalised:
+            X = unless_it_fails(lambda: dense(task.data.X)) if _only_standardises(task) else None
             if X is None:
-                return none
-            block = replace(task, X=X), manner, penalties, single
-            return answer_blocks(*block, standardised=True)
+                return no_fits
+            block_arguments = replace(task, X=X), solver, penalties, is_single
+            return predict_without_blocks(*block_arguments, is_standardised=True)
         if task.X is None:
-            scaled = _scaled(task, manner) if single.any() else None
-            if scaled is None:
-                return none
-            return Singles(SharedRows(scaled, manner, penalties), single, row, scaled=True).answer()
-        table = SharedRows(task, manner, penalties)
-        done = Singles(table, single, row).answer() if single.any() else none
-        done |= answer_blocks(task, manner, penalties, single)
-        for fit in np.setdiff1d(np.flatnonzero(~single & ~done), free):
-            done[fit] = table.answer(int(fit))
-        return done
+            scaled_task = _scaled(task, solver) if is_single.any() else None
+            if scaled_task is None:
+                return no_fits
+            return LeaveOneOutLeastSquares(
+                SharedRows(scaled_task, solver, penalties), is_single, changed_row, scaled=True
+            ).answer()
+        shared_rows = SharedRows(task, solver, penalties)
+        is_computed = (
+            LeaveOneOutLeastSquares(shared_rows, is_single, changed_row).answer()
+            if is_single.any()
+            else no_fits
+        )
+        is_computed |= predict_without_blocks(task, solver, penalties, is_single)
+        for fit in np.setdiff1d(np.flatnonzero(~is_single & ~is_computed), fits_with_freedom):
+            is_computed[fit] = shared_rows.answer(int(fit))
+        return is_computed
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        coding = Coding.from_data(task.data, task.request.response, shown.y)
+        coding = TargetCoding.from_data(task.data, task.request.response, shown.y)
         setting = group.settings[0]
         weights = _with_class_weights(setting.get("class_weight"), shown, task.data)
         if coding is None or weights is NOTHING:
             return None
-        manner = Manner.from_setting(setting)
+        solver = SolverSettings.from_setting(setting)
         n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
         Y = coding.numbers(shown.y)
-        train = TrainSet.from_rows(shown.X, Y, weights, n_given, manner.intercept)
+        train = TrainSet.from_rows(shown.X, Y, weights, n_given, solver.intercept)
         if train is None:
             return None
-        numbers, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
-        answers, tied = coding.answers(numbers)
+        predicted_numbers, is_unresolved = solve(
+            train, np.concatenate(tests), solver, _penalties(group)
+        )
+        predictions, is_tied = coding.to_predictions(predicted_numbers)
         if task.collected.extra is not None and shown.fit in task.collected.extra.free:
-            free, unclear = degrees_of_freedom(train, manner, _penalties(group))
-            task.collected.extra.freedom[task.lines_of(group), shown.fit] = free
-            open_ = open_ | unclear
-        task.leave_open(shown.fit, group.candidates[open_ | tied.any(axis=1)])
-        return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+            effective_parameters, is_unclear = degrees_of_freedom(train, solver, _penalties(group))
+            task.collected.extra.freedom[task.lines_of(group), shown.fit] = effective_parameters
+            is_unresolved = is_unresolved | is_unclear
+        task.leave_open(shown.fit, group.candidates[is_unresolved | is_tied.any(axis=1)])
+        return np.split(predictions, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
 def penalty_refusal(alpha: Any) -> str | None:
-    """Return why `alpha` is not a single penalty for all targets, or None."""
+    """Return why `alpha` is not one valid penalty for all targets, or None if it is."""
     if np.ndim(alpha):
         return "alpha holds one penalty per target."
     if not isinstance(alpha, Real) or not 0 <= float(alpha) < np.inf:
@@ -193,14 +222,14 @@ SCALERS = tuple(
 
 
 def _penalties(group: Group) -> np.ndarray:
-    """Return one penalty per candidate, which is 0 for LinearRegression."""
+    """Return the penalty `alpha` of each candidate, which is 0 for LinearRegression."""
     if "alpha" not in group.settings[0]:
         return np.zeros(len(group.candidates))
     return group.values("alpha").astype(np.float64)
 
 
 def negative_weights(data: Data) -> str | None:
-    """Return why the weights are invalid, or None."""
+    """Return which sample weights are negative or not finite as a sentence, or None."""
     for name, values in data.fit_params.items():
         weights = np.asarray(values, dtype=np.float64)
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -208,25 +237,25 @@ def negative_weights(data: Data) -> str | None:
     return None
 
 
-def _scaled(task: Task, manner: Manner) -> Task | None:
-    """Return the task with columns scaled by all rows, or None.
+def _scaled(task: Task, solver: SolverSettings) -> Task | None:
+    """Return the task with columns scaled by statistics of all rows, or None if scaling matters.
 
-    It is None if the result depends on the rows that scale the columns.
+    It is None if predictions depend on which rows the scaling is computed from.
     """
-    if not manner.intercept or not all(map(_only_scales, task.group.preparation.steps)):
+    if not solver.intercept or not all(map(_only_scales, task.group.preparation.steps)):
         return None
     X = task.prepared_by_all_rows()
     return None if X is None else replace(task, X=X)
 
 
-def _standardises(task: Task) -> bool:
-    """Return True if the only step before the learner divides columns by their deviation."""
-    ((_, step), *others) = task.group.preparation.steps
-    return not others and is_exactly(step, SCALERS[0]) and step.with_std is True
+def _only_standardises(task: Task) -> bool:
+    """Return True if the only pipeline step before the estimator is a StandardScaler."""
+    ((_, step), *other_steps) = task.group.preparation.steps
+    return not other_steps and is_exactly(step, SCALERS[0]) and step.with_std is True
 
 
 def _only_scales(step: tuple[str, Any]) -> bool:
-    """Return True if a step shifts and scales each column separately."""
+    """Return True if a pipeline step only shifts and scales each column separately."""
     return is_exactly(step[1], *SCALERS) and not getattr(step[1], "clip", False)
 
 
@@ -238,8 +267,10 @@ def _with_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarr
 
     times = np.ones(len(shown.y), dtype=int) if shown.times is None else shown.times
     try:
-        every = compute_sample_weight(class_weight, np.repeat(data.classes[shown.y], times))
+        repeated_weights = compute_sample_weight(
+            class_weight, np.repeat(data.classes[shown.y], times)
+        )
     except ValueError:
         return NOTHING
-    of_class: np.ndarray = every[np.cumsum(times) - 1]
-    return of_class if shown.all_weights is None else of_class * shown.all_weights
+    class_weights: np.ndarray = repeated_weights[np.cumsum(times) - 1]
+    return class_weights if shown.all_weights is None else class_weights * shown.all_weights

@@ -1,8 +1,9 @@
 """Leave-one-out errors of penalised least squares, from one decomposition of all rows.
 
-With residual e and leverage h of a row in the fit on all rows, the fit without the row misses it by
-e / (1 − h). In the dual, M = (K + aI)⁻¹, that is M_i· T / M_ii, and nothing is subtracted from 1.
-Rows and targets are those times the roots of the weights.
+If a row has residual e and leverage h in the fit on all rows, its prediction error in the fit
+without it is e / (1 − h). In the dual problem with kernel K, penalty a, targets T and
+M = (K + aI)⁻¹, this error is M_i· T / M_ii, and nothing is subtracted from 1. Rows and targets are
+multiplied by the square roots of the sample weights.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.kernels.spectral import EPS, Spectrum, Turned, answers_at, longest
+from truerisk.kernels.spectral import (
+    EPS,
+    RowCoordinates,
+    Spectrum,
+    longest_solutions,
+    predictions_at,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,96 +28,130 @@ if TYPE_CHECKING:
 
 
 BLOCK = 512
-ENOUGH = 1e-12  # of a target's scale: far below what any caller minds
+ENOUGH = 1e-12  # Rounding errors below ENOUGH times a target's scale matter to no caller.
 
 
 @frozen(eq=False)
 class LeftOutErrors:
-    """Error of the prediction of each row by the fit without it, `(penalty, row, target)`.
+    """Prediction error of each row in the fit without that row, `(penalty, row, target)`.
 
-    `missed` holds the errors, `rest` is 1 − leverage in the fit on all rows, and `doubts` bounds
-    the rounding error of `missed`, in units of each target's scale.
+    `prediction_errors` holds the prediction errors, `one_minus_leverage` is 1 − leverage in the fit
+    on all rows, and `rounding_bounds` bounds the rounding error of `prediction_errors`, in units of
+    each target's
+    scale.
     """
 
-    missed: Doubles
-    rest: Doubles
-    doubts: Doubles
+    prediction_errors: Doubles
+    one_minus_leverage: Doubles
+    rounding_bounds: Doubles
 
     @property
     def leverage(self) -> Doubles:
         """Diagonal of the hat matrix: the weight of each row in its own prediction."""
-        return 1.0 - self.rest
+        return 1.0 - self.one_minus_leverage
 
     @property
     def residual(self) -> Doubles:
         """Residuals of the fit on all rows."""
-        return self.missed * self.rest[:, :, None]
+        return self.prediction_errors * self.one_minus_leverage[:, :, None]
 
 
 def leave_out_primal(
-    left: Doubles | Turned,
-    T: Doubles,
+    coordinates: Doubles | RowCoordinates,
+    targets: Doubles,
     mean_leverage: Doubles | float,
     spectrum: Spectrum,
     penalties: Doubles,
-    doubts: Doubles,
+    rounding_errors: Doubles,
 ) -> LeftOutErrors:
-    """`left` are the rows' own coordinates; `mean_leverage` is the weighted mean's part of h.
+    """Compute leave-one-out errors from residuals and leverages of the fit on all rows.
 
-    `doubts` are those of the fit on all rows; leaving a row out makes them grow like (1 − h)⁻².
+    `coordinates` are the rows in the basis of the spectrum, and `mean_leverage` is the contribution
+    of the intercept to each leverage h. `rounding_errors` belong to the fit on all rows; leaving a
+    row out makes them grow like (1 − h)⁻².
     """
-    weights = spectrum.over(penalties)
-    n, n_targets = T.shape
-    coefficients = (weights[:, :, None] * spectrum.right[:, None, :]).reshape(
-        len(weights), len(penalties) * n_targets
+    inverse_eigenvalues = spectrum.inverse_eigenvalues(penalties)
+    n, n_targets = targets.shape
+    coefficients = (inverse_eigenvalues[:, :, None] * spectrum.right[:, None, :]).reshape(
+        len(inverse_eigenvalues), len(penalties) * n_targets
     )
-    missed, rest = np.empty((len(penalties), n, n_targets)), np.empty((len(penalties), n))
-    own = np.broadcast_to(1.0 - mean_leverage, n)
-    buffer = np.empty((len(weights), min(n, BLOCK)))
-    for start in range(0, n, BLOCK):  # A block of rows fits into the cache.
-        part = slice(start, start + BLOCK)
-        across = left.across(part, buffer) if isinstance(left, Turned) else left[part].T
-        fitted = (coefficients.T @ across).reshape(len(penalties), n_targets, -1)
-        gone = weights.T @ np.square(across, out=buffer[:, : across.shape[1]])
-        left_of_one = np.subtract(own[part], gone, out=gone)
-        rest[:, part] = left_of_one
-        np.maximum(left_of_one, EPS, out=left_of_one)
-        residual = np.subtract(T[part], fitted.transpose(0, 2, 1), out=missed[:, part])
-        residual /= left_of_one[:, :, None]
-    return LeftOutErrors(missed, rest, _grown(doubts + EPS, rest))
+    prediction_errors, all_one_minus_leverage = (
+        np.empty((len(penalties), n, n_targets)),
+        np.empty((len(penalties), n)),
+    )
+    one_minus_mean_leverage = np.broadcast_to(1.0 - mean_leverage, n)
+    buffer = np.empty((len(inverse_eigenvalues), min(n, BLOCK)))
+    for first_row in range(0, n, BLOCK):  # A block of rows fits into the processor's cache.
+        row_slice = slice(first_row, first_row + BLOCK)
+        transposed_coordinates = (
+            coordinates.across(row_slice, buffer)
+            if isinstance(coordinates, RowCoordinates)
+            else coordinates[row_slice].T
+        )
+        fitted_values = (coefficients.T @ transposed_coordinates).reshape(
+            len(penalties), n_targets, -1
+        )
+        leverages = inverse_eigenvalues.T @ np.square(
+            transposed_coordinates, out=buffer[:, : transposed_coordinates.shape[1]]
+        )
+        one_minus_leverage = np.subtract(
+            one_minus_mean_leverage[row_slice], leverages, out=leverages
+        )
+        all_one_minus_leverage[:, row_slice] = one_minus_leverage
+        np.maximum(one_minus_leverage, EPS, out=one_minus_leverage)
+        residual = np.subtract(
+            targets[row_slice],
+            fitted_values.transpose(0, 2, 1),
+            out=prediction_errors[:, row_slice],
+        )
+        residual /= one_minus_leverage[:, :, None]
+    return LeftOutErrors(
+        prediction_errors,
+        all_one_minus_leverage,
+        _amplified_errors(rounding_errors + EPS, all_one_minus_leverage),
+    )
 
 
-def _grown(doubts: Doubles, rest: Doubles) -> Doubles:
-    """Doubts over rest²; at the largest leverage for all rows, where that is small enough."""
-    most = doubts / np.maximum(rest.min(axis=1, initial=1.0), EPS) ** 2
-    if (most <= ENOUGH).all():
-        return np.broadcast_to(most[:, None], rest.shape)
-    return doubts[:, None] / np.maximum(rest, EPS) ** 2
+def _amplified_errors(rounding_errors: Doubles, one_minus_leverage: Doubles) -> Doubles:
+    """Return rounding errors / (1 − leverage)², or for all rows their maximum if negligible."""
+    largest_errors = (
+        rounding_errors / np.maximum(one_minus_leverage.min(axis=1, initial=1.0), EPS) ** 2
+    )
+    if (largest_errors <= ENOUGH).all():
+        return np.broadcast_to(largest_errors[:, None], one_minus_leverage.shape)
+    return rounding_errors[:, None] / np.maximum(one_minus_leverage, EPS) ** 2
 
 
 def leave_out_dual(
-    back: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
+    basis_coefficients: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
 ) -> LeftOutErrors:
-    """`back` are the basis vectors as combinations of the rows, one row of `back` per row.
+    """Compute leave-one-out errors from the dual solution, without subtracting leverages from 1.
 
-    Without row i the solution of the targets is c − M_·i c_i / M_ii, that of row i −M_·i / M_ii.
+    `basis_coefficients` has one line per row and expresses the basis vectors as combinations of the
+    rows. Let c be the dual solution on all rows. Without row i the dual solution is c − M_·i c_i /
+    M_ii, and row i itself is represented by −M_·i / M_ii.
     """
-    c = answers_at(back, spectrum, penalties)
-    own = _squared_lengths(back, spectrum.over(penalties))
-    safe = np.maximum(own, 1e-300)
-    missed = c / safe[:, :, None]
-    turned = np.sqrt(_squared_lengths(back, spectrum.over(penalties) ** 2)) / safe
-    solved = longest((spectrum.right / scale).T, spectrum, penalties)[:, None]
-    solved = solved + turned * np.abs(c / scale).max(axis=2, initial=0.0)
-    rest = penalties[:, None] * own
-    doubts = EPS * spectrum.noise * turned * solved
-    return LeftOutErrors(missed, rest, doubts)
+    dual_solution = predictions_at(basis_coefficients, spectrum, penalties)
+    inverse_diagonal = _squared_lengths(basis_coefficients, spectrum.inverse_eigenvalues(penalties))
+    positive_diagonal = np.maximum(inverse_diagonal, 1e-300)
+    prediction_errors = dual_solution / positive_diagonal[:, :, None]
+    solution_lengths = (
+        np.sqrt(_squared_lengths(basis_coefficients, spectrum.inverse_eigenvalues(penalties) ** 2))
+        / positive_diagonal
+    )
+    solution_bounds = longest_solutions((spectrum.right / scale).T, spectrum, penalties)[:, None]
+    solution_bounds = solution_bounds + solution_lengths * np.abs(dual_solution / scale).max(
+        axis=2, initial=0.0
+    )
+    one_minus_leverage = penalties[:, None] * inverse_diagonal
+    rounding_errors = EPS * spectrum.noise * solution_lengths * solution_bounds
+    return LeftOutErrors(prediction_errors, one_minus_leverage, rounding_errors)
 
 
 def _squared_lengths(rows: Doubles, weights: Doubles) -> Doubles:
-    """`(penalty, row)`: Σ_j weights_j rows_j², a few rows at a time: squares stay in the cache."""
+    """Return Σ_j weights_j rows_j² for each `(penalty, row)`, in blocks that fit into the cache."""
     squares = np.empty((weights.shape[1], len(rows)))
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
-        np.matmul(weights.T, np.square(rows[part]).T, out=squares[:, part])
+    for first_row in range(0, len(rows), BLOCK):
+        row_slice = slice(first_row, first_row + BLOCK)
+        np.matmul(weights.T, np.square(rows[row_slice]).T, out=squares[:, row_slice])
     return squares

@@ -1,7 +1,8 @@
-"""Least squares on rows of one table: products of all rows are shared between the fits.
+"""Least squares on rows of one table, where all fits share matrix products of all rows.
 
-For tall tables, Z'Z of a fit is that of all rows minus that of the rows it lacks. For wide tables,
-ZZ' of a fit is a submatrix of XX'. Results that rounding could change are left to the single fits.
+For tall tables, Z'Z of a fit with rows Z is Z'Z of all rows minus the product of the rows that the
+fit lacks. For wide tables, ZZ' of a fit is a submatrix of XX'. Fits whose predictions rounding
+could change are computed one by one instead.
 """
 
 from __future__ import annotations
@@ -12,40 +13,48 @@ import numpy as np
 from scipy.linalg.blas import dsyr
 
 from truerisk.core.frozen import frozen
-from truerisk.engines.linear.fit import DOUBT, Coding, Manner, location_doubts, scales
+from truerisk.engines.linear.fit import (
+    DOUBT,
+    SolverSettings,
+    TargetCoding,
+    intercept_rounding_bounds,
+    scales,
+)
 from truerisk.engines.templates.task import Task
 from truerisk.kernels.spectral import (
+    RowCoordinates,
     Spectrum,
-    Turned,
-    answers_at,
+    contrast_rows,
     contrasts,
-    doubts_at,
     from_product,
-    without_first,
+    predictions_at,
+    rounding_bounds_at,
 )
 
-SAMPLE = 8  # One in this many rows is examined first.
-NEAR = 0.5  # Largest share of the squared mean in the mean square.
-BYTES = 1 << 28  # Largest size of a product of all rows in bytes.
+SAMPLE = 8  # To see whether columns lie around zero, one in this many rows is examined first.
+NEAR = 0.5  # Columns lie around zero if the squared mean is at most NEAR times the mean square.
+BYTES = 1 << 28  # Largest size in bytes of the matrix XX' of all rows.
 
 
 @frozen(eq=False)
 class SharedRows:
-    """All rows of a table, with the products that its fits share."""
+    """All rows of a table, with the matrix products that the fits on its rows share."""
 
     task: Task
-    manner: Manner
+    manner: SolverSettings
     penalties: np.ndarray
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """Point from which the columns are measured, so that their location costs no digits."""
+        """Point that is subtracted from all rows, so that large column means cost no digits."""
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
-        means = self.column_means
-        if self._lies_near(means, SAMPLE) or self._lies_near(means, 1):
-            return np.zeros(len(means))  # Rows that lie around zero need no copy.
-        return means
+        column_means = self.column_means
+        if self._lies_near(column_means, SAMPLE) or self._lies_near(column_means, 1):
+            return np.zeros(
+                len(column_means)
+            )  # Rows that lie around zero need not be shifted and copied.
+        return column_means
 
     @cached_property
     def column_means(self) -> np.ndarray:
@@ -53,25 +62,29 @@ class SharedRows:
         X = self.task.X
         return np.full(len(X), 1 / len(X)) @ X
 
-    def _lies_near(self, mean: np.ndarray, every: int) -> bool:
-        """Return True if zero is close to the means; some of the rows may suffice to see it."""
+    def _lies_near(self, column_means: np.ndarray, row_step: int) -> bool:
+        """Return True if all column means are near zero, judged by one in `row_step` rows."""
         X = self.task.X
-        some = X[::every]
-        return bool((mean**2 <= NEAR * np.einsum("ij,ij->j", some, some) / len(X)).all())
+        sampled_rows = X[::row_step]
+        return bool(
+            (
+                column_means**2 <= NEAR * np.einsum("ij,ij->j", sampled_rows, sampled_rows) / len(X)
+            ).all()
+        )
 
     @cached_property
     def kernel_as_given(self) -> np.ndarray | None:
-        """XX' of a wide table whose rows lie around zero, so that the table need not be copied."""
+        """XX' of a wide table whose unshifted rows lie around zero; None for other tables."""
         X = self.task.X
         if len(X) >= X.shape[1] or not self.shares_kernel:
             return None
         kernel: np.ndarray = X @ X.T
-        near = not self.manner.intercept or kernel.mean() <= NEAR * kernel.diagonal().mean()
-        return kernel if near else None
+        is_near_zero = not self.manner.intercept or kernel.mean() <= NEAR * kernel.diagonal().mean()
+        return kernel if is_near_zero else None
 
     @cached_property
-    def moved(self) -> np.ndarray:
-        """The columns minus their origin."""
+    def shifted_rows(self) -> np.ndarray:
+        """All rows of the table minus the origin."""
         X = self.task.X
         return X - self.origin if self.origin.any() else X
 
@@ -88,48 +101,58 @@ class SharedRows:
     @cached_property
     def gram(self) -> np.ndarray:
         """Weighted cross-product X'X of the columns, measured from `origin`."""
-        rooted = self.moved
+        weighted_rows = self.shifted_rows
         if self.task.weights is not None:
-            rooted = rooted * np.sqrt(self.weights)[:, None]
-        return rooted.T @ rooted
+            weighted_rows = weighted_rows * np.sqrt(self.weights)[:, None]
+        return weighted_rows.T @ weighted_rows
 
     @cached_property
     def kernel(self) -> np.ndarray:
         """Inner products XX' of the rows, measured from `origin` unless given."""
         if self.kernel_as_given is not None:
             return self.kernel_as_given
-        return self.moved @ self.moved.T
+        return self.shifted_rows @ self.shifted_rows.T
 
     @cached_property
     def squares(self) -> np.ndarray:
-        """Squared length of every shifted row."""
+        """Squared Euclidean length of every row after the origin is subtracted."""
         if self.shares_kernel:
             return self.kernel.diagonal()
-        return np.einsum("ij,ij->i", self.moved, self.moved)
+        return np.einsum("ij,ij->i", self.shifted_rows, self.shifted_rows)
 
     @cached_property
     def shares_kernel(self) -> bool:
-        """True if ZZ' of all rows costs less than that of the single fits, and fits into memory."""
+        """True if one matrix ZZ' of all rows fits into memory and costs less than one per fit."""
         plan = self.task.plan
-        sizes = plan.least_train_sizes.astype(np.float64)
-        n_tested = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
-        return bool(8 * self.n**2 <= BYTES and self.n**2 <= (sizes * (sizes + n_tested)).sum())
+        train_sizes = plan.least_train_sizes.astype(np.float64)
+        n_test_rows = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
+        return bool(
+            8 * self.n**2 <= BYTES
+            and self.n**2 <= (train_sizes * (train_sizes + n_test_rows)).sum()
+        )
 
     def weights_of(self, fit: int) -> tuple[np.ndarray, int]:
-        """Return the weight of every row in a fit (0: not in it), and its number of rows."""
+        """Return each row's weight in a fit (0 outside the training set), and the training size."""
         rows, times = self.task.plan.train_rows(fit)
         weights = np.zeros(self.n)
         weights[rows] = self.weights[rows] if times is None else self.weights[rows] * times
         return weights, len(rows) if times is None else int(times.sum())
 
-    def coding(self, fit: int) -> tuple[Coding | None, np.ndarray]:
+    def coding(self, fit: int) -> tuple[TargetCoding | None, np.ndarray]:
         """Return the coding of the classes that a fit sees (None in regression), and its labels."""
         y = self.task.labels(fit)
-        seen = y[self.task.plan.train_rows(fit)[0]] if self.task.data.classes is not None else y
-        return Coding.from_data(self.task.data, self.task.request.response, seen), y
+        training_targets = (
+            y[self.task.plan.train_rows(fit)[0]] if self.task.data.classes is not None else y
+        )
+        return TargetCoding.from_data(
+            self.task.data, self.task.request.response, training_targets
+        ), y
 
     def answer(self, fit: int) -> bool:
-        """Answer a fit and return True; also return True if it has no candidate of the group."""
+        """Store a fit's predictions; return False if this is impossible or rounding matters.
+
+        Return True as well if the fit has no candidate of the group.
+        """
         group = self.task.of_fit(fit)
         if group is None:
             return True
@@ -140,56 +163,60 @@ class SharedRows:
         weights, n_given = self.weights_of(fit)
         if coding is None or not weights.any():
             return False
-        part = Part.from_table(self, weights, coding.numbers(y), n_given)
+        subset_fit = FitOnSharedRows.from_table(self, weights, coding.numbers(y), n_given)
         questions = self.task.questions(fit)
-        tested = [self.task.plan.test_rows(int(q))[0] for q in questions]
-        numbers = part.answers(np.concatenate(tested), penalties)
-        if numbers is None:
+        test_sets = [
+            self.task.plan.test_rows(int(question_number))[0] for question_number in questions
+        ]
+        predicted_numbers = subset_fit.answers(np.concatenate(test_sets), penalties)
+        if predicted_numbers is None:
             return False
-        answers, tied = coding.answers(numbers)
-        self.task.leave_open(fit, group.candidates[tied.any(axis=1)]) if tied.any() else None
-        start = 0
-        for question, rows in zip(questions, tested, strict=True):
-            self.task.place(int(question), group, answers[:, start : start + len(rows)])
-            start += len(rows)
+        predictions, is_tied = coding.to_predictions(predicted_numbers)
+        self.task.leave_open(fit, group.candidates[is_tied.any(axis=1)]) if is_tied.any() else None
+        first_row = 0
+        for question, rows in zip(questions, test_sets, strict=True):
+            self.task.place(int(question), group, predictions[:, first_row : first_row + len(rows)])
+            first_row += len(rows)
         return True
 
 
 @frozen(eq=False)
-class Part:
-    """A fit on some rows of the table; `weights` has one entry per row, which is 0 outside."""
+class FitOnSharedRows:
+    """Least-squares fit on some rows of a shared table; all other rows have weight 0."""
 
     table: SharedRows
     weights: np.ndarray
     rows: np.ndarray
     mean_y: np.ndarray
-    Y: np.ndarray  # targets of all rows minus their mean
+    Y: np.ndarray  # The targets of all rows, minus the mean target of the training rows.
     n_given: int
 
     @classmethod
     def from_table(
-        cls, table: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int
-    ) -> Part:
+        cls, shared_rows: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int
+    ) -> FitOnSharedRows:
         """Centre the targets at their weighted mean if the model has an intercept."""
-        mean_y = np.zeros(Y.shape[1])
-        if table.manner.intercept:
-            mean_y = weights @ Y / weights.sum()
-        return cls(table, weights, np.flatnonzero(weights), mean_y, Y - mean_y, n_given)
+        target_means = np.zeros(Y.shape[1])
+        if shared_rows.manner.intercept:
+            target_means = weights @ Y / weights.sum()
+        return cls(
+            shared_rows, weights, np.flatnonzero(weights), target_means, Y - target_means, n_given
+        )
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """Mean of the shifted columns, which is zero without an intercept."""
+        """Mean of the shifted training rows, or zero if the model has no intercept."""
         if not self.table.manner.intercept:
-            return np.zeros(self.table.moved.shape[1])
-        table = self.table
-        if self.weights is table.weights and table.task.weights is None:
-            return table.column_means - table.origin
-        return self.weights @ table.moved / self.total
+            return np.zeros(self.table.shifted_rows.shape[1])
+        shared_rows = self.table
+        if self.weights is shared_rows.weights and shared_rows.task.weights is None:
+            return shared_rows.column_means - shared_rows.origin
+        return self.weights @ shared_rows.shifted_rows / self.total
 
     @property
     def wide(self) -> bool:
         """True if the fit has fewer rows than columns."""
-        return self.n_given < self.table.moved.shape[1]
+        return self.n_given < self.table.shifted_rows.shape[1]
 
     @cached_property
     def root(self) -> np.ndarray:
@@ -213,15 +240,15 @@ class Part:
 
     @cached_property
     def far(self) -> float:
-        """Upper bound on the distance of the mean of its unshifted rows from zero."""
-        origin = float(np.linalg.norm(self.table.origin))
+        """Upper bound on the distance of the mean of the unshifted training rows from zero."""
+        origin_length = float(np.linalg.norm(self.table.origin))
         if not self.table.manner.intercept:
-            return origin
+            return origin_length
         if self.wide and self.table.shares_kernel:
             products = self.weights[self.rows] @ self.table.kernel[self.rows]
-            square = float(products[self.rows] @ self.weights[self.rows])
-            return origin + max(square, 0.0) ** 0.5 / self.total
-        return origin + float(np.linalg.norm(self.mean))
+            squared_length = float(products[self.rows] @ self.weights[self.rows])
+            return origin_length + max(squared_length, 0.0) ** 0.5 / self.total
+        return origin_length + float(np.linalg.norm(self.mean))
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -233,114 +260,128 @@ class Part:
         """Reflection that removes the intercept from the rows; None without an intercept."""
         return contrasts(self.root) if self.table.manner.intercept else None
 
-    def _shifted(self, trace: float) -> float:
-        return self.far * (self.total * trace) ** 0.5
+    def _shifted(self, gram_trace: float) -> float:
+        return self.far * (self.total * gram_trace) ** 0.5
 
     def _primal(self) -> Spectrum:
-        table = self.table
-        other = np.flatnonzero(self.weights != table.weights)
-        lost = table.weights[other] - self.weights[other]
-        if len(other) < len(self.rows) and (lost > 0).all():
-            gram = table.gram
-            carried = float(gram.diagonal().max())
-            if len(other):
-                outside = table.moved[other] * np.sqrt(lost)[:, None]
-                gram = gram - outside.T @ outside
+        shared_rows = self.table
+        changed_rows = np.flatnonzero(self.weights != shared_rows.weights)
+        lost_weights = shared_rows.weights[changed_rows] - self.weights[changed_rows]
+        if len(changed_rows) < len(self.rows) and (lost_weights > 0).all():
+            gram = shared_rows.gram
+            largest_diagonal = float(gram.diagonal().max())
+            if len(changed_rows):
+                removed_rows = (
+                    shared_rows.shifted_rows[changed_rows] * np.sqrt(lost_weights)[:, None]
+                )
+                gram = gram - removed_rows.T @ removed_rows
         else:
-            inside = table.moved[self.rows] * self.root[:, None]
-            gram = inside.T @ inside
-            # the largest diagonal element before the mean is subtracted
-            carried = float(gram.diagonal().max())
-        gram = (gram.copy() if gram is table.gram else gram).T
-        if table.manner.intercept:  # Only the lower triangle is updated.
+            training_rows = shared_rows.shifted_rows[self.rows] * self.root[:, None]
+            gram = training_rows.T @ training_rows
+            # Rounding errors scale with the largest diagonal element before subtracting the mean.
+            largest_diagonal = float(gram.diagonal().max())
+        gram = (gram.copy() if gram is shared_rows.gram else gram).T
+        if shared_rows.manner.intercept:  # Only the lower triangle is needed, and updated.
             gram = dsyr(-self.total, self.mean, lower=1, a=gram, overwrite_a=1)
-        weighted = self.weights[:, None] * self.Y
-        right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
-        noise = carried + self._shifted(float(max(np.trace(gram), 0.0)))
-        of_right = (carried * self.total) ** 0.5
-        return from_product(gram, right, noise=noise, noise_right=of_right)
+        weighted_targets = self.weights[:, None] * self.Y
+        targets_product = shared_rows.shifted_rows.T @ weighted_targets - np.multiply.outer(
+            self.mean, weighted_targets.sum(axis=0)
+        )
+        noise = largest_diagonal + self._shifted(float(max(np.trace(gram), 0.0)))
+        noise_of_targets = (largest_diagonal * self.total) ** 0.5
+        return from_product(gram, targets_product, noise=noise, noise_right=noise_of_targets)
 
     def _dual(self) -> Spectrum:
-        kernel, T = self._cross(self.rows) * self.root[:, None], self.targets
+        kernel, training_targets = self._cross(self.rows) * self.root[:, None], self.targets
         if self.reflecting is not None:
-            kernel = without_first(self.reflecting, kernel)
-            T = without_first(self.reflecting, T)
-        squares = self.table.squares
-        weighted = squares[self.rows] * self.weights[self.rows]
-        noise = float(weighted.max()) + self._shifted(float(max(np.trace(kernel), 0.0)))
-        of_cross = float(squares.max() * weighted.sum()) ** 0.5
-        return from_product(kernel, T, noise=noise, noise_right=of_cross, dual=True)
+            kernel = contrast_rows(self.reflecting, kernel)
+            training_targets = contrast_rows(self.reflecting, training_targets)
+        squared_lengths = self.table.squares
+        weighted_lengths = squared_lengths[self.rows] * self.weights[self.rows]
+        noise = float(weighted_lengths.max()) + self._shifted(float(max(np.trace(kernel), 0.0)))
+        noise_of_targets = float(squared_lengths.max() * weighted_lengths.sum()) ** 0.5
+        return from_product(
+            kernel, training_targets, noise=noise, noise_right=noise_of_targets, dual=True
+        )
 
     def _cross(self, test_rows: np.ndarray) -> np.ndarray:
-        """Return products of centred tested rows with the rows of the fit (or their contrasts)."""
-        table, rows = self.table, self.rows
-        if table.shares_kernel:
-            cross: np.ndarray = table.kernel[np.ix_(test_rows, rows)]
+        """Return inner products of centred test rows with training rows (or their contrasts)."""
+        shared_rows, training_rows = self.table, self.rows
+        if shared_rows.shares_kernel:
+            cross_products: np.ndarray = shared_rows.kernel[np.ix_(test_rows, training_rows)]
         else:
-            cross = table.moved[test_rows] @ table.moved[rows].T
-        cross *= self.root
+            cross_products = (
+                shared_rows.shifted_rows[test_rows] @ shared_rows.shifted_rows[training_rows].T
+            )
+        cross_products *= self.root
         if self.reflecting is None:
-            return cross
-        if table.shares_kernel:
-            of_mean = self.weights @ table.kernel[:, rows] / self.total
+            return cross_products
+        if shared_rows.shares_kernel:
+            mean_products = self.weights @ shared_rows.kernel[:, training_rows] / self.total
         else:
-            of_mean = table.moved[rows] @ self.mean
-        cross -= of_mean * self.root
-        return without_first(self.reflecting, cross.T).T
+            mean_products = shared_rows.shifted_rows[training_rows] @ self.mean
+        cross_products -= mean_products * self.root
+        return contrast_rows(self.reflecting, cross_products.T).T
 
     def left(self, test_rows: np.ndarray) -> np.ndarray:
-        """Return the coordinates of rows in the basis of the spectrum."""
+        """Return the coordinates of test rows in the eigenvector basis of the fit."""
         if self.wide:
             return self._cross(test_rows) @ self.spectrum.vectors
-        whole = np.array_equal(test_rows, np.arange(self.table.n))
-        X = self.table.moved if whole else self.table.moved[test_rows]
-        turned: np.ndarray = X @ self.spectrum.vectors
+        has_all_rows = np.array_equal(test_rows, np.arange(self.table.n))
+        X = self.table.shifted_rows if has_all_rows else self.table.shifted_rows[test_rows]
+        coordinates: np.ndarray = X @ self.spectrum.vectors
         if self.table.manner.intercept:
-            turned -= self.mean @ self.spectrum.vectors
-        return turned
+            coordinates -= self.mean @ self.spectrum.vectors
+        return coordinates
 
-    def turned(self, factors: np.ndarray | None) -> Turned:
-        """Return the coordinates of the fit's own rows, each times its factor.
+    def turned(self, factors: np.ndarray | None) -> RowCoordinates:
+        """Return the training rows' coordinates in the eigenvector basis, times a factor per row.
 
-        Not for wide tables.
+        This is not implemented for wide tables.
         """
-        X = self.table.moved
+        X = self.table.shifted_rows
         X = X if len(self.rows) == len(X) else X[self.rows]
         vectors = self.spectrum.vectors
-        return Turned(X, vectors, self.mean @ vectors, factors)
+        return RowCoordinates(X, vectors, self.mean @ vectors, factors)
 
-    def is_accurate(self, penalties: np.ndarray, least: float = 1.0) -> bool:
-        """Return True if the decomposition is precise enough for all penalties.
+    def is_accurate(self, penalties: np.ndarray, least_share: float = 1.0) -> bool:
+        """Return True if the eigendecomposition is precise enough for all penalties.
 
-        The eigenvalues d may shrink to `least` d when rows are left out.
+        When rows are left out, an eigenvalue may shrink to `least_share` times its value.
         """
-        values, manner = self.spectrum.values, self.table.manner
-        smallest = least * float(values.min(initial=np.inf))
-        largest = float(values.max(initial=0.0))
-        below = 0.0 if self.wide else smallest
-        if not manner.works_on(below, largest, self.n_given, penalties).all():
+        eigenvalues, solver = self.spectrum.values, self.table.manner
+        smallest_eigenvalue = least_share * float(eigenvalues.min(initial=np.inf))
+        largest_eigenvalue = float(eigenvalues.max(initial=0.0))
+        lower_bound = 0.0 if self.wide else smallest_eigenvalue
+        if not solver.is_unaffected_by_null_directions(
+            lower_bound, largest_eigenvalue, self.n_given, penalties
+        ).all():
             return False
-        if not self.spectrum.stands(penalties, least).all():
+        if not self.spectrum.is_reliable_at(penalties, least_share).all():
             return False
-        if manner.penalised:
+        if solver.penalised:
             return True
-        null = self.wide and (manner.intercept or self.n_given > len(self.rows))
-        singular = np.sqrt(np.maximum(values[::-1], 0.0))
-        if len(singular):
-            singular[1:] *= least**0.5
-        return smallest > 1e-8 * largest and manner.rank_is_clear(singular, null=null)
+        has_null_direction = self.wide and (solver.intercept or self.n_given > len(self.rows))
+        singular_values = np.sqrt(np.maximum(eigenvalues[::-1], 0.0))
+        if len(singular_values):
+            singular_values[1:] *= least_share**0.5
+        return smallest_eigenvalue > 1e-8 * largest_eigenvalue and solver.rank_is_clear(
+            singular_values, has_null_direction=has_null_direction
+        )
 
-    def doubts(self, left: np.ndarray | Turned, penalties: np.ndarray) -> np.ndarray:
-        """Return how far rounding may move predictions for rows with these coordinates."""
-        doubts = doubts_at(left, 0.0, self.spectrum, penalties, self.scale, enough=DOUBT / 10)
-        doubts += location_doubts(self.spectrum, self.far, penalties, self.scale)
-        return doubts
+    def doubts(self, coordinates: np.ndarray | RowCoordinates, penalties: np.ndarray) -> np.ndarray:
+        """Return bounds on the rounding errors of predictions for rows with these coordinates."""
+        rounding_errors = rounding_bounds_at(
+            coordinates, 0.0, self.spectrum, penalties, self.scale, sufficient_bound=DOUBT / 10
+        )
+        rounding_errors += intercept_rounding_bounds(self.spectrum, self.far, penalties, self.scale)
+        return rounding_errors
 
     def answers(self, test_rows: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
-        """Return `(penalty, row, target)`; None if rounding could change one of them."""
+        """Return predictions `(penalty, row, target)`, or None if rounding could change any."""
         if not self.is_accurate(penalties):
             return None
-        left = self.left(test_rows)
-        if (self.doubts(left, penalties) > DOUBT).any():
+        coordinates = self.left(test_rows)
+        if (self.doubts(coordinates, penalties) > DOUBT).any():
             return None
-        return answers_at(left, self.spectrum, penalties) + self.mean_y
+        return predictions_at(coordinates, self.spectrum, penalties) + self.mean_y

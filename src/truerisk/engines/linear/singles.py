@@ -1,8 +1,8 @@
-"""Least squares on all rows but one, or with one label flipped: all such fits from a single one.
+"""Least squares without one row, or with one flipped label, computed from the fit on all rows.
 
 The leverages determine the effect of removing or changing a row (`engines/linear/leverage.py`). A
-row that alone determines a coefficient has leverage 1. The fit on all rows then says nothing about
-the fit without it, so that this fit is made.
+row that alone determines a coefficient has leverage 1. The fit on all rows then gives no
+information about the fit without this row, which is therefore computed separately.
 """
 
 from __future__ import annotations
@@ -13,221 +13,305 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.engines.linear.fit import DOUBT, Coding, TrainSet, location_doubts
+from truerisk.engines.linear.fit import DOUBT, TargetCoding, TrainSet, intercept_rounding_bounds
 from truerisk.engines.linear.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
-from truerisk.engines.linear.shared_rows import Part, SharedRows
+from truerisk.engines.linear.shared_rows import FitOnSharedRows, SharedRows
 from truerisk.engines.settings import ELSEWHERE
-from truerisk.engines.templates.fits_of_one_table import place_singles
-from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
+from truerisk.engines.templates.fits_of_one_table import store_single_rows
+from truerisk.kernels.spectral import (
+    Spectrum,
+    doubts_of_cholesky,
+    from_rows,
+    predictions_at,
+    rounding_bounds_at,
+)
 from truerisk.plan.extras.flips import Flips
 
-LEAST = 1e-3  # Rows whose 1 − leverage is smaller are left out by a fit of their own.
+LEAST = 1e-3  # If 1 − leverage of a row is below LEAST, the fit without it is separate.
 ALONE = 1e-10
 WELL = 1e-6
 
 
 @frozen(eq=False)
-class Singles:
-    """Fits, marked in `single`, that lack or change only the row `row`, and are tested on it."""
+class LeaveOneOutLeastSquares:
+    """Fits that leave out one row or flip its label, and predict this row only."""
 
     table: SharedRows
     single: np.ndarray
     row: np.ndarray
-    # True if each fit scales its columns by itself; then every column has to count.
+    # True if each fit scales its own columns, in which case no direction may be dropped.
     scaled: bool = False
 
     def answer(self) -> np.ndarray:
-        """Return a mask of answered fits.
+        """Store the predictions of the fits; return a mask of the fits for which this succeeded.
 
-        Fits with a prediction that rounding could move remain.
+        Fits with a prediction that rounding could change are not in the mask.
         """
-        table, task = self.table, self.table.task
-        done = np.zeros_like(self.single)
+        shared_rows, task = self.table, self.table.task
+        is_computed = np.zeros_like(self.single)
         y = task.data.y if task.data.codes is None else task.data.codes
-        coding = Coding.from_data(task.data, task.request.response, y)
-        if coding is None or not table.weights.any() or table.n == table.task.X.shape[1]:
-            return done  # Without one of its rows such a table is wide, and its rounding differs.
-        part = Part.from_table(table, table.weights, coding.numbers(y), table.n)
-        left_out = self._by_product(part)
+        coding = TargetCoding.from_data(task.data, task.request.response, y)
+        if (
+            coding is None
+            or not shared_rows.weights.any()
+            or shared_rows.n == shared_rows.task.X.shape[1]
+        ):
+            # Without one row a square table is wide, so that its rounding errors differ.
+            return is_computed
+        full_fit = FitOnSharedRows.from_table(
+            shared_rows, shared_rows.weights, coding.numbers(y), shared_rows.n
+        )
+        left_out_errors = self._by_product(full_fit)
         if self.scaled:
             if (
-                part.wide
-                or left_out is None
-                or part.spectrum.values[0] < WELL * part.spectrum.values[-1]
+                full_fit.wide
+                or left_out_errors is None
+                or full_fit.spectrum.values[0] < WELL * full_fit.spectrum.values[-1]
             ):
-                return done
-        elif left_out is None or self._hopeless(left_out).any():
-            left_out = self._by_rows(part, coding.numbers(y)) or left_out
-        if left_out is None:
-            return done
+                return is_computed
+        elif left_out_errors is None or self.is_hopeless(left_out_errors).any():
+            left_out_errors = self._by_rows(full_fit, coding.numbers(y)) or left_out_errors
+        if left_out_errors is None:
+            return is_computed
         fits = np.flatnonzero(self.single)
-        numbers, stable = self._numbers(part, left_out, coding, fits)
-        self._note(part, left_out)
-        if coding.present is not None:  # Without its only row a class is absent.
-            stable &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
-        done[fits] = self._place(fits, coding, numbers, stable, self._hopeless(left_out))
-        return done
+        predicted_numbers, is_stable = self._numbers(full_fit, left_out_errors, coding, fits)
+        self._note(full_fit, left_out_errors)
+        if coding.present is not None:  # If a class has one row, leaving it out removes the class.
+            is_stable &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
+        is_computed[fits] = self._place(
+            fits, coding, predicted_numbers, is_stable, self.is_hopeless(left_out_errors)
+        )
+        return is_computed
 
-    def _note(self, part: Part, found: LeftOutErrors) -> None:
-        """Note which rows alone determine a coefficient; with a penalty no row does."""
-        if part.wide or self.table.manner.penalised:
+    def _note(self, full_fit: FitOnSharedRows, left_out_errors: LeftOutErrors) -> None:
+        """Add a note that lists the rows that alone determine a coefficient (leverage 1)."""
+        if full_fit.wide or self.table.manner.penalised:
             return
-        is_tested = np.isin(part.rows, self.row[self.single])
-        rows = part.rows[is_tested & (found.rest[0] < ALONE)]
+        is_tested = np.isin(full_fit.rows, self.row[self.single])
+        rows = full_fit.rows[is_tested & (left_out_errors.one_minus_leverage[0] < ALONE)]
         if len(rows):
-            shown = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
+            listed = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
             self.table.task.collected.notes.append(
-                f"leverage 1 in {len(rows)} row(s) ({shown}): without such a row the others leave "
+                f"leverage 1 in {len(rows)} row(s) ({listed}): without such a row the others leave "
                 "a coefficient open, and its prediction is that of the shortest solution."
             )
 
-    def _hopeless(self, found: LeftOutErrors) -> np.ndarray:
-        """Return a mask of penalties at which rounding could move every row."""
-        return found.doubts.min(axis=1) > DOUBT
+    def is_hopeless(self, left_out_errors: LeftOutErrors) -> np.ndarray:
+        """Return a mask of penalties at which rounding could change the predictions of all rows."""
+        return left_out_errors.rounding_bounds.min(axis=1) > DOUBT
 
-    def _by_product(self, part: Part) -> LeftOutErrors | None:
-        penalties, spectrum = self.table.penalties, part.spectrum
-        if part.wide:
-            if not part.is_accurate(penalties):
+    def _by_product(self, full_fit: FitOnSharedRows) -> LeftOutErrors | None:
+        penalties, spectrum = self.table.penalties, full_fit.spectrum
+        if full_fit.wide:
+            if not full_fit.is_accurate(penalties):
                 return None
-            back = spectrum.vectors
-            if part.reflecting is not None:
-                v = part.reflecting
-                back = np.vstack([np.zeros(back.shape[1]), back])
-                back -= np.multiply.outer(v, v[1:] @ spectrum.vectors)
-            left_out = leave_out_dual(back, spectrum, penalties, part.scale)
-            far = location_doubts(spectrum, part.far, penalties, part.scale)
-            return self._over_roots(left_out, part.root, far)
-        smallest, largest = spectrum.values.min(initial=np.inf), spectrum.values.max(initial=0.0)
-        if (smallest + penalties <= 1e-13 * largest).any():
-            return None
-        left = part.turned(None if self.table.task.weights is None else part.root)
-        doubts = part.doubts(part.turned(None), penalties)
-        left_out = leave_out_primal(
-            left, part.targets, self._of_mean(part), spectrum, penalties, doubts
+            basis_coefficients = spectrum.vectors
+            if full_fit.reflecting is not None:
+                reflection = full_fit.reflecting
+                basis_coefficients = np.vstack(
+                    [np.zeros(basis_coefficients.shape[1]), basis_coefficients]
+                )
+                basis_coefficients -= np.multiply.outer(
+                    reflection, reflection[1:] @ spectrum.vectors
+                )
+            left_out_errors = leave_out_dual(
+                basis_coefficients, spectrum, penalties, full_fit.scale
+            )
+            location_errors = intercept_rounding_bounds(
+                spectrum, full_fit.far, penalties, full_fit.scale
+            )
+            return self._over_roots(left_out_errors, full_fit.root, location_errors)
+        smallest_eigenvalue, largest_eigenvalue = (
+            spectrum.values.min(initial=np.inf),
+            spectrum.values.max(initial=0.0),
         )
-        if not part.is_accurate(penalties, _least_own_share(left_out.rest)):
+        if (smallest_eigenvalue + penalties <= 1e-13 * largest_eigenvalue).any():
             return None
-        return self._over_roots(left_out, part.root, np.zeros(len(penalties)))
+        coordinates = full_fit.turned(None if self.table.task.weights is None else full_fit.root)
+        rounding_errors = full_fit.doubts(full_fit.turned(None), penalties)
+        left_out_errors = leave_out_primal(
+            coordinates,
+            full_fit.targets,
+            self._of_mean(full_fit),
+            spectrum,
+            penalties,
+            rounding_errors,
+        )
+        if not full_fit.is_accurate(
+            penalties, _least_own_share(left_out_errors.one_minus_leverage)
+        ):
+            return None
+        return self._over_roots(left_out_errors, full_fit.root, np.zeros(len(penalties)))
 
-    def _of_mean(self, part: Part) -> np.ndarray | float:
+    def _of_mean(self, full_fit: FitOnSharedRows) -> np.ndarray | float:
         """Return the contribution of the weighted mean to each row's leverage."""
-        return part.weights[part.rows] / part.total if self.table.manner.intercept else 0.0
+        return (
+            full_fit.weights[full_fit.rows] / full_fit.total if self.table.manner.intercept else 0.0
+        )
 
-    def _by_rows(self, part: Part, Y: np.ndarray) -> LeftOutErrors | None:
-        """Leave rows out with the rows themselves, which keeps digits that their product loses."""
-        table, manner, penalties = self.table, self.table.manner, self.table.penalties
-        X = table.task.X
-        train = TrainSet.from_rows(X, Y, table.weights, table.n, manner.intercept)
+    def _by_rows(self, full_fit: FitOnSharedRows, Y: np.ndarray) -> LeftOutErrors | None:
+        """Compute leave-one-out errors from an SVD of the rows, more precisely than from X'X."""
+        shared_rows, solver, penalties = self.table, self.table.manner, self.table.penalties
+        X = shared_rows.task.X
+        train = TrainSet.from_rows(X, Y, shared_rows.weights, shared_rows.n, solver.intercept)
         if train is None or train.wide:
             return None
-        spectrum, singular = from_rows(train.Z, train.T, cutoff=manner.cutoff, noise=train.shifted)
-        if not manner.rank_is_clear(singular, null=False):
+        spectrum, singular_values = from_rows(
+            train.Z, train.T, cutoff=solver.cutoff, noise=train.rounding_error_of_centring
+        )
+        if not solver.rank_is_clear(singular_values, has_null_direction=False):
             return None
-        left = train.Z @ spectrum.vectors
-        own, length = left / train.root[:, None], train.Z / train.root[:, None]
-        doubts = self._row_doubts(train, spectrum, own, length)
-        smallest, largest = singular[-1] ** 2, singular[0] ** 2
-        left_out = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
-        rest = _least_own_share(left_out.rest)
-        unsure = ~manner.works_on(smallest * rest, largest, table.n, penalties)
-        unsure |= ~spectrum.stands(penalties, rest)
-        bent = singular.copy()
-        bent[1:] *= rest**0.5
-        if not manner.rank_is_clear(bent, null=False):
+        coordinates = train.Z @ spectrum.vectors
+        unweighted_coordinates, unweighted_rows = (
+            coordinates / train.root[:, None],
+            train.Z / train.root[:, None],
+        )
+        rounding_errors = self._row_doubts(train, spectrum, unweighted_coordinates, unweighted_rows)
+        smallest_eigenvalue, largest_eigenvalue = singular_values[-1] ** 2, singular_values[0] ** 2
+        left_out_errors = leave_out_primal(
+            coordinates, train.T, self._of_mean(full_fit), spectrum, penalties, rounding_errors
+        )
+        least_share = _least_own_share(left_out_errors.one_minus_leverage)
+        is_unsure = ~solver.is_unaffected_by_null_directions(
+            smallest_eigenvalue * least_share, largest_eigenvalue, shared_rows.n, penalties
+        )
+        is_unsure |= ~spectrum.is_reliable_at(penalties, least_share)
+        reduced_singular_values = singular_values.copy()
+        reduced_singular_values[1:] *= least_share**0.5
+        if not solver.rank_is_clear(reduced_singular_values, has_null_direction=False):
             return None
-        doubts = np.where(unsure[:, None], np.inf, left_out.doubts)
-        left_out = replace(left_out, doubts=doubts)
-        return self._over_roots(left_out, train.root, np.zeros(len(penalties)))
+        rounding_errors = np.where(is_unsure[:, None], np.inf, left_out_errors.rounding_bounds)
+        left_out_errors = replace(left_out_errors, rounding_bounds=rounding_errors)
+        return self._over_roots(left_out_errors, train.root, np.zeros(len(penalties)))
 
     def _row_doubts(
-        self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, test_rows: np.ndarray
+        self, train: TrainSet, spectrum: Spectrum, coordinates: np.ndarray, test_rows: np.ndarray
     ) -> np.ndarray:
-        manner, penalties, scale = self.table.manner, self.table.penalties, train.scale
-        length = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
+        solver, penalties, scale = self.table.manner, self.table.penalties, train.scale
+        longest_row = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            doubts = doubts_at(own, length, spectrum, penalties, scale)
-            doubts += location_doubts(spectrum, train.far, penalties, scale)
-            if manner.penalised and not manner.by_rows:
-                diagonal = (train.Z**2).sum(axis=0)
-                doubts += doubts_of_cholesky(
-                    own, test_rows, diagonal, spectrum, penalties, scale, wide=False
+            rounding_errors = rounding_bounds_at(
+                coordinates, longest_row, spectrum, penalties, scale
+            )
+            rounding_errors += intercept_rounding_bounds(
+                spectrum, train.mean_distance_from_zero, penalties, scale
+            )
+            if solver.penalised and not solver.by_rows:
+                product_diagonal = (train.Z**2).sum(axis=0)
+                rounding_errors += doubts_of_cholesky(
+                    coordinates,
+                    test_rows,
+                    product_diagonal,
+                    spectrum,
+                    penalties,
+                    scale,
+                    is_wide=False,
                 )
-        return doubts
+        return rounding_errors
 
-    def _over_roots(self, found: LeftOutErrors, root: np.ndarray, far: np.ndarray) -> LeftOutErrors:
-        """Convert results for weighted rows to unweighted ones, by the roots of the weights."""
-        doubts = found.doubts + far[:, None] if far.any() else found.doubts
+    def _over_roots(
+        self, left_out_errors: LeftOutErrors, root_weights: np.ndarray, location_errors: np.ndarray
+    ) -> LeftOutErrors:
+        """Divide errors of weighted rows by the root weights, to get errors of unweighted rows."""
+        rounding_errors = (
+            left_out_errors.rounding_bounds + location_errors[:, None]
+            if location_errors.any()
+            else left_out_errors.rounding_bounds
+        )
         if self.table.task.weights is None:
-            return replace(found, doubts=doubts)
-        doubts = doubts / root
-        return replace(found, missed=found.missed / root[:, None], doubts=doubts)
+            return replace(left_out_errors, rounding_bounds=rounding_errors)
+        rounding_errors = rounding_errors / root_weights
+        return replace(
+            left_out_errors,
+            prediction_errors=left_out_errors.prediction_errors / root_weights[:, None],
+            rounding_bounds=rounding_errors,
+        )
 
     def _numbers(
-        self, part: Part, found: LeftOutErrors, coding: Coding, fits: np.ndarray
+        self,
+        full_fit: FitOnSharedRows,
+        left_out_errors: LeftOutErrors,
+        coding: TargetCoding,
+        fits: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return `(penalty, fit, target)` and a mask of `(penalty, fit)` that are certain."""
-        row = self.row[fits]
-        place = np.full(self.table.n, -1)
-        place[part.rows] = np.arange(len(part.rows))
-        at: Any = place[row]
-        if np.array_equal(at, np.arange(len(part.rows))):
-            at = slice(None)  # Every row is taken in its order, so that nothing has to be gathered.
-        Y = part.Y[row]
-        flipped, to = self._flips(fits)
-        missed = found.missed[:, at]
-        # If every row is used once, the buffer may be overwritten.
-        spent = len(fits) == self.table.n and not len(flipped)
-        numbers = np.subtract(Y + part.mean_y, missed, out=missed if spent else None)
-        stable = found.doubts[:, at] <= DOUBT
-        if not part.wide:  # For wide tables nothing is subtracted from 1.
-            stable &= found.rest[:, at] >= LEAST
-        if len(flipped):
-            step = coding.numbers(to) - part.mean_y - Y[flipped]
-            changed = place[row[flipped]]
-            fitted = Y[flipped] - found.residual[:, changed]
-            moved = fitted + found.leverage[:, changed, None] * step
-            numbers[:, flipped] = moved + part.mean_y
-        outside = np.flatnonzero(place[row] < 0)
-        if len(outside):  # Leaving out rows of weight 0 changes nothing.
-            left = part.left(row[outside])
+        """Return predictions `(penalty, fit, target)` and a mask of certain `(penalty, fit)`."""
+        changed_rows = self.row[fits]
+        index_of_row = np.full(self.table.n, -1)
+        index_of_row[full_fit.rows] = np.arange(len(full_fit.rows))
+        row_indices: Any = index_of_row[changed_rows]
+        if np.array_equal(row_indices, np.arange(len(full_fit.rows))):
+            row_indices = slice(
+                None
+            )  # Every row is used once in its order, so that a view suffices.
+        Y = full_fit.Y[changed_rows]
+        flipped_fits, new_codes = self._flips(fits)
+        prediction_errors = left_out_errors.prediction_errors[:, row_indices]
+        # If every row is used once, the array of errors may be overwritten.
+        may_overwrite = len(fits) == self.table.n and not len(flipped_fits)
+        predicted_numbers = np.subtract(
+            Y + full_fit.mean_y, prediction_errors, out=prediction_errors if may_overwrite else None
+        )
+        is_stable = left_out_errors.rounding_bounds[:, row_indices] <= DOUBT
+        if not full_fit.wide:  # For wide tables the dual problem subtracts nothing from 1.
+            is_stable &= left_out_errors.one_minus_leverage[:, row_indices] >= LEAST
+        if len(flipped_fits):
+            target_changes = coding.numbers(new_codes) - full_fit.mean_y - Y[flipped_fits]
+            flipped_rows = index_of_row[changed_rows[flipped_fits]]
+            fitted_values = Y[flipped_fits] - left_out_errors.residual[:, flipped_rows]
+            moved_values = (
+                fitted_values + left_out_errors.leverage[:, flipped_rows, None] * target_changes
+            )
+            predicted_numbers[:, flipped_fits] = moved_values + full_fit.mean_y
+        unweighted_fits = np.flatnonzero(index_of_row[changed_rows] < 0)
+        if len(unweighted_fits):  # Leaving out a row of weight 0 changes no prediction.
+            coordinates = full_fit.left(changed_rows[unweighted_fits])
             penalties = self.table.penalties
-            numbers[:, outside] = answers_at(left, part.spectrum, penalties) + part.mean_y
-            stable[:, outside] = part.is_accurate(penalties)
-            stable[:, outside] &= (part.doubts(left, penalties) <= DOUBT)[:, None]
-        return numbers, stable
+            predicted_numbers[:, unweighted_fits] = (
+                predictions_at(coordinates, full_fit.spectrum, penalties) + full_fit.mean_y
+            )
+            is_stable[:, unweighted_fits] = full_fit.is_accurate(penalties)
+            is_stable[:, unweighted_fits] &= (full_fit.doubts(coordinates, penalties) <= DOUBT)[
+                :, None
+            ]
+        return predicted_numbers, is_stable
 
     def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of fits that replace their row's label, and the new class codes."""
+        """Return the indices of fits that flip the label of their row, and the new class codes."""
         flips = Flips.from_holder(self.table.task.plan)
         if flips is None:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        at = np.searchsorted(fits, flips.fit)
-        ours = fits[np.minimum(at, len(fits) - 1)] == flips.fit
-        return at[ours], flips.code[ours].astype(np.int64)
+        fit_indices = np.searchsorted(fits, flips.fit)
+        is_among_fits = fits[np.minimum(fit_indices, len(fits) - 1)] == flips.fit
+        return fit_indices[is_among_fits], flips.code[is_among_fits].astype(np.int64)
 
     def _place(
         self,
         fits: np.ndarray,
-        coding: Coding,
-        numbers: np.ndarray,
+        coding: TargetCoding,
+        predicted_numbers: np.ndarray,
         is_certain: np.ndarray,
-        hopeless: np.ndarray,
+        is_hopeless: np.ndarray,
     ) -> np.ndarray:
-        """Store the predictions; return a mask of the fits that need no fit of their own."""
+        """Store the predictions; return a mask of the fits that need not be computed separately."""
         task = self.table.task
-        answers, tied = coding.answers(numbers)
-        settled = is_certain | hopeless[:, None]
+        predictions, is_tied = coding.to_predictions(predicted_numbers)
+        is_settled = is_certain | is_hopeless[:, None]
         if task.places is None:
-            done: np.ndarray = settled.all(axis=0)
+            is_computed: np.ndarray = is_settled.all(axis=0)
         else:
-            line = task.places[fits]
-            done = settled[line, np.arange(len(fits))] | (line == ELSEWHERE)
-        place_singles(task, fits, answers, (tied | hopeless[:, None]) & done)
-        return done
+            candidate_indices = task.places[fits]
+            is_computed = is_settled[candidate_indices, np.arange(len(fits))] | (
+                candidate_indices == ELSEWHERE
+            )
+        store_single_rows(task, fits, predictions, (is_tied | is_hopeless[:, None]) & is_computed)
+        return is_computed
 
 
-def _least_own_share(rest: np.ndarray) -> float:
-    """Return the smallest 1 − leverage among the rows that are not left out by their own fits."""
-    least = float(rest.min(initial=1.0))
-    return least if least >= LEAST else float(rest[rest >= LEAST].min(initial=1.0))
+def _least_own_share(one_minus_leverage: np.ndarray) -> float:
+    """Return the smallest 1 − leverage among rows that are left out without a separate fit."""
+    smallest_share = float(one_minus_leverage.min(initial=1.0))
+    return (
+        smallest_share
+        if smallest_share >= LEAST
+        else float(one_minus_leverage[one_minus_leverage >= LEAST].min(initial=1.0))
+    )

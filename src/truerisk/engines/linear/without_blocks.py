@@ -1,10 +1,11 @@
-"""Least squares without one or several blocks of rows, many fits at once.
+"""Least squares without one or several blocks of rows, for many fits at once.
 
-Let Z be the rows (with a column of ones first) and Z_b those of block b. The fit that lacks blocks
-B solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A compiled kernel solves all systems of a
-penalty in one call. Only well-conditioned systems are answered. The others, and long lists of
-penalties, for which one decomposition is faster, are left to `shared_rows.py`. Z is formed for some
-rows at a time, so that a tall table is not copied.
+Let Z be the rows (with a column of ones first) and Z_b the rows of block b. The fit that lacks the
+blocks B solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A compiled function solves the
+systems of all fits with the same penalty in one call. Only solutions of well-conditioned systems
+are used. Ill-conditioned systems, and long lists of penalties, for which one decomposition is
+faster, are left to `shared_rows.py`. Z is formed for some rows at a time, so that a tall table is
+not copied.
 """
 
 from __future__ import annotations
@@ -13,186 +14,236 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from truerisk.engines.linear.fit import DOUBT, Coding, Manner
-from truerisk.engines.linear.normal_equations import answers_of, solve_without
-from truerisk.engines.templates.fits_of_one_table import lacking_blocks
+from truerisk.engines.linear.fit import DOUBT, SolverSettings, TargetCoding
+from truerisk.engines.linear.normal_equations import predict_rows, solve_without
+from truerisk.engines.templates.fits_of_one_table import fits_lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.spectral import CLEARLY, EPS
 from truerisk.plan.plan import Plan
 
-FEW = 5  # Number of fits. Fewer are answered one by one, which is as fast.
-MANY = 300  # Number of penalties times columns. Above it a decomposition of every fit is faster.
-CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
-ALIKE = 1e2  # Largest ratio of the scales of columns if small directions are dropped.
-NARROW = 1e-3  # smallest share of a column's variance that is left in a fit
-SHARP = 1e-6  # default cut-off of directions with little variance
-ROWS = 1 << 16  # number of rows for which Z is formed at a time
+FEW = 5  # Fewer fits than FEW are computed one by one, which is as fast.
+MANY = 300  # If penalties × columns exceed MANY, decomposing the rows of every fit is faster.
+CLEAR = 1e4  # Up to condition number CLEAR, rounding stays below 1e-11 of the targets' spread.
+ALIKE = 1e2  # Largest accepted ratio of column scales if directions of small variance are dropped.
+NARROW = 1e-3  # Smallest accepted share of a column's variance that remains in a fit.
+SHARP = 1e-6  # Default cut-off below which solvers drop directions with little variance.
+ROWS = 1 << 16  # The matrix Z is formed for ROWS rows at a time.
 
 
-def answer_blocks(
+def predict_without_blocks(
     task: Task,
-    manner: Manner,
+    solver: SolverSettings,
     penalties: np.ndarray,
-    single: np.ndarray,
+    is_single: np.ndarray,
     *,
-    standardised: bool = False,
+    is_standardised: bool = False,
 ) -> np.ndarray:
-    """Answer fits that lack blocks, except those in `single`; return a mask of the answered ones.
+    """Store predictions of fits that lack blocks of rows, and return a mask of these fits.
 
-    With `standardised` each fit scales its columns to variance 1 before they are penalised.
+    Fits marked in `is_single` are skipped. With `is_standardised` each fit scales its columns to
+    variance 1 before they are penalised.
     """
     plan, coding, y = task.plan, *_target(task)
-    done = np.zeros(plan.n_fits, dtype=bool)
-    fits = lacking_blocks(plan, ~single)
-    plain = not plan.needs and task.weights is None
-    sharp = manner.penalised or manner.cutoff <= SHARP
+    is_computed = np.zeros(plan.n_fits, dtype=bool)
+    fits = fits_lacking_blocks(plan, ~is_single)
+    is_plain = not plan.needs and task.weights is None
+    is_sharp = solver.penalised or solver.cutoff <= SHARP
     if len(fits) < FEW or len(penalties) * task.X.shape[1] > MANY or task.run.only is not None:
-        return done
-    if coding is None or not (plain and sharp and manner.intercept):
-        return done
-    mean, X = task.X.mean(axis=0), task.X
-    squares = sum(((X[part] - mean) ** 2).sum(axis=0) for part in _parts(plan.n_rows))
-    spread = np.sqrt(squares / plan.n_rows)
-    constant = spread <= CLEARLY * EPS * np.abs(mean)  # Such columns are constant up to rounding.
-    if constant.any() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
-        return done
+        return is_computed
+    if coding is None or not (is_plain and is_sharp and solver.intercept):
+        return is_computed
+    column_means, X = task.X.mean(axis=0), task.X
+    sums_of_squares = sum(
+        ((X[row_slice] - column_means) ** 2).sum(axis=0) for row_slice in _parts(plan.n_rows)
+    )
+    column_deviations = np.sqrt(sums_of_squares / plan.n_rows)
+    # Columns with so small a deviation are constant up to rounding.
+    is_constant = column_deviations <= CLEARLY * EPS * np.abs(column_means)
+    if is_constant.any() or (
+        not solver.penalised and column_deviations.max() > ALIKE * column_deviations.min()
+    ):
+        return is_computed
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
-        return done
-    if (reason := why_not()) is not None:
-        note = f"Fits that lack blocks of rows were made one by one: {reason}."
+        return is_computed
+    if (missing_kernel := why_not()) is not None:
+        note = f"Fits that lack blocks of rows were made one by one: {missing_kernel}."
         task.collected.notes.append(note)
-        return done
-    middle = float(y.mean())
+        return is_computed
+    target_mean = float(y.mean())
 
     def rows_of(rows: np.ndarray | slice) -> np.ndarray:
-        """Rows of Z."""
-        scaled = (X[rows] - mean) / spread
-        return np.concatenate([np.ones((*scaled.shape[:-1], 1)), scaled], axis=-1)
+        """Return rows of Z: a one, followed by the scaled columns."""
+        scaled_rows = (X[rows] - column_means) / column_deviations
+        return np.concatenate([np.ones((*scaled_rows.shape[:-1], 1)), scaled_rows], axis=-1)
 
-    whole, of_blocks, minus, offsets = _products(plan, fits, rows_of, y - middle)
-    scale = _scales(plan, fits, y, middle)
-    # loss of precision in targets that vary less within a fit
-    lost = np.maximum(y.std() / scale, 1.0)
-    far = float(np.linalg.norm(mean / spread))
-    weights, sound = np.broadcast_to(1 / spread**2, (len(fits), len(spread))), np.True_
-    if standardised:
-        weights = _variances(whole, of_blocks, minus, offsets)
-        sound = weights.min(axis=1) > NARROW  # Otherwise a column may be constant up to rounding.
-    solved = []
+    products_of_all, products_of_blocks, missing_blocks, offsets = _products(
+        plan, fits, rows_of, y - target_mean
+    )
+    target_scales = _scales(plan, fits, y, target_mean)
+    # Precision is lost if the targets vary less within a fit than in all rows.
+    precision_loss = np.maximum(y.std() / target_scales, 1.0)
+    distance_from_zero = float(np.linalg.norm(column_means / column_deviations))
+    weights, has_variance = (
+        np.broadcast_to(1 / column_deviations**2, (len(fits), len(column_deviations))),
+        np.True_,
+    )
+    if is_standardised:
+        weights = _variances(products_of_all, products_of_blocks, missing_blocks, offsets)
+        # With less variance a column may be constant up to rounding.
+        has_variance = weights.min(axis=1) > NARROW
+    solutions = []
     for penalty in penalties:
         ridge = np.pad(penalty * weights, ((0, 0), (1, 0)))
-        beta, condition = solve_without(whole, of_blocks, minus, offsets, ridge)
-        # rounding error of the intercept
-        doubts = EPS * far * np.linalg.norm(beta[:, 1:], axis=1) / scale
-        clear = (condition * lost <= CLEAR) & (doubts <= DOUBT) & sound
-        if not clear.any():
-            return done
-        solved.append((beta, clear))
-    done[fits] = np.all([clear for _, clear in solved], axis=0)
-    _place(task, coding, done, fits, [beta for beta, _ in solved], rows_of, middle)
-    return done
+        coefficients, condition = solve_without(
+            products_of_all, products_of_blocks, missing_blocks, offsets, ridge
+        )
+        # The intercept is a difference of large numbers, which limits its precision.
+        rounding_errors = (
+            EPS * distance_from_zero * np.linalg.norm(coefficients[:, 1:], axis=1) / target_scales
+        )
+        is_certain = (
+            (condition * precision_loss <= CLEAR) & (rounding_errors <= DOUBT) & has_variance
+        )
+        if not is_certain.any():
+            return is_computed
+        solutions.append((coefficients, is_certain))
+    is_computed[fits] = np.all([is_certain for _, is_certain in solutions], axis=0)
+    _place(
+        task,
+        coding,
+        is_computed,
+        fits,
+        [coefficients for coefficients, _ in solutions],
+        rows_of,
+        target_mean,
+    )
+    return is_computed
 
 
-def _target(task: Task) -> tuple[Coding | None, np.ndarray]:
-    """Return the coding and a single target per row.
+def _target(task: Task) -> tuple[TargetCoding | None, np.ndarray]:
+    """Return the numeric coding of the targets, and one number per row.
 
     The coding is None if there are several targets, or if all rows have the same class.
     """
     y = task.data.y if task.data.codes is None else task.data.codes
-    coding = Coding.from_data(task.data, task.request.response, y)
-    numbers = y[:, None] if coding is None else coding.numbers(y)
-    return coding if numbers.shape[1] == 1 and y.ndim == 1 else None, numbers[:, 0]
+    coding = TargetCoding.from_data(task.data, task.request.response, y)
+    target_numbers = y[:, None] if coding is None else coding.numbers(y)
+    return coding if target_numbers.shape[1] == 1 and y.ndim == 1 else None, target_numbers[:, 0]
 
 
-def _parts(n: int, size: int = ROWS) -> Iterator[slice]:
-    """Yield slices of `n` items, `size` at a time."""
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+def _parts(n_items: int, slice_size: int = ROWS) -> Iterator[slice]:
+    """Return consecutive slices that cover `n_items` items, with `slice_size` items each."""
+    return (
+        slice(first_item, min(first_item + slice_size, n_items))
+        for first_item in range(0, n_items, slice_size)
+    )
 
 
 def _products(
     plan: Plan, fits: np.ndarray, rows_of: Callable[..., np.ndarray], y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return (Z'Z, Z'y) of all rows and of each block, and the blocks that every fit lacks."""
-    sets = plan.train.take(fits)
-    used, place = np.unique(sets.minus, return_inverse=True)
+    """Return (Z'Z, Z'y) of all rows and of each block, and the blocks that each fit lacks."""
+    training_sets = plan.train.take(fits)
+    used_blocks, block_index = np.unique(training_sets.minus, return_inverse=True)
 
     def product(rows: np.ndarray | slice) -> np.ndarray:
-        Z = rows_of(rows)
-        return Z.swapaxes(-1, -2) @ np.concatenate([Z, y[rows][..., None]], axis=-1)
+        augmented_rows = rows_of(rows)
+        return augmented_rows.swapaxes(-1, -2) @ np.concatenate(
+            [augmented_rows, y[rows][..., None]], axis=-1
+        )
 
-    whole = np.sum([product(part) for part in _parts(plan.n_rows)], axis=0)
-    of_blocks = np.zeros((len(used), *whole.shape))
-    for size in np.unique(plan.blocks.sizes[used]):
-        at = np.flatnonzero(plan.blocks.sizes[used] == size)
-        rows = plan.blocks.rows[plan.blocks.offsets[used[at], None] + np.arange(size)]
-        for part in _parts(size, max(1, ROWS // len(at))):
-            of_blocks[at] += product(rows[:, part])
-    return whole, of_blocks, place.ravel(), sets.offsets
+    products_of_all = np.sum([product(row_slice) for row_slice in _parts(plan.n_rows)], axis=0)
+    products_of_blocks = np.zeros((len(used_blocks), *products_of_all.shape))
+    for size in np.unique(plan.blocks.sizes[used_blocks]):
+        blocks_of_size = np.flatnonzero(plan.blocks.sizes[used_blocks] == size)
+        rows = plan.blocks.rows[
+            plan.blocks.offsets[used_blocks[blocks_of_size], None] + np.arange(size)
+        ]
+        for row_slice in _parts(size, max(1, ROWS // len(blocks_of_size))):
+            products_of_blocks[blocks_of_size] += product(rows[:, row_slice])
+    return products_of_all, products_of_blocks, block_index.ravel(), training_sets.offsets
 
 
 def _variances(
-    whole: np.ndarray, of_blocks: np.ndarray, minus: np.ndarray, offsets: np.ndarray
+    products_of_all: np.ndarray,
+    products_of_blocks: np.ndarray,
+    missing_blocks: np.ndarray,
+    offsets: np.ndarray,
 ) -> np.ndarray:
-    """Return the variances of the columns in each fit, (fit, column), from the products of rows."""
-    lacking = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    """Return column variances `(fit, column)` of the training sets, from the matrix products."""
+    fit_of_block = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     moments = []
-    for every, each in (
-        (whole[0, :-1], of_blocks[:, 0, :-1]),
-        (whole.diagonal(), np.diagonal(of_blocks, axis1=1, axis2=2)),
+    for sums_of_all, sums_of_blocks in (
+        (products_of_all[0, :-1], products_of_blocks[:, 0, :-1]),
+        (products_of_all.diagonal(), np.diagonal(products_of_blocks, axis1=1, axis2=2)),
     ):
-        lost = np.zeros((len(offsets) - 1, len(every)))
-        np.add.at(lost, lacking, each[minus])
-        moments.append(every - lost)
-    first, second = moments
-    variances: np.ndarray = second / first[:, :1] - (first / first[:, :1]) ** 2
+        missing_sums = np.zeros((len(offsets) - 1, len(sums_of_all)))
+        np.add.at(missing_sums, fit_of_block, sums_of_blocks[missing_blocks])
+        moments.append(sums_of_all - missing_sums)
+    column_sums, sums_of_squares = moments
+    variances: np.ndarray = (
+        sums_of_squares / column_sums[:, :1] - (column_sums / column_sums[:, :1]) ** 2
+    )
     return variances[:, 1:]
 
 
-def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, middle: float) -> np.ndarray:
-    """Return the spread of the targets of each fit, bounded below by their size.
+def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, target_mean: float) -> np.ndarray:
+    """Return the targets' standard deviation in each fit, plus a small share of their mean.
 
-    It is computed as in `fit.scales`.
+    It is the same quantity as in `fit.scales`.
     """
-    sets, moved = plan.train.take(fits), y - middle
-    block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
-    lacking = np.repeat(np.arange(len(fits)), np.diff(sets.offsets))
-    n, first, second = (
-        power.sum()
-        - np.bincount(lacking, np.bincount(block, power[plan.blocks.rows])[sets.minus], len(fits))
-        for power in (np.ones(len(y)), moved, moved**2)
+    training_sets, centred_targets = plan.train.take(fits), y - target_mean
+    block_of_row = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
+    fit_of_block = np.repeat(np.arange(len(fits)), np.diff(training_sets.offsets))
+    n_rows, target_sums, sums_of_squares = (
+        target_powers.sum()
+        - np.bincount(
+            fit_of_block,
+            np.bincount(block_of_row, target_powers[plan.blocks.rows])[training_sets.minus],
+            len(fits),
+        )
+        for target_powers in (np.ones(len(y)), centred_targets, centred_targets**2)
     )
-    mean = first / n
-    scale = np.sqrt(np.maximum(second / n - mean**2, 0.0)) + 1e-6 * np.abs(mean + middle)
-    return np.where(scale > 0, scale, 1.0)
+    fit_means = target_sums / n_rows
+    target_scales = np.sqrt(
+        np.maximum(sums_of_squares / n_rows - fit_means**2, 0.0)
+    ) + 1e-6 * np.abs(fit_means + target_mean)
+    return np.where(target_scales > 0, target_scales, 1.0)
 
 
 def _place(
     task: Task,
-    coding: Coding,
-    done: np.ndarray,
+    coding: TargetCoding,
+    is_computed: np.ndarray,
     fits: np.ndarray,
-    solved: list[np.ndarray],
+    coefficients_by_penalty: list[np.ndarray],
     rows_of: Callable[..., np.ndarray],
-    middle: float,
+    target_mean: float,
 ) -> None:
-    """Store the predictions of the finished fits by position.
+    """Compute and store the predictions of the solved fits.
 
-    `solved` has one entry per penalty.
+    `coefficients_by_penalty` has one array of coefficients per penalty.
     """
     plan = task.plan
     rows, _ = plan.positions
-    number = np.zeros(plan.n_fits, dtype=np.int64)
-    number[fits] = np.arange(len(fits))
-    lines = np.arange(len(task.collected.values))[task.lines_of(task.group)]
-    for part in _parts(len(rows)):
-        at = np.arange(part.start, part.stop)
-        fit = plan.fit[np.searchsorted(plan.test_offsets, at, side="right") - 1]
-        at, fit = at[done[fit]], fit[done[fit]]
-        Z, every = rows_of(rows[at]), np.arange(len(at), dtype=np.int32)
-        for line, beta in zip(lines, solved, strict=True):
-            numbers = answers_of(Z, every, beta, number[fit]) + middle
-            answers, tied = coding.answers(numbers[None, :, None])
-            task.collected.values[line, at] = answers[0]
-            for tied_fit in np.unique(fit[tied[0]]):
-                task.leave_open(tied_fit, [line])
+    index_of_fit = np.zeros(plan.n_fits, dtype=np.int64)
+    index_of_fit[fits] = np.arange(len(fits))
+    value_rows = np.arange(len(task.collected.values))[task.lines_of(task.group)]
+    for position_slice in _parts(len(rows)):
+        positions = np.arange(position_slice.start, position_slice.stop)
+        fit = plan.fit[np.searchsorted(plan.test_offsets, positions, side="right") - 1]
+        positions, fit = positions[is_computed[fit]], fit[is_computed[fit]]
+        augmented_rows, row_numbers = (
+            rows_of(rows[positions]),
+            np.arange(len(positions), dtype=np.int32),
+        )
+        for value_row, coefficients in zip(value_rows, coefficients_by_penalty, strict=True):
+            predicted_numbers = (
+                predict_rows(augmented_rows, row_numbers, coefficients, index_of_fit[fit])
+                + target_mean
+            )
+            predictions, is_tied = coding.to_predictions(predicted_numbers[None, :, None])
+            task.collected.values[value_row, positions] = predictions[0]
+            for tied_fit in np.unique(fit[is_tied[0]]):
+                task.leave_open(tied_fit, [value_row])

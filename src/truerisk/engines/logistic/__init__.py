@@ -1,1 +1,1 @@
-"""Penalised logistic regression: one path per training set answers every penalty."""
+"""Engine for penalised logistic regression: one path per training set serves every penalty."""

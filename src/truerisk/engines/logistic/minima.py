@@ -1,13 +1,14 @@
 """Minima of penalised logistic likelihoods: paths of LogisticPath, and ridge fits in batches.
 
-Scores of training rows without their own influence are computed to first order, for every penalty.
+Leave-one-out scores of training rows are approximated to first order, for every penalty.
 
 `answer_samples` fits ridge logistic regression of two classes to many samples at once, by
 simultaneous Newton steps: the Hessians of all fits are one product of the weights with the pairwise
-products of the columns. All fits start from the minimum of their mean objective. Once no step moves
-a linear predictor by more than 1e-4, one more step with the same Hessians leaves an error below
-1e-10: it moves by the remaining error, which must be below 1e-6, and its own error is 1e-4 of that.
-Fits that do not meet this are solved one by one by the path.
+products of the columns. All fits start from the minimum of their mean objective. Once no step
+changes a linear predictor by more than 1e-4, one more step with the same Hessians leaves an error
+below 1e-10: this step changes the predictor by the remaining error, which must be below 1e-6, and
+the step's own error is 1e-4 times that. Fits that do not converge in this way are solved one by one
+by the path algorithm.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
     OPEN,
     QuestionRows,
-    answers_of,
     least_margin,
+    predictions_from_scores,
     ranks_are_close,
 )
 from truerisk.engines.settings import Group
@@ -32,43 +33,45 @@ from truerisk.engines.templates.fits_of_one_table import Samples, products_of
 from truerisk.engines.templates.task import Task
 from truerisk.kernels.logistic import column_major as column_major
 from truerisk.kernels.logistic import logistic_path
-from truerisk.models.logistic_places import check_setting, paths_of, place_of
+from truerisk.models.logistic_places import check_setting, position_on_path, solve_path_at
 from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
-from truerisk.models.stated.without_a_row import logistic_without, row_variances
+from truerisk.models.stated.without_a_row import leave_one_out_log_odds, row_variances
 from truerisk.plan.answers import code_type
 from truerisk.plan.extras.linear_rules import LinearRules
 
-EXACT = 1e-20  # squared move of the linear predictor, which gives ten digits
+EXACT = 1e-20  # Steps end if the squared change of the linear predictor is below EXACT: ten digits.
 MANY_PASSES = 300_000
 USUAL, USUAL_STEPS = 1e-4, 100
 PENALTIES = {"l1": 1.0, "l2": 0.0}
-RANKS = 1e-12  # Scores of two rows this close may be in the order that rounding gave them.
+RANKS = 1e-12  # Rounding may decide the order of two scores that differ by at most RANKS.
 
 
 def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return why LogisticPath itself should be fitted, which then raises its error, or None.
+    """Return why the settings of LogisticPath are invalid, or None if they are valid.
 
-    Successive settings are usually places on the same path, which is therefore checked once.
+    Successive settings usually select penalties on the same path, which is therefore checked once.
     """
-    path = itemgetter(*(name for name in settings[0] if name != "at"))
-    checked: tuple[Any, ...] = ()
-    n = 0
+    path_parameters = itemgetter(*(name for name in settings[0] if name != "at"))
+    checked_values: tuple[Any, ...] = ()
+    n_lambdas = 0
     try:
         for setting in settings:
-            given, at = path(setting), setting["at"]
-            if not checked or not all(map(is_, given, checked)):
+            path_values, path_index = path_parameters(setting), setting["at"]
+            if not checked_values or not all(map(is_, path_values, checked_values)):
                 check_setting(setting)
-                lambdas, checked = setting["lambdas"], given
-                n = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
-            if at is not None and not (type(at) is int and 0 <= at < n):
-                place_of(at, np.ones(n))
+                lambdas, checked_values = setting["lambdas"], path_values
+                n_lambdas = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
+            if path_index is not None and not (
+                type(path_index) is int and 0 <= path_index < n_lambdas
+            ):
+                position_on_path(path_index, np.ones(n_lambdas))
     except (TypeError, ValueError) as error:
         return f"LogisticPath cannot be set so: {str(error).splitlines()[0].rstrip('.')}."
     return None
 
 
 def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why the setting does not ask for the minimum of the objective, or None."""
+    """Return why a LogisticRegression does not minimise its objective precisely, or None."""
     solver = setting["solver"]
     if solver == "liblinear":
         return "solver='liblinear' penalises the intercept, another objective."
@@ -78,43 +81,48 @@ def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
         return f"solver='{solver}' has no L1 penalty."
     if solver not in ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"):
         return f"solver={solver!r} is none that it knows."
-    plain = {"fit_intercept": True, "dual": False, "warm_start": False, "class_weight": None}
-    for name, value in plain.items():
+    required_values = {
+        "fit_intercept": True,
+        "dual": False,
+        "warm_start": False,
+        "class_weight": None,
+    }
+    for name, value in required_values.items():
         if setting[name] is not value:
             return f"{name}={setting[name]!r} is not served."
     if setting.get("multi_class", "auto") not in ("auto", "deprecated"):
         return f"multi_class={setting['multi_class']!r} is not served."
-    tol, steps = setting["tol"], setting["max_iter"]
+    tol, max_iter = setting["tol"], setting["max_iter"]
     if not 0 < tol <= USUAL:
         return f"tol={tol!r} does not ask for the minimum: set tol to {USUAL:g} or less."
-    if not steps >= USUAL_STEPS:
-        return f"max_iter={steps!r} stops the solver short of the minimum."
+    if not max_iter >= USUAL_STEPS:
+        return f"max_iter={max_iter!r} stops the solver short of the minimum."
     return None
 
 
 def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
-    """Return the share of the L1 penalty in a LogisticRegression, or None if it has no penalty.
+    """Return a LogisticRegression's share of the L1 penalty, or None if the penalty is unsupported.
 
     Up to scikit-learn 1.7 the penalty has a name; from 1.8 on, `l1_ratio` alone determines it.
     """
-    penalty, given = setting.get("penalty", "deprecated"), setting["l1_ratio"]
+    penalty, l1_ratio_given = setting.get("penalty", "deprecated"), setting["l1_ratio"]
     if isinstance(penalty, str) and penalty in PENALTIES:
         return PENALTIES[penalty]
     if penalty not in ("deprecated", "elasticnet"):
         return None
-    ratio = 0.0 if given is None and penalty == "deprecated" else given
-    if isinstance(ratio, bool) or not isinstance(ratio, int | float | np.number):
+    l1_ratio = 0.0 if l1_ratio_given is None and penalty == "deprecated" else l1_ratio_given
+    if isinstance(l1_ratio, bool) or not isinstance(l1_ratio, int | float | np.number):
         return None
-    return float(ratio) if 0 <= ratio <= 1 else None
+    return float(l1_ratio) if 0 <= l1_ratio <= 1 else None
 
 
 @frozen(eq=False)
 class Rule:
-    """Score functions of every candidate: coefficients (candidate, f, p) and intercepts.
+    """Fitted logistic regressions of all candidates on one training set.
 
-    `among` are the columns that some candidate may use. `present` are the classes in the training
-    set. A score must be farther than `margin` from a tie. `candidates` have the numbers of the
-    family.
+    `coefficients` have shape (candidate, score function, column). `among` are the columns that some
+    candidate may use, and `present` the classes in the training set. Labels are certain only if the
+    scores are farther than `margin` from a tie. `candidates` are indices in the family.
     """
 
     candidates: np.ndarray
@@ -127,47 +135,55 @@ class Rule:
     penalty: Penalty
 
     def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
-        """Return the answers to every question, and leave those open that rounding may decide."""
-        # The answer is then determined by where the learner's own solver stops.
+        """Return predictions for every test set; leave uncertain candidates to scikit-learn."""
+        # Without convergence, predictions depend on where scikit-learn's own solver stops.
         if not self.converged.all():
             task.leave_open(fit, self.candidates[~self.converged])
-        rules = self._state(task, fit)
-        used, (n, fitted, _) = rules.used, self.coefficients.shape
-        flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
-        answers = []
-        for test, question in zip(tests, task.questions(fit), strict=True):
-            scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
+        linear_rules = self._state(task, fit)
+        used_columns, (n_candidates, n_functions, _) = linear_rules.used, self.coefficients.shape
+        flat_coefficients = np.take(
+            self.coefficients.reshape(n_candidates * n_functions, -1), used_columns, axis=1
+        )
+        predictions = []
+        for question_rows, question in zip(tests, task.questions(fit), strict=True):
+            scores = (
+                question_rows.times(used_columns, flat_coefficients)
+                .reshape(-1, n_candidates, n_functions)
+                .transpose(1, 0, 2)
+            )
             scores = scores + self.intercepts[:, None]
-            if test.own is not None:
-                scores = test.own.without(scores, self.coefficients, self.penalty)
+            if question_rows.own is not None:
+                scores = question_rows.own.without(scores, self.coefficients, self.penalty)
             task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
-            answers.append(answers_of(scores, self.present, task))
-        return answers
+            predictions.append(predictions_from_scores(scores, self.present, task))
+        return predictions
 
     def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
-        """Return the candidates for which rounding may decide a label or the order of two rows."""
+        """Return a mask of candidates for which rounding may decide a label or the rows' order."""
         response = task.request.response
         if response == "label":
             return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
         if response != "score" or task.data.codes is None:
             return np.zeros(len(scores), dtype=bool)
         codes = task.data.codes[task.plan.test_rows(question)[0]]
-        gap = np.where(
+        largest_gap = np.where(
             self.coefficients.any(axis=(1, 2)), RANKS, -1.0
-        )  # A constant score has no rounding error.
-        return ranks_are_close(scores[..., 0], codes, gap)
+        )  # If all coefficients are 0, the scores are constant and have no rounding error.
+        return ranks_are_close(scores[..., 0], codes, largest_gap)
 
     def _state(self, task: Task, fit: int) -> LinearRules:
-        """Return the rules; record them and the degrees of freedom if the plan asks for them."""
-        lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
-        codes = tuple(int(code) for code in self.present)
-        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
+        """Return the linear rules; record them and the degrees of freedom if requested."""
+        candidate_rows = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
+        class_codes = tuple(int(code) for code in self.present)
+        linear_rules = LinearRules(
+            fit, candidate_rows, self.coefficients, self.intercepts, class_codes, among=self.among
+        )
         if task.collected.extra is not None and fit in task.collected.extra.ruled:
-            task.collected.extra.rules.append(rules)
+            task.collected.extra.rules.append(linear_rules)
         if task.collected.extra is not None and fit in task.collected.extra.free:
-            nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
-            task.collected.extra.freedom[lines, fit] = nonzero + len(self.present) - 1
-        return rules
+            n_nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
+            task.collected.extra.freedom[candidate_rows, fit] = n_nonzero + len(self.present) - 1
+        return linear_rules
 
 
 def fitted_path(
@@ -179,51 +195,54 @@ def fitted_path(
     weights: np.ndarray,
     rows: np.ndarray | None,
 ) -> Rule:
-    """Fit one path for all candidates of the group on these rows of X (None: all rows)."""
-    present = np.flatnonzero(np.bincount(codes, weights))
-    codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
+    """Fit one regularization path for all candidates of the group on `rows` of X (None: all)."""
+    present_classes = np.flatnonzero(np.bincount(codes, weights))
+    codes = np.minimum(np.searchsorted(present_classes, codes), len(present_classes) - 1)
     setting = group.settings[0]
     if "C" in setting:
-        ratio = l1_ratio_of(setting) or 0.0
-        ridges = 1.0 / group.values("C").astype(np.float64)
-        lambdas = ridges / weights.sum()
-        solved = logistic_path(
+        l1_ratio = l1_ratio_of(setting) or 0.0
+        ridge_penalties = 1.0 / group.values("C").astype(np.float64)
+        penalties = ridge_penalties / weights.sum()
+        solutions = logistic_path(
             X,
             codes,
             weights,
-            n_classes=len(present),
+            n_classes=len(present_classes),
             rows=rows,
-            lambdas=lambdas,
-            l1_ratio=ratio,
+            lambdas=penalties,
+            l1_ratio=l1_ratio,
             standardize=False,
             tolerance=EXACT,
             max_passes=MANY_PASSES,
         )
-        solution = solved.coefficients, solved.intercepts, solved.converged, solved.used
-        penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
-        return Rule(group.candidates, *solution, present, OPEN, penalty)
-    ats = [setting["at"] for setting in group.settings]
+        solution = solutions.coefficients, solutions.intercepts, solutions.converged, solutions.used
+        penalty = Penalty((1 - l1_ratio) * ridge_penalties, l1_ratio > 0, standardize=False)
+        return Rule(group.candidates, *solution, present_classes, OPEN, penalty)
+    path_indices = [setting["at"] for setting in group.settings]
     if task.collected.extra is not None and fit in task.collected.extra.free:
         setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
-    paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
+    paths = solve_path_at(setting, path_indices, X, codes, weights, len(present_classes), rows)
     if paths.warning is not None:
         from sklearn.exceptions import ConvergenceWarning
 
         task.collected.warned.append((ConvergenceWarning, paths.warning))
-    every = np.ones(len(ats), dtype=bool)  # LogisticPath's own fit would stop at the same place.
-    ratio = float(setting["l1_ratio"])
-    ridges = (1 - ratio) * paths.lambdas * weights.sum()
-    penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
-    solution = paths.coefficients, paths.intercepts, every, paths.path.used
-    return Rule(group.candidates, *solution, present, 0.0, penalty)
+    all_converged = np.ones(
+        len(path_indices), dtype=bool
+    )  # LogisticPath's own fit would stop at the same step.
+    l1_ratio = float(setting["l1_ratio"])
+    ridge_penalties = (1 - l1_ratio) * paths.lambdas * weights.sum()
+    penalty = Penalty(ridge_penalties, l1_ratio > 0, bool(setting["standardize"]))
+    solution = paths.coefficients, paths.intercepts, all_converged, paths.path.used
+    return Rule(group.candidates, *solution, present_classes, 0.0, penalty)
 
 
 @frozen(eq=False)
 class Penalty:
-    """Penalty of each candidate: the weight of half the squared coefficients beside the likelihood.
+    """Ridge penalty of each candidate, added to the negative log-likelihood summed over rows.
 
-    The likelihood is the total over rows. With `standardize` each square is multiplied by the
-    variance of its column. With `selects` only columns with a nonzero coefficient are in the fit.
+    The penalty is `ridge` times half the sum of the squared coefficients. With `standardize` each
+    square is multiplied by the variance of its column. With `selects` only columns with a nonzero
+    coefficient are in the fit.
     """
 
     ridge: np.ndarray
@@ -232,8 +251,8 @@ class Penalty:
 
 
 @frozen(eq=False)
-class OwnRows:
-    """The training rows of a fit, with their classes (0, 1) and weights."""
+class TrainingRows:
+    """Training rows of a fit with their classes (0, 1) and weights, to be left out one by one."""
 
     X: Any
     rows: np.ndarray
@@ -241,70 +260,93 @@ class OwnRows:
     weights: np.ndarray
 
     def without(self, scores: np.ndarray, coefficients: np.ndarray, penalty: Penalty) -> np.ndarray:
-        """Return the scores without each row, given scores (candidate, row, 1) of all rows."""
-        used = np.flatnonzero(coefficients.any(axis=(0, 1))) if penalty.selects else slice(None)
-        part = self.X[:, used]
-        part = part.tocsr()[self.rows].toarray() if hasattr(part, "tocsr") else part[self.rows]
-        slopes = coefficients[:, 0, used]
-        scale = row_variances(part, self.weights) if penalty.standardize else np.ones(part.shape[1])
-        left_out = np.empty_like(scores)
-        for c, ridge in enumerate(penalty.ridge):
-            mine = np.flatnonzero(slopes[c]) if penalty.selects else np.arange(part.shape[1])
-            left_out[c, :, 0] = logistic_without(
-                part[:, mine], self.codes, self.weights, scores[c, :, 0], ridge * scale[mine]
+        """Return approximate leave-one-out scores, given scores (candidate, row, 1) of all rows."""
+        used_columns = (
+            np.flatnonzero(coefficients.any(axis=(0, 1))) if penalty.selects else slice(None)
+        )
+        training_rows = self.X[:, used_columns]
+        training_rows = (
+            training_rows.tocsr()[self.rows].toarray()
+            if hasattr(training_rows, "tocsr")
+            else training_rows[self.rows]
+        )
+        slopes = coefficients[:, 0, used_columns]
+        column_variances = (
+            row_variances(training_rows, self.weights)
+            if penalty.standardize
+            else np.ones(training_rows.shape[1])
+        )
+        left_out_scores = np.empty_like(scores)
+        for candidate_index, ridge_penalty in enumerate(penalty.ridge):
+            selected_columns = (
+                np.flatnonzero(slopes[candidate_index])
+                if penalty.selects
+                else np.arange(training_rows.shape[1])
             )
-        return left_out
+            left_out_scores[candidate_index, :, 0] = leave_one_out_log_odds(
+                training_rows[:, selected_columns],
+                self.codes,
+                self.weights,
+                scores[candidate_index, :, 0],
+                ridge_penalty * column_variances[selected_columns],
+            )
+        return left_out_scores
 
 
 STEPS = 20
-# largest moves of a linear predictor in the last step but one, and in the last step
+# Convergence requires that no linear predictor changes by more than NEAR in the last step but one,
+# and by no more than SMALL in the last step.
 NEAR, SMALL = 1e-4, 1e-6
-ROUGHLY = 0.1  # largest last move, if only a starting point is needed
-FAR = 100.0  # A fit that moves this far is abandoned.
+ROUGHLY = 0.1  # For a mere starting point, a change by at most ROUGHLY in the last step suffices.
+FAR = 100.0  # If one step changes a linear predictor by FAR or more, the fit is abandoned.
 
 
 def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
-    """Answer candidates with a ridge penalty; return a mask of the fits that are fully answered."""
-    done = np.zeros(task.plan.n_fits, dtype=bool)
+    """Store predictions of ridge-penalised candidates; return a mask of completed fits."""
+    is_computed = np.zeros(task.plan.n_fits, dtype=bool)
     if task.data.n_classes != 2 or task.data.codes is None:
-        return done
+        return is_computed
     rows = np.column_stack([X, np.ones(len(X))])
     products = None
-    for batch in Samples.batches(task, ~done, rows.shape[1]):
+    for batch in Samples.batches(task, ~is_computed, rows.shape[1]):
         products = products_of(rows) if products is None else products
         problem = _Problem(rows, products, task.data.codes.astype(np.float64), batch.weights)
-        solved = np.ones(len(batch.fits), dtype=bool)
-        answers = []
-        for place, cost in enumerate(task.group.values("C").astype(np.float64)):
-            mine = batch.asks(place)
-            beta, fine = problem.solve(1 / cost, mine)
-            solved &= fine | ~mine
-            answers.append((place, mine, beta))
-        for place, mine, beta in answers:
-            solved_here = np.flatnonzero(mine & solved)
-            if len(solved_here):
-                _place(batch.select(solved_here), place, beta[solved_here] @ rows.T)
-        done[batch.fits[solved]] = True
-    return done
+        is_solved = np.ones(len(batch.fits), dtype=bool)
+        solutions = []
+        for candidate_index, regularization in enumerate(task.group.values("C").astype(np.float64)):
+            is_requested = batch.asks(candidate_index)
+            coefficients, has_converged = problem.solve(1 / regularization, is_requested)
+            is_solved &= has_converged | ~is_requested
+            solutions.append((candidate_index, is_requested, coefficients))
+        for candidate_index, is_requested, coefficients in solutions:
+            storable_fits = np.flatnonzero(is_requested & is_solved)
+            if len(storable_fits):
+                _place(
+                    batch.select(storable_fits),
+                    candidate_index,
+                    coefficients[storable_fits] @ rows.T,
+                )
+        is_computed[batch.fits[is_solved]] = True
+    return is_computed
 
 
-def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
-    """Store scores `(fit, row)` as the requested answers."""
-    line, rows, _ = batch.positions
-    score, response = scores[line, rows], batch.task.request.response
+def _place(batch: Samples, candidate_index: int, scores: np.ndarray) -> None:
+    """Convert scores `(fit, row)` to the requested predictions of one candidate, and store them."""
+    fit_of_row, rows, _ = batch.positions
+    score, response = scores[fit_of_row, rows], batch.task.request.response
     if response == "label":
-        answers = (score > 0).astype(code_type(2))
+        predictions = (score > 0).astype(code_type(2))
     elif response == "score":
-        answers = score
+        predictions = score
     else:
-        share = expit(score)
-        # in the same order of operations as the learner
-        answers = np.stack([1 - share, share], axis=1)
-    batch.answer(place, answers, np.abs(score) < OPEN)
+        probability = expit(score)
+        # The order of operations is that of scikit-learn, so that the digits agree.
+        predictions = np.stack([1 - probability, probability], axis=1)
+    batch.answer(candidate_index, predictions, np.abs(score) < OPEN)
 
 
 class _Problem:
-    """Weights `(fit, row)` of one table whose last column is the constant; y is 0 or 1."""
+    """Ridge logistic regressions of classes 0 and 1 on one table, with row weights per fit."""
 
     def __init__(
         self, rows: np.ndarray, products: np.ndarray, y: np.ndarray, weights: np.ndarray
@@ -312,50 +354,64 @@ class _Problem:
         self.rows, self.products, self.y, self.weights = rows, products, y, weights
         self.start = np.zeros(rows.shape[1])
 
-    def solve(self, penalty: float, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the marked fits' coefficients at a penalty, and which reached the minimum."""
-        beta = np.zeros((len(which), self.rows.shape[1]))
-        fine = np.zeros(len(which), dtype=bool)
-        mean = self.weights[which].mean(axis=0, keepdims=True) if which.any() else None
-        if mean is None:
-            return beta, fine
-        start, _ = self._newton(mean, self.start[None].copy(), penalty, ROUGHLY)
-        if np.isfinite(start).all():
-            self.start = start[0]
-        at = np.broadcast_to(self.start, (int(which.sum()), len(self.start))).copy()
-        beta[which], fine[which] = self._newton(self.weights[which], at, penalty, NEAR)
-        return beta, fine
+    def solve(self, penalty: float, is_requested: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the requested fits' coefficients at one penalty, and a mask of converged fits."""
+        coefficients = np.zeros((len(is_requested), self.rows.shape[1]))
+        has_converged = np.zeros(len(is_requested), dtype=bool)
+        mean_weights = (
+            self.weights[is_requested].mean(axis=0, keepdims=True) if is_requested.any() else None
+        )
+        if mean_weights is None:
+            return coefficients, has_converged
+        common_start, _ = self._newton(mean_weights, self.start[None].copy(), penalty, ROUGHLY)
+        if np.isfinite(common_start).all():
+            self.start = common_start[0]
+        starting_points = np.broadcast_to(
+            self.start, (int(is_requested.sum()), len(self.start))
+        ).copy()
+        coefficients[is_requested], has_converged[is_requested] = self._newton(
+            self.weights[is_requested], starting_points, penalty, NEAR
+        )
+        return coefficients, has_converged
 
     def _newton(
-        self, weights: np.ndarray, beta: np.ndarray, penalty: float, enough: float
+        self, weights: np.ndarray, coefficients: np.ndarray, penalty: float, largest_move: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take Newton steps for all fits until none moves; stopped fits are not changed."""
-        fine = np.zeros(len(beta), dtype=bool)
-        active = np.arange(len(beta))
-        ridge = np.append(np.full(beta.shape[1] - 1, penalty), 0.0)
-        scores = beta @ self.rows.T
-        near = False
+        """Take Newton steps for all fits at once; return coefficients and a mask of convergence."""
+        has_converged = np.zeros(len(coefficients), dtype=bool)
+        active_fits = np.arange(len(coefficients))
+        ridge = np.append(np.full(coefficients.shape[1] - 1, penalty), 0.0)
+        scores = coefficients @ self.rows.T
+        is_near = False
         for _ in range(STEPS):
-            with np.errstate(over="ignore"):  # This is faster than expit, and 1/inf is 0.
-                shares = 1 / (1 + np.exp(-scores))
-            gradient = (weights[active] * (self.y - shares)) @ self.rows - ridge * beta[active]
-            if not near:
-                curved = weights[active] * shares * (1 - shares)
-                hessians = (curved @ self.products).reshape(-1, len(ridge), len(ridge))
+            with np.errstate(over="ignore"):  # This formula is faster than expit, and 1/inf is 0.
+                probabilities = 1 / (1 + np.exp(-scores))
+            gradient = (
+                weights[active_fits] * (self.y - probabilities)
+            ) @ self.rows - ridge * coefficients[active_fits]
+            if not is_near:
+                curvature_weights = weights[active_fits] * probabilities * (1 - probabilities)
+                hessians = (curvature_weights @ self.products).reshape(-1, len(ridge), len(ridge))
                 hessians += np.diag(ridge)
             try:
                 step = np.linalg.solve(hessians, gradient[:, :, None])[:, :, 0]
             except np.linalg.LinAlgError:
                 break
-            beta[active] += step
-            moved = step @ self.rows.T
-            scores += moved
-            largest = np.abs(moved).max(axis=1)
-            if near:
-                fine[active] = largest < SMALL
+            coefficients[active_fits] += step
+            score_changes = step @ self.rows.T
+            scores += score_changes
+            largest_changes = np.abs(score_changes).max(axis=1)
+            if is_near:
+                has_converged[active_fits] = largest_changes < SMALL
                 break
-            bounded = largest < FAR
-            if not bounded.all():
-                active, scores, hessians = active[bounded], scores[bounded], hessians[bounded]
-            near = bool(len(active)) and float(largest[bounded].max()) < enough
-        return beta, fine
+            is_bounded = largest_changes < FAR
+            if not is_bounded.all():
+                active_fits, scores, hessians = (
+                    active_fits[is_bounded],
+                    scores[is_bounded],
+                    hessians[is_bounded],
+                )
+            is_near = (
+                bool(len(active_fits)) and float(largest_changes[is_bounded].max()) < largest_move
+            )
+        return coefficients, has_converged

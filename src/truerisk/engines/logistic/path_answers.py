@@ -1,4 +1,4 @@
-"""Convert scores of test rows to answers, and find answers that rounding may decide."""
+"""Convert scores of test rows to predictions, and find predictions that rounding may decide."""
 
 from __future__ import annotations
 
@@ -11,81 +11,87 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.templates.task import Task
 from truerisk.plan.answers import code_type, codes_of_scores
 
-OPEN = 1e-9  # scores this close to a tie are computed by the learner itself
+OPEN = 1e-9  # Labels whose margin is below OPEN are left to scikit-learn.
 
 
 @frozen(eq=False)
 class QuestionRows:
-    """The test rows of a question, read by columns; `own` is set if each row is left out."""
+    """Test rows of one test set; `own` holds the training rows if each row is left out of them."""
 
     X: Any
     rows: np.ndarray | None
     own: Any = None
 
     def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return products of some columns with coefficients (…, column), as (row, …)."""
+        """Return products (row, function) of the test rows and coefficients (function, column)."""
         if hasattr(self.X, "tocsr"):
-            part = self.X[:, columns]
-            part = part if self.rows is None else part.tocsr()[self.rows]
+            test_rows = self.X[:, columns]
+            test_rows = test_rows if self.rows is None else test_rows.tocsr()[self.rows]
         elif self.rows is None:
-            part = self.X[:, columns]
+            test_rows = self.X[:, columns]
         else:
-            part = self.X[np.ix_(self.rows, columns)]
-        return np.asarray(part @ coefficients.T)
+            test_rows = self.X[np.ix_(self.rows, columns)]
+        return np.asarray(test_rows @ coefficients.T)
 
 
-def answers_of(scores: np.ndarray, present: np.ndarray, task: Task) -> np.ndarray:
-    """Return answers (candidate, row, ...) from scores (candidate, row, f), as the learner does.
+def predictions_from_scores(
+    scores: np.ndarray, present_classes: np.ndarray, task: Task
+) -> np.ndarray:
+    """Convert scores (candidate, row, function) to predictions (candidate, row, ...).
 
-    LogisticRegression subtracts one of two probabilities from 1, which loses digits of a small one.
+    Probabilities are computed as in the estimator: LogisticRegression subtracts one of two
+    probabilities from 1, which loses digits of a small probability.
     """
     response, n_classes = task.request.response, task.data.n_classes
     if response == "label":
-        labels: np.ndarray = present[codes_of_scores(scores)]
+        labels: np.ndarray = present_classes[codes_of_scores(scores)]
         return labels.astype(code_type(n_classes))
     if response == "score":
         return scores[..., 0]
-    shares = np.zeros((*scores.shape[:2], n_classes))
+    probabilities = np.zeros((*scores.shape[:2], n_classes))
     if scores.shape[2] == 1:
-        shares[..., present[1]] = expit(scores[..., 0])
-        less = (
+        probabilities[..., present_classes[1]] = expit(scores[..., 0])
+        first_probability = (
             expit(-scores[..., 0])
             if "at" in task.group.settings[0]
-            else 1 - shares[..., present[1]]
+            else 1 - probabilities[..., present_classes[1]]
         )
-        shares[..., present[0]] = less
+        probabilities[..., present_classes[0]] = first_probability
     else:
-        shares[..., present] = softmax(scores, axis=2)
-    return shares
+        probabilities[..., present_classes] = softmax(scores, axis=2)
+    return probabilities
 
 
 def least_margin(scores: np.ndarray) -> np.ndarray:
-    """Return the distance of the largest score from the next one, (candidate, row)."""
+    """Return the largest class score minus the second largest, for each (candidate, row)."""
     if scores.shape[2] == 1:
         margin: np.ndarray = np.abs(scores[..., 0])
     else:
-        top = np.partition(scores, -2, axis=2)
-        margin = top[..., -1] - top[..., -2]
+        two_best_scores = np.partition(scores, -2, axis=2)
+        margin = two_best_scores[..., -1] - two_best_scores[..., -2]
     return margin
 
 
-def ranks_are_close(scores: np.ndarray, codes: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """Return the candidates with nearly equal scores for two rows of different classes.
+def ranks_are_close(scores: np.ndarray, codes: np.ndarray, largest_gap: np.ndarray) -> np.ndarray:
+    """Return a mask of candidates with nearly equal scores for two rows of different classes.
 
-    The scores have shape (candidate, row), and "nearly" means within `gap`.
+    The scores have shape (candidate, row). "Nearly" means within the candidate's `largest_gap`.
 
-    The order of such a pair depends on rounding, and a loss of ranks is affected by it.
+    The order of such a pair depends on rounding, which affects losses that compare ranks.
     """
-    order = np.argsort(scores, axis=1, kind="stable")
-    ranked = np.take_along_axis(scores, order, axis=1)
-    near = np.diff(ranked, axis=1) <= gap[:, None]
-    # numbers of runs of rows that are linked by close scores
-    runs = np.cumsum(np.pad(~near, ((0, 0), (1, 0))), axis=1)
-    close = np.zeros(len(scores), dtype=bool)
-    for c in np.flatnonzero(near.any(axis=1)):
-        kinds = codes[order[c]]
-        low, high = np.full(runs[c, -1] + 1, kinds.max()), np.full(runs[c, -1] + 1, kinds.min())
-        np.minimum.at(low, runs[c], kinds)
-        np.maximum.at(high, runs[c], kinds)
-        close[c] = bool((low < high).any())
-    return close
+    score_order = np.argsort(scores, axis=1, kind="stable")
+    sorted_scores = np.take_along_axis(scores, score_order, axis=1)
+    is_near = np.diff(sorted_scores, axis=1) <= largest_gap[:, None]
+    # Rows whose sorted scores are linked by small gaps get the same run number.
+    run_numbers = np.cumsum(np.pad(~is_near, ((0, 0), (1, 0))), axis=1)
+    is_close = np.zeros(len(scores), dtype=bool)
+    for candidate_index in np.flatnonzero(is_near.any(axis=1)):
+        sorted_codes = codes[score_order[candidate_index]]
+        lowest_codes, highest_codes = (
+            np.full(run_numbers[candidate_index, -1] + 1, sorted_codes.max()),
+            np.full(run_numbers[candidate_index, -1] + 1, sorted_codes.min()),
+        )
+        np.minimum.at(lowest_codes, run_numbers[candidate_index], sorted_codes)
+        np.maximum.at(highest_codes, run_numbers[candidate_index], sorted_codes)
+        is_close[candidate_index] = bool((lowest_codes < highest_codes).any())
+    return is_close

@@ -1,12 +1,13 @@
-"""The path engine: penalised logistic regression at every penalty, one path per training set.
+"""Engine for penalised logistic regression: one regularization path per training set.
 
-It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`. The kernel reads
-the rows of a fit directly from one column-major X.
+It supports LogisticPath with candidates `at` and scikit-learn's LogisticRegression with candidates
+`C`. The compiled code reads the rows of a fit directly from one column-major X.
 
-For LogisticPath the engine performs exactly the iterations of its own fit, so that answers agree to
-the bit. For LogisticRegression it returns the point at which the solver stops (`stops.py`, decision
-21), or, with `minimiser`, the minimum of the objective to about ten digits, whichever solver is
-set. The penalty is λ = 1 / (C Σ w), with the same C in training sets of every size.
+For LogisticPath the engine performs exactly the iterations of LogisticPath.fit, so that predictions
+agree to the bit. For LogisticRegression it returns the point at which the solver stops (`stops.py`,
+decision 21), or, with `minimiser`, the minimum of the objective to about ten digits, whichever
+solver is set. The penalty is λ = 1 / (C Σ w), with row weights w and the same C in training sets of
+every size.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.overrides import override
-from truerisk.core.progress import tell
+from truerisk.core.progress import report_progress
 from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
 from truerisk.engines.logistic.path_answers import QuestionRows
-from truerisk.engines.logistic.stops import Stopped, follows_the_solver, steps_refusal, stopped
+from truerisk.engines.logistic.stops import (
+    StoppedModels,
+    fit_until_stop,
+    follows_the_solver,
+    steps_refusal,
+)
 from truerisk.engines.prepared import as_dense, is_bearable
 from truerisk.engines.settings import Group, family_refusal
 from truerisk.engines.templates.one_pass import OnePass
@@ -42,7 +48,7 @@ MINIMA = "truerisk.engines.logistic.minima"
 
 
 def _minima() -> ModuleType:
-    """Import the module for LogisticPath, and for LogisticRegression with `minimiser`."""
+    """Return the module `minima` for LogisticPath and `minimiser`, or raise if it is missing."""
     check_present(MINIMA)
     from truerisk.engines.logistic import minima
 
@@ -53,19 +59,19 @@ def _minima() -> ModuleType:
 class LogisticPaths(OnePass):
     """Engine for LogisticPath over `at` and LogisticRegression over `C`, also in a pipeline.
 
-    With `minimiser` the answer for a LogisticRegression is the minimum of its objective, for any
-    solver and penalty, and not the point at which the solver stops.
+    With `minimiser` the coefficients of a LogisticRegression are the minimum of its objective, for
+    any solver and penalty, and not the point at which the solver stops.
 
     Parameters
     ----------
     minimiser : bool, default=False
-        If True, the answer for a LogisticRegression is the minimum of its objective, not the point
-        at which its solver stops.
+        If True, the coefficients of a LogisticRegression are the minimum of its objective, not the
+        point at which its solver stops.
 
     See Also
     --------
     truerisk.engines.Generic : Engine that fits every model.
-    truerisk.models.LogisticPath : A learner that it serves.
+    truerisk.models.LogisticPath : An estimator that this engine supports.
 
     Examples
     --------
@@ -98,16 +104,16 @@ class LogisticPaths(OnePass):
     @override
     def learner_refusal(self, family: Family) -> str | None:
         if is_exactly(family.last, "sklearn.linear_model:LogisticRegression"):
-            # LogisticPath need not be imported for it.
+            # LogisticPath need not be imported for a LogisticRegression.
             return family_refusal(family, [type(family.last)])
         return super().learner_refusal(family)
 
     def _follows(self, settings: Sequence[Mapping[str, Any]]) -> bool:
-        """Return True if the engine follows LogisticRegression's solver to where it stops."""
+        """Return True if the engine reproduces the steps of LogisticRegression's solver."""
         return "C" in settings[0] and not self.minimiser
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        """Return why a setting of LogisticRegression is not served, or None.
+        """Return why the engine does not support a setting of LogisticRegression, or None.
 
         With `minimiser` the minimum of the objective is returned, wherever the solver would stop.
         Otherwise the point at which L-BFGS-B stops is returned, which requires scikit-learn's
@@ -116,17 +122,19 @@ class LogisticPaths(OnePass):
         Parameters
         ----------
         setting : dict
-            All parameters of the learner for one candidate.
+            All hyperparameters of the estimator for one candidate.
 
         Returns
         -------
         str or None
             The reason for the refusal as a sentence, or None if there is none.
         """
-        cost: Any = setting["C"]
-        number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool)
-        if not number or not 0 < cost < np.inf:
-            return f"C={cost!r} is no finite penalty."
+        inverse_penalty: Any = setting["C"]
+        is_number = isinstance(inverse_penalty, int | float | np.number) and not isinstance(
+            inverse_penalty, bool
+        )
+        if not is_number or not 0 < inverse_penalty < np.inf:
+            return f"C={inverse_penalty!r} is no finite penalty."
         return _minima().minimum_refusal(setting) if self.minimiser else steps_refusal(setting)
 
     @override
@@ -140,48 +148,52 @@ class LogisticPaths(OnePass):
 
     @override
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        own = "at" in family.settings[0]  # LogisticPath computes in double precision
-        sparse, dtype = hasattr(data.X, "tocsr"), getattr(data.X, "dtype", None)
-        single = dtype is not None and dtype.kind == "f" and dtype.itemsize < 8
-        if not sparse and not (own and single):
+        is_logistic_path = (
+            "at" in family.settings[0]
+        )  # LogisticPath converts X to double precision.
+        is_sparse, dtype = hasattr(data.X, "tocsr"), getattr(data.X, "dtype", None)
+        is_single_precision = dtype is not None and dtype.kind == "f" and dtype.itemsize < 8
+        if not is_sparse and not (is_logistic_path and is_single_precision):
             return super().table_refusal(family, data)
-        if sparse and family.is_piped:
+        if is_sparse and family.is_piped:
             return "X is sparse, and steps before the learner may make it anything."
         if data.X.dtype.kind not in "biuf" or len(data.X.shape) != 2:
             return "X is no table of numbers."
-        if single and not own:
+        if is_single_precision and not is_logistic_path:
             return "X is in single precision, and scikit-learn would compute in it."
         return "X has cells that are not finite." if data.non_finite else None
 
     @override
     def table(self, group: Group, data: Data) -> Any:
-        follows = self._follows(group.settings)
+        follows_solver = self._follows(group.settings)
         if group.rowwise is not None:
             X = super().table(group, data)
         else:
-            X = as_dense(data.X) if follows else data.X
-        # The solver's steps read rows as well as columns, so that X is not copied.
-        if X is None or follows:
+            X = as_dense(data.X) if follows_solver else data.X
+        # The followed solver reads rows as well as columns, so that X is not made column-major.
+        if X is None or follows_solver:
             return None if X is None else np.asarray(X, dtype=np.float64)
         return _minima().column_major(X)
 
     @override
     def read(self, group: Group, table: Any) -> np.ndarray:
-        regression = "C" in group.settings[0]  # LogisticPath treats sparse tables differently
-        return super().read(group, as_dense(table) if regression else table)
+        # Only LogisticPath treats sparse tables differently from dense ones.
+        is_logistic_regression = "C" in group.settings[0]
+        return super().read(group, as_dense(table) if is_logistic_regression else table)
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        follows = self._follows(family.settings)
-        if follows and not is_bearable(data.X):
+        follows_solver = self._follows(family.settings)
+        if follows_solver and not is_bearable(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
-        if follows and not follows_the_solver(data.n_classes > 2):
+        if follows_solver and not follows_the_solver(data.n_classes > 2):
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         if plan.needs.keys() & {"rules", "freedom", "taken_out"}:
             reason = _request_refusal(family, data, plan, self.minimiser)
             if reason is not None:
                 return reason
-        weights = next(iter(data.fit_params.values()), None)  # sample weights
+        # The only fit parameter that may be present is sample_weight.
+        weights = next(iter(data.fit_params.values()), None)
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)
             if not np.isfinite(weights).all() or (weights < 0).any():
@@ -192,74 +204,78 @@ class LogisticPaths(OnePass):
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.zeros(task.plan.n_fits, dtype=bool)
+        is_computed = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
-            return done
+            return is_computed
         setting = task.group.settings[0]
-        minima = self.minimiser and "C" in setting and not hasattr(task.X, "indptr")
-        if minima and _minima().l1_ratio_of(setting) == 0:
-            done |= _minima().answer_samples(task, task.X)
-        for fit in np.flatnonzero(~done).tolist():
+        seeks_minima = self.minimiser and "C" in setting and not hasattr(task.X, "indptr")
+        if seeks_minima and _minima().l1_ratio_of(setting) == 0:
+            is_computed |= _minima().answer_samples(task, task.X)
+        for fit in np.flatnonzero(~is_computed).tolist():
             group = task.worth_trying(fit)
             if group is not None:
                 self._answer_rows(task, group, fit)
-            done[fit] = True
-            tell(fit + 1, task.plan.n_fits)
-        return done
+            is_computed[fit] = True
+            report_progress(fit + 1, task.plan.n_fits)
+        return is_computed
 
     @override
     def rounds(self, group: Group) -> bool:
-        return "C" in group.settings[0]  # LogisticPath performs the same iterations
+        # For LogisticPath the engine performs the same iterations, so that nothing differs.
+        return "C" in group.settings[0]
 
     @override
     def closing_notes(self, task: Task) -> list[str]:
-        n_open = sum(map(len, task.collected.open.values()))
-        n_open += bool(task.collected.alike)  # One fit that is cut off is made for its warning.
-        if not n_open or not self._follows(task.group.settings):
+        n_refitted = sum(map(len, task.collected.unresolved.values()))
+        # Of all fits that reach max_iter, one is repeated to raise the warning.
+        n_refitted += bool(task.collected.same_warning)
+        if not n_refitted or not self._follows(task.group.settings):
             return []
-        per_fit = len(task.group.candidates) if task.run.only is None else 1
-        n = task.plan.n_fits * per_fit
-        why = "rounding, or its limit of steps, decides where its solver stops."
-        return [f"{n_open} of {n} fits were made by LogisticRegression itself: {why}"]
+        n_candidates = len(task.group.candidates) if task.run.only is None else 1
+        n_fits = task.plan.n_fits * n_candidates
+        cause = "rounding, or its limit of steps, decides where its solver stops."
+        return [f"{n_refitted} of {n_fits} fits were made by LogisticRegression itself: {cause}"]
 
     def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
-        """Answer a fit on rows of the table that all fits share."""
+        """Compute and store the predictions of a fit on rows of the table that all fits share."""
         rows, times = task.plan.train_rows(fit)
         rows = rows if times is None else np.repeat(rows, times)
         weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
         codes = task.labels(fit)[rows]
         if hasattr(task.X, "indptr"):
-            rule = self._rule(task, group, fit, task.data.rows(rows), codes, weights, None)
+            fitted_rule = self._rule(task, group, fit, task.data.rows(rows), codes, weights, None)
         else:
-            rule = self._rule(task, group, fit, task.X, codes, weights, rows)
-        if rule is None:
+            fitted_rule = self._rule(task, group, fit, task.X, codes, weights, rows)
+        if fitted_rule is None:
             task.leave_open(fit, group.candidates)
             return
-        own = None
+        own_rows = None
         if "taken_out" in task.plan.needs:
-            own = _minima().OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
-        tested = []
+            own_rows = _minima().TrainingRows(
+                task.X, rows, np.searchsorted(fitted_rule.present, codes), weights
+            )
+        question_rows = []
         for question in task.questions(fit):
-            is_own = own is not None and task.plan.without_row[question]
+            is_own = own_rows is not None and task.plan.without_row[question]
             test_rows = task.plan.test_rows(question)[0]
-            tested.append(QuestionRows(task.X, test_rows, own if is_own else None))
-        answers = rule.answers(task, fit, tested)
-        for question, answer in zip(task.questions(fit), answers, strict=True):
-            task.place(int(question), group, answer)
+            question_rows.append(QuestionRows(task.X, test_rows, own_rows if is_own else None))
+        predictions = fitted_rule.answers(task, fit, question_rows)
+        for question, question_predictions in zip(task.questions(fit), predictions, strict=True):
+            task.place(int(question), group, question_predictions)
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        every = np.arange(len(shown.rows))
-        rows = every if shown.times is None else np.repeat(every, shown.times)
+        row_numbers = np.arange(len(shown.rows))
+        rows = row_numbers if shown.times is None else np.repeat(row_numbers, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
         X = shown.X if self._follows(group.settings) else _minima().column_major(shown.X)
-        rule = self._rule(task, group, shown.fit, X, shown.y[rows], weights, rows)
+        fitted_rule = self._rule(task, group, shown.fit, X, shown.y[rows], weights, rows)
         return (
             None
-            if rule is None
-            else rule.answers(task, shown.fit, [QuestionRows(X, None) for X in tests])
+            if fitted_rule is None
+            else fitted_rule.answers(task, shown.fit, [QuestionRows(X, None) for X in tests])
         )
 
     def _rule(
@@ -271,20 +287,20 @@ class LogisticPaths(OnePass):
         codes: np.ndarray,
         weights: np.ndarray,
         rows: np.ndarray | None,
-    ) -> Rule | Stopped | None:
-        """Return the learner's model for these rows of X (None: all rows), for every candidate."""
+    ) -> Rule | StoppedModels | None:
+        """Fit every candidate on `rows` of X (None: all rows), and return the fitted models."""
         if rows is not None and self._follows(group.settings):
-            return stopped(group, X, codes, weights, rows)
-        whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
-        of = task, group, fit, X, codes, weights
-        rule: Rule = _minima().fitted_path(*of, None if whole else rows)
-        return rule
+            return fit_until_stop(group, X, codes, weights, rows)
+        has_all_rows = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
+        path_arguments = task, group, fit, X, codes, weights
+        fitted_rule: Rule = _minima().fitted_path(*path_arguments, None if has_all_rows else rows)
+        return fitted_rule
 
 
 def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
-    """Return why the plan's questions about the fitted model cannot be answered, or None.
+    """Return why the facts about fitted models that the plan requests are unavailable, or None.
 
-    They can be answered for LogisticPath on the data's own rows.
+    They are available for LogisticPath that is fitted on rows of X itself, not in a pipeline.
     """
     if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
@@ -301,18 +317,20 @@ def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) ->
         )
     if "at" not in settings[0]:
         return "linear rules and degrees of freedom are stated for LogisticPath only."
-    if "freedom" in plan.needs and any(s["l1_ratio"] != 1 for s in settings):
+    if "freedom" in plan.needs and any(
+        candidate_setting["l1_ratio"] != 1 for candidate_setting in settings
+    ):
         return "degrees of freedom are stated for l1_ratio=1 only."
     return None
 
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
-    """Return why there is nothing to fit: some training set has only one class; or None."""
-    sizes = data.class_sizes
-    plain = "flips" not in plan.needs and weights is None and plan.blocks.counts is None
-    if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
+    """Return a refusal if some training set has only one class, else None."""
+    class_sizes = data.class_sizes
+    is_plain = "flips" not in plan.needs and weights is None and plan.blocks.counts is None
+    if is_plain and (class_sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
         return None
-    for fit in np.flatnonzero(~_sees_two(plan, data.class_codes, weights)).tolist():
+    for fit in np.flatnonzero(~_has_two_classes(plan, data.class_codes, weights)).tolist():
         rows, _ = plan.train_rows(fit)
         codes = data.class_codes
         if plan.extra is not None:
@@ -324,14 +342,16 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
     return None
 
 
-def _sees_two(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return a mask of fits on one block (bootstrap samples) that clearly have two classes."""
-    blocks, fits = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
+def _has_two_classes(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return a mask of fits on single blocks (bootstrap samples) that have two or more classes."""
+    blocks, has_two_classes = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
     if weights is not None or "flips" in plan.needs or not blocks.sizes.all():
-        return fits
-    of_rows, starts = codes[blocks.rows], blocks.offsets[:-1]
-    several = np.maximum.reduceat(of_rows, starts) > np.minimum.reduceat(of_rows, starts)
+        return has_two_classes
+    codes_in_blocks, block_starts = codes[blocks.rows], blocks.offsets[:-1]
+    has_several_classes = np.maximum.reduceat(codes_in_blocks, block_starts) > np.minimum.reduceat(
+        codes_in_blocks, block_starts
+    )
     base = plan.train.base
-    whole = (base != ALL) & (np.diff(plan.train.offsets) == 0)
-    fits[whole] = several[base[whole]]
-    return fits
+    is_one_block = (base != ALL) & (np.diff(plan.train.offsets) == 0)
+    has_two_classes[is_one_block] = has_several_classes[base[is_one_block]]
+    return has_two_classes

@@ -2,17 +2,17 @@
 
 The solver's steps are computed from 0, as in scikit-learn, and a second time with noise of the size
 of rounding error in every sum. The difference between the two end points shows how much rounding
-errors have grown on this table; scikit-learn's own fit is a third rounding of the same steps. The
-learner itself is fitted if the difference is too large for the requested answers, if the two runs
-stop after different numbers of steps, or if a test of the solver is passed very narrowly. If
-`max_iter` cuts the solver off, the steps up to there are followed alike; the learner is fitted once
-for the warning that all such fits share.
+errors have grown on this table; scikit-learn's own fit amounts to a third run with other rounding
+errors. scikit-learn's estimator is fitted if the difference is too large for the requested
+predictions, if the two runs stop after different numbers of steps, or if a test within the solver
+is passed very narrowly. If `max_iter` ends the solver, its steps up to this iteration are followed
+in the same way; scikit-learn's estimator is fitted once for the warning that all such fits share.
 
 Starting from 0, no step leaves the span of the rows, and rotated coordinates change neither lengths
 nor inner products of the steps. If there are many more columns than rows, the steps are therefore
 computed in as many columns as there are rows. Only the largest component of the gradient, which is
 the stopping criterion, is evaluated in the original columns. One more coordinate represents all
-directions orthogonal to the rows, in which only rounding moves anything.
+directions orthogonal to the rows, in which steps are caused by rounding only.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
     QuestionRows,
-    answers_of,
     least_margin,
+    predictions_from_scores,
     ranks_are_close,
 )
 from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
-from truerisk.engines.templates.turned import Turned, turned
+from truerisk.engines.templates.turned import RotatedRows, rotate_rows
 from truerisk.kernels import native
 
-DOUBTFUL, CONVERGED, CUT = range(3)  # how the solver ended, in the numbers of the kernel
-WAYS = 2  # the numbers as they are, and with noise of the size of rounding in every sum
-MOST = 200  # steps; rounding errors may have grown to any size after more steps
-APART = 1e-11  # ends this close count as equal if exact digits are needed
-# labels are reliable beyond this multiple of the distance between the ends, and beyond 1e-9
+DOUBTFUL, CONVERGED, CUT = range(3)  # The compiled solver returns these codes of its outcome.
+WAYS = 2  # Each fit is run twice: without noise, and with noise of the size of rounding errors.
+MOST = 200  # After more than MOST steps, rounding errors may have grown to any size.
+APART = 1e-11  # Scores of the two runs that differ by less than APART count as equal.
+# Labels are certain if the margin exceeds LABELS times the distance of the two runs, plus CLOSE.
 LABELS, CLOSE = 1e3, 1e-9
-WILD = 1e-5  # ends this far apart say nothing about a third rounding
-SHARE = 0.01  # the largest part of the upper bound `rough` that has been observed
-SAME = 1e-9  # tolerance for scores, compared with the installed solver
-WIDE = 2  # rotation is worthwhile if there are this many times as many columns as rows
+WILD = 1e-5  # If two runs differ by more than WILD, they say nothing about scikit-learn's rounding.
+SHARE = 0.01  # No error was observed to exceed SHARE times its upper bound `rough`.
+SAME = 1e-9  # Largest accepted difference between scores and those of scikit-learn's solver.
+WIDE = 2  # Rotation is worthwhile if there are at least WIDE times as many columns as rows.
 
 
 @frozen(eq=False)
-class Stopped:
-    """Score functions of every candidate from both runs: (candidate, run, f, p) and (…, f)."""
+class StoppedModels:
+    """End points of the solver for every candidate, from two runs that differ in rounding only."""
 
     candidates: np.ndarray
     coefficients: np.ndarray
@@ -59,129 +59,160 @@ class Stopped:
     cut: np.ndarray
     rough: np.ndarray
     present: np.ndarray
-    table: Turned | None = None
+    table: RotatedRows | None = None
 
     def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
-        """Return the answers to every question, and leave those open that rounding may decide."""
-        # p counts the rotated columns if the table is rotated
-        n, starts, functions, p = self.coefficients.shape
-        flat = self.coefficients.reshape(-1, p)
-        answers = []
-        open_ = ~(self.settled | self.cut)
-        for test, question in zip(tests, task.questions(fit), strict=True):
-            X = test.X if test.rows is None else test.X[test.rows]
-            rows = X if self.table is None else np.column_stack(self.table.turn(X))
-            products = (flat @ rows.T).reshape(n, starts, functions, -1)
+        """Return predictions for every test set; leave uncertain candidates to scikit-learn."""
+        # If the table is rotated, p is the number of rotated columns.
+        n_candidates, n_runs, n_functions, p = self.coefficients.shape
+        flat_coefficients = self.coefficients.reshape(-1, p)
+        predictions = []
+        is_unresolved = ~(self.settled | self.cut)
+        for question_rows, question in zip(tests, task.questions(fit), strict=True):
+            test_table = (
+                question_rows.X
+                if question_rows.rows is None
+                else question_rows.X[question_rows.rows]
+            )
+            rows = (
+                test_table if self.table is None else np.column_stack(self.table.turn(test_table))
+            )
+            products = (flat_coefficients @ rows.T).reshape(n_candidates, n_runs, n_functions, -1)
             scores = products.transpose(0, 3, 1, 2) + self.intercepts[:, None]
-            ends = scores[:, :, 0], scores[:, :, 1]
-            apart = np.abs(ends[0] - ends[1]).max(axis=(1, 2)) + SHARE * self.rough
-            open_ = open_ | self._open(task, int(question), ends[0], apart)
-            answers.append(answers_of(ends[0], self.present, task))
-        task.leave_open(fit, self.candidates[open_])
-        task.warn_alike(fit, self.candidates[self.cut & ~open_])
-        return answers
+            scores_by_run = scores[:, :, 0], scores[:, :, 1]
+            run_distance = (
+                np.abs(scores_by_run[0] - scores_by_run[1]).max(axis=(1, 2)) + SHARE * self.rough
+            )
+            is_unresolved = is_unresolved | self._open(
+                task, int(question), scores_by_run[0], run_distance
+            )
+            predictions.append(predictions_from_scores(scores_by_run[0], self.present, task))
+        task.leave_open(fit, self.candidates[is_unresolved])
+        task.warn_alike(fit, self.candidates[self.cut & ~is_unresolved])
+        return predictions
 
-    def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
-        """Return the candidates whose answers another rounding of the same steps may change."""
-        clear = LABELS * apart + CLOSE
+    def _open(
+        self, task: Task, question: int, scores: np.ndarray, run_distance: np.ndarray
+    ) -> np.ndarray:
+        """Return a mask of candidates whose predictions other rounding errors may change."""
+        least_certain_margin = LABELS * run_distance + CLOSE
         if task.request.response == "label":
-            close = np.asarray((least_margin(scores) < clear[:, None]).any(axis=1))
-            return close | ~(apart <= WILD)
-        open_ = ~np.asarray(apart <= APART)
+            is_close = np.asarray(
+                (least_margin(scores) < least_certain_margin[:, None]).any(axis=1)
+            )
+            return is_close | ~(run_distance <= WILD)
+        is_unresolved = ~np.asarray(run_distance <= APART)
         if task.request.response == "score" and task.data.codes is not None:
             codes = task.data.codes[task.plan.test_rows(question)[0]]
-            open_ |= ranks_are_close(scores[..., 0], codes, np.minimum(clear, CLOSE))
-        return open_
+            is_unresolved |= ranks_are_close(
+                scores[..., 0], codes, np.minimum(least_certain_margin, CLOSE)
+            )
+        return is_unresolved
 
 
-def stopped(
+def fit_until_stop(
     group: Group, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, rows: np.ndarray
-) -> Stopped | None:
-    """Return where the solver stops on these rows of X; None if a class has rows but no weight."""
-    present = np.flatnonzero(np.bincount(codes))
-    if (np.bincount(codes, weights)[present] <= 0).any():
+) -> StoppedModels | None:
+    """Return where the solver stops on these rows of X, or None if a class has weight 0."""
+    present_classes = np.flatnonzero(np.bincount(codes))
+    if (np.bincount(codes, weights)[present_classes] <= 0).any():
         return None
     setting = group.settings[0]
-    limit = int(setting["max_iter"])
-    table, X, rows, how = _turned(X, rows)
-    stops = logistic_lbfgs(
+    iteration_limit = int(setting["max_iter"])
+    rotated_table, X, rows, solver_options = _turned(X, rows)
+    solver_stops = logistic_lbfgs(
         X,
         rows,
-        np.searchsorted(present, codes),
+        np.searchsorted(present_classes, codes),
         weights,
-        n_classes=len(present),
+        n_classes=len(present_classes),
         penalties=1.0 / (group.values("C").astype(np.float64) * weights.sum()),
         tolerance=float(setting["tol"]),
-        most=min(limit, MOST),
-        **how,
+        max_iterations=min(iteration_limit, MOST),
+        **solver_options,
     )
-    ends = stops.coefficients, stops.intercepts
-    cut = stops.cut & (limit <= MOST)  # The learner warns only at its own limit of iterations.
-    return Stopped(group.candidates, *ends, stops.settled, cut, stops.rough, present, table)
+    end_points = solver_stops.coefficients, solver_stops.intercepts
+    is_cut_off = solver_stops.reached_max_iter & (
+        iteration_limit <= MOST
+    )  # scikit-learn warns only if `max_iter` itself is reached.
+    return StoppedModels(
+        group.candidates,
+        *end_points,
+        solver_stops.settled,
+        is_cut_off,
+        solver_stops.interpolation_error,
+        present_classes,
+        rotated_table,
+    )
 
 
 def _turned(
     X: np.ndarray, rows: np.ndarray
-) -> tuple[Turned | None, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return the rows of X, rotated if there are many more columns, and options for the solver."""
-    seen = np.zeros(len(X), dtype=bool)
-    seen[rows] = True
-    if WIDE * np.count_nonzero(seen) > X.shape[1]:
+) -> tuple[RotatedRows | None, np.ndarray, np.ndarray, dict[str, Any]]:
+    """Rotate the rows of X if there are many more columns; also return options for the solver."""
+    is_used = np.zeros(len(X), dtype=bool)
+    is_used[rows] = True
+    if WIDE * np.count_nonzero(is_used) > X.shape[1]:
         return None, X, rows, {}
-    shown, places = X[seen], np.cumsum(seen)[rows] - 1
-    table = turned(shown)
-    size = float(np.linalg.norm(np.abs(shown).max(axis=0)))
-    how = {"directions": table.directions, "size_of_columns": size}
-    return table, np.column_stack([table.shown, np.zeros(len(shown))]), places, how
+    used_rows, row_indices = X[is_used], np.cumsum(is_used)[rows] - 1
+    rotated_table = rotate_rows(used_rows)
+    columns_size = float(np.linalg.norm(np.abs(used_rows).max(axis=0)))
+    solver_options = {"directions": rotated_table.directions, "size_of_columns": columns_size}
+    return (
+        rotated_table,
+        np.column_stack([rotated_table.shown, np.zeros(len(used_rows))]),
+        row_indices,
+        solver_options,
+    )
 
 
 def steps_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why the learner's fit does not take the steps that the engine follows, or None."""
-    for name, value in _defaults().items():
+    """Return why LogisticRegression would not take the steps the engine follows, or None."""
+    for name, value in _required_defaults().items():
         if setting[name] is not value and setting[name] != value:
             return (
                 f"{name}={setting[name]!r}: it follows the solver lbfgs at scikit-learn's defaults "
                 "(but for C, tol and max_iter). For the minimum of the objective instead ask by "
                 "engine=tr.engines.LogisticPaths(minimiser=True)."
             )
-    tol, steps = setting["tol"], setting["max_iter"]
+    tol, max_iter = setting["tol"], setting["max_iter"]
     if (
         isinstance(tol, bool)
         or not isinstance(tol, int | float | np.number)
         or not 0 < tol < np.inf
     ):
         return f"tol={tol!r} is no bound of a gradient."
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-        return f"max_iter={steps!r} is no number of steps."
+    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
+        return f"max_iter={max_iter!r} is no number of steps."
     return None
 
 
 @cache
-def _defaults() -> dict[str, Any]:
-    """Return the defaults of the parameters that must have them for the solver to be followed.
+def _required_defaults() -> dict[str, Any]:
+    """Return the defaults of the parameters that must not be changed for this engine to apply.
 
     `random_state` may have any value, since lbfgs does not use it.
     """
     from sklearn.linear_model import LogisticRegression
 
-    free = {"C", "tol", "max_iter", "random_state"}
+    free_names = {"C", "tol", "max_iter", "random_state"}
     params = LogisticRegression().get_params()
-    return {name: value for name, value in params.items() if name not in free}
+    return {name: value for name, value in params.items() if name not in free_names}
 
 
 @cache
 def follows_the_solver(several_classes: bool) -> bool:
-    """Return True if the installed solver takes the same steps as this one.
+    """Return True if the installed LogisticRegression takes the same steps as `logistic_lbfgs`.
 
-    This is checked once per process on small problems, dense and sparse, and on one of three
-    classes only where the data have more than two, since each takes some milliseconds. Another
-    release may stop elsewhere or scale its objective in another way.
+    This is checked once per process on small problems, dense and sparse. A problem of three classes
+    is checked only if the data have more than two classes, since each check takes some
+    milliseconds. Another release may stop elsewhere or scale its objective in another way.
     """
     problems = [(2, False), (2, True), *([(3, False)] if several_classes else [])]
-    return all(_agrees(*one) for one in problems)
+    return all(_agrees(*problem) for problem in problems)
 
 
-def _agrees(n_classes: int, sparse: bool) -> bool:
+def _agrees(n_classes: int, is_sparse: bool) -> bool:
     from scipy.sparse import csr_array
     from sklearn.linear_model import LogisticRegression
 
@@ -189,11 +220,11 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
     codes = np.arange(40) % n_classes
     X = rng.normal(size=(40, 4)) + codes[:, None] * np.array([1.0, 0.5, 0.0, -0.2])
     weights = rng.uniform(0.5, 2.0, 40)
-    theirs = csr_array(X) if sparse else X
-    model = unless_it_fails(lambda: LogisticRegression(C=0.7).fit(theirs, codes, weights))
+    sklearn_table = csr_array(X) if is_sparse else X
+    model = unless_it_fails(lambda: LogisticRegression(C=0.7).fit(sklearn_table, codes, weights))
     if model is None:
         return False
-    stops = logistic_lbfgs(
+    solver_stops = logistic_lbfgs(
         X,
         np.arange(40),
         codes,
@@ -201,31 +232,35 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
         n_classes=n_classes,
         penalties=np.array([1 / (0.7 * weights.sum())]),
         tolerance=1e-4,
-        most=100,
+        max_iterations=100,
     )
-    scores = np.squeeze(X @ stops.coefficients[0, 0].T + stops.intercepts[0, 0])
-    steps = bool(stops.settled[0]) and int(stops.iterations[0]) == int(np.max(model.n_iter_))
-    return steps and bool(np.abs(scores - model.decision_function(theirs)).max() < SAME)
+    scores = np.squeeze(X @ solver_stops.coefficients[0, 0].T + solver_stops.intercepts[0, 0])
+    same_steps = bool(solver_stops.settled[0]) and int(solver_stops.iterations[0]) == int(
+        np.max(model.n_iter_)
+    )
+    return same_steps and bool(np.abs(scores - model.decision_function(sklearn_table)).max() < SAME)
 
 
 @frozen(eq=False)
 class Stops:
-    """The ends of the solver at each penalty, in two runs that differ in rounding only.
+    """End points of the solver at each penalty, in two runs that differ in rounding only.
 
-    `coefficients` (penalty, run, f, p) and `intercepts` (penalty, run, f): f is 1 for two classes
-    (the second against the first), else the number of classes. `settled` is True if both runs
-    converged after the same number of `iterations` (penalty), and no test was passed very narrowly;
-    `cut` is True if, instead, both runs went as far as the maximum number of iterations.
-    The difference between the two ends shows how much rounding errors have grown. `rough` is the
-    possible error of a linear predictor if a step was interpolated from nearly equal values.
+    `coefficients` have shape (penalty, run, f, p) and `intercepts` (penalty, run, f), where f is 1
+    for two classes (the second against the first), else the number of classes, and p is the number
+    of columns. `settled` is True if both runs converged after the same number of `iterations`
+    (penalty), and no test within the solver was passed very narrowly. `reached_max_iter` is True
+    if, instead, both runs reached the maximum number of iterations. The difference between the two
+    end points
+    shows how much rounding errors have grown. `interpolation_error` bounds the error of a linear
+    predictor if a step was interpolated from nearly equal values.
     """
 
     coefficients: np.ndarray
     intercepts: np.ndarray
     iterations: np.ndarray
     settled: np.ndarray
-    cut: np.ndarray
-    rough: np.ndarray
+    reached_max_iter: np.ndarray
+    interpolation_error: np.ndarray
 
 
 def logistic_lbfgs(
@@ -237,11 +272,11 @@ def logistic_lbfgs(
     n_classes: int,
     penalties: np.ndarray,
     tolerance: float,
-    most: int,
+    max_iterations: int,
     directions: np.ndarray | None = None,
     size_of_columns: float = 0.0,
 ) -> Stops:
-    r"""Follow the solver from 0 to the point where it stops, for every penalty λ.
+    r"""Run L-BFGS-B from 0 to the point where it stops, twice for every penalty λ.
 
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
 
@@ -264,7 +299,7 @@ def logistic_lbfgs(
         The penalties λ.
     tolerance : float
         The solver stops when the largest component of the gradient is at most this.
-    most : int
+    max_iterations : int
         Maximum number of iterations.
     directions : array, shape (columns, p − 1), optional
         Given if X holds rotated rows: the columns of X except the last, which is 0, as orthonormal
@@ -292,13 +327,13 @@ def logistic_lbfgs(
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     penalties = np.ascontiguousarray(penalties, dtype=np.float64)
     _check(X, rows, codes, weights, n_classes)
-    turn = np.zeros((0, 0)) if directions is None else np.ascontiguousarray(directions)
-    if turn.ndim != 2 or (len(turn) and turn.shape[1] != X.shape[1] - 1):
-        raise ValueError(f"directions of shape {turn.shape} do not turn {X.shape[1]} columns.")
-    functions, p, n = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
-    ends = np.zeros((n, WAYS, functions * (p + 1)))
-    iterations = np.zeros(n, dtype=np.int64)
-    how, rough = np.full(n, DOUBTFUL, dtype=np.uint8), np.zeros(n)
+    rotation = np.zeros((0, 0)) if directions is None else np.ascontiguousarray(directions)
+    if rotation.ndim != 2 or (len(rotation) and rotation.shape[1] != X.shape[1] - 1):
+        raise ValueError(f"directions of shape {rotation.shape} do not turn {X.shape[1]} columns.")
+    n_functions, p, n_penalties = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
+    end_points = np.zeros((n_penalties, WAYS, n_functions * (p + 1)))
+    iterations = np.zeros(n_penalties, dtype=np.int64)
+    outcomes, rough_errors = np.full(n_penalties, DOUBTFUL, dtype=np.uint8), np.zeros(n_penalties)
     native().logistic_lbfgs(
         X,
         rows,
@@ -307,27 +342,34 @@ def logistic_lbfgs(
         int(n_classes),
         penalties,
         float(tolerance),
-        int(most),
-        turn,
+        int(max_iterations),
+        rotation,
         float(size_of_columns),
-        ends,
+        end_points,
         iterations,
-        how,
-        rough,
+        outcomes,
+        rough_errors,
     )
-    ends = ends.reshape(n, WAYS, functions, p + 1)
-    return Stops(ends[..., :p], ends[..., p], iterations, how == CONVERGED, how == CUT, rough)
+    end_points = end_points.reshape(n_penalties, WAYS, n_functions, p + 1)
+    return Stops(
+        end_points[..., :p],
+        end_points[..., p],
+        iterations,
+        outcomes == CONVERGED,
+        outcomes == CUT,
+        rough_errors,
+    )
 
 
 def _check(
     X: np.ndarray, rows: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int
 ) -> None:
-    """Refuse everything that would make the kernel read out of bounds or divide by zero."""
+    """Raise ValueError if the compiled code would read out of bounds or divide by zero."""
     if rows.ndim != 1 or not len(rows) or not 0 <= rows.min() <= rows.max() < X.shape[0]:
         raise ValueError(f"rows are at least one and below {X.shape[0]}.")
     if codes.shape != rows.shape or weights.shape != rows.shape:
         raise ValueError(f"{len(rows)} rows have {codes.shape} codes and {weights.shape} weights.")
-    if not (weights.min() >= 0 and weights.max() < np.inf):  # this also refuses NaN
+    if not (weights.min() >= 0 and weights.max() < np.inf):  # NaN weights fail this test as well.
         raise ValueError("weights must be finite and not negative.")
     if n_classes < 2 or not 0 <= codes.min() <= codes.max() < n_classes:
         raise ValueError(f"codes must give each row a class below {n_classes}.")

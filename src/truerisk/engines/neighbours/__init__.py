@@ -1,1 +1,1 @@
-"""Nearest neighbours: one sorted list of neighbours per row answers every k of every fit."""
+"""Engine for nearest neighbours: one sorted list of neighbours per row serves all fits and k."""

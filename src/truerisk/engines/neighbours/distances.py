@@ -1,4 +1,4 @@
-"""Find the nearest rows of every query by exact distance: one matrix product and a selection.
+"""Find the nearest rows of every query by exact distance, with a matrix product and a selection.
 
 If there are few rows, all distances are computed and sorted at once.
 """
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-BLOCK = 1 << 22  # number of distances that are held at once
-QUERIES, ROWS = 256, 4096  # numbers of queries and rows in one matrix product
+BLOCK = 1 << 22  # Largest number of distances that are held in memory at once.
+QUERIES, ROWS = 256, 4096  # Largest numbers of queries and of rows in one matrix product.
 
 
 @frozen
-class Measure:
-    """The metric settings shared by the candidates of a group, which differ in n_neighbors only."""
+class MetricSettings:
+    """Metric settings shared by candidates that differ in `n_neighbors` only."""
 
     by_distance: bool
     metric: str
@@ -34,30 +34,30 @@ class Measure:
     is_euclidean: bool
 
     @classmethod
-    def from_group(cls, group: Group) -> Measure:
-        """Read the settings that the candidates of a group share."""
+    def from_group(cls, group: Group) -> MetricSettings:
+        """Read the metric settings that the candidates of a group share."""
         setting = group.settings[0]
         metric, p = setting["metric"], float(setting["p"])
         is_euclidean = metric in ("euclidean", "l2") or (metric == "minkowski" and p == 2)
         return cls(setting["weights"] == "distance", metric, p, setting["algorithm"], is_euclidean)
 
     def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
-        """Return True if scikit-learn measures all distances for this k (see its user guide)."""
-        many = n_columns > 15 or k >= n_rows // 2
-        return self.algorithm == "brute" or (self.algorithm == "auto" and many)
+        """Return True if scikit-learn computes all distances for this k (see its user guide)."""
+        uses_brute_force = n_columns > 15 or k >= n_rows // 2
+        return self.algorithm == "brute" or (self.algorithm == "auto" and uses_brute_force)
 
     @property
     def needs_doubles(self) -> bool:
-        """True if scikit-learn's answers differ for sparse or single-precision tables."""
+        """True if scikit-learn predicts differently for sparse or single-precision tables."""
         return self.by_distance or not self.is_euclidean
 
 
 @frozen(eq=False)
 class NearestRows:
-    """The nearest rows of each query i, in ascending order of (squared distance, row number).
+    """Nearest rows of each query, in ascending order of (squared distance, row number).
 
-    Squared distances that differ by at most `ties[i]` cannot be ordered reliably, since other
-    programs may round them differently. `complete` is True if each list holds all rows.
+    Squared distances from query i that differ by at most `ties[i]` cannot be ordered reliably,
+    since other programs may round them differently. `complete` is True if each list holds all rows.
     """
 
     index: np.ndarray
@@ -66,23 +66,27 @@ class NearestRows:
     complete: bool
 
 
-def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
-    """Return the `length` nearest rows of every query, by the group's metric."""
-    if measure.is_euclidean:
+def nearest(
+    metric_settings: MetricSettings, queries: np.ndarray, rows: np.ndarray, length: int
+) -> NearestRows:
+    """Return the `length` nearest rows of every query by the metric of the candidates."""
+    if metric_settings.is_euclidean:
         return euclidean(queries, rows, length)
     from sklearn.metrics import pairwise_distances
 
-    options: dict[str, Any] = {"p": measure.p} if measure.metric == "minkowski" else {}
+    options: dict[str, Any] = (
+        {"p": metric_settings.p} if metric_settings.metric == "minkowski" else {}
+    )
 
     def distances(block: slice) -> np.ndarray:
-        return pairwise_distances(queries[block], rows, metric=measure.metric, **options)
+        return pairwise_distances(queries[block], rows, metric=metric_settings.metric, **options)
 
-    rounding = cosine_rounding(rows.shape[1]) if measure.metric == "cosine" else 0.0
+    rounding = cosine_rounding(rows.shape[1]) if metric_settings.metric == "cosine" else 0.0
     return by_distances(distances, len(queries), len(rows), length, rounding)
 
 
 def cosine_rounding(n_columns: int) -> float:
-    """Return the rounding error of a distance that is computed as 1 minus a sum."""
+    """Return a bound on the rounding error of a cosine distance, computed as 1 minus a sum."""
     return 4 * (n_columns + 8) * EPS
 
 
@@ -90,43 +94,54 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows
     """Return the `length` nearest of `rows` for every query, by Euclidean distance.
 
     A matrix product in single precision, on centred and scaled data, finds all rows that may belong
-    to a list given the rounding error. Their distances are computed again in double precision, so
-    that the lists are exact. (If there are few rows, all distances are computed at once.) `ties`
-    bounds the rounding error of the same product in double precision on data that are not centred,
-    which is what scikit-learn computes.
+    to a list given the rounding error. The distances of these rows are computed again in double
+    precision, so that the lists are exact. (If there are few rows, all distances are computed at
+    once.) `ties` in the result bounds the rounding error of the same product in double precision on
+    data that are not centred, which is what scikit-learn computes.
     """
     length = min(length, len(rows))
-    n, d = rows.shape
-    unit = 4 * (d + 8) * float(np.finfo(np.float64).eps)
-    ties = unit * (_squares(queries) + _squares(rows).max())
-    if n <= FEW_ROWS and d <= FEW_COLUMNS:
-        return NearestRows(*nearest_of_few(queries, rows, length), ties, length == n)
-    index = np.empty((len(queries), length), dtype=np.int32)
-    squared = np.empty((len(queries), length))
-    centre = rows.mean(axis=0)
-    scale = max(np.abs(queries - centre).max(initial=0), np.abs(rows - centre).max()) or 1.0
-    centred, inner = (queries - centre) / scale, (rows - centre) / scale
-    norms, inner_norms = _squares(centred), _squares(inner)
-    slack = 4 * (d + 8) * float(np.finfo(np.float32).eps) * (norms + inner_norms.max())
-    depth = 4 * -(-(d + 1) // 4)  # products with a depth that is a multiple of four are the fastest
-    right = np.zeros((depth, n), dtype=np.float32)
-    right[:d], right[d] = -2 * inner.T, inner_norms
-    left = np.zeros((len(queries), depth), dtype=np.float32)
-    left[:, :d], left[:, d] = centred, 1
-    # sizes at which the products stay in the cache
-    block, chunk = min(QUERIES, len(queries)), min(ROWS, n)
-    selected = native().Nearest(block, length)
-    rough = np.empty(block * chunk, dtype=np.float32)
-    for start in range(0, len(queries), block):
-        part = slice(start, start + block)
-        for first in range(0, n, chunk):
-            some = right[:, first : first + chunk]
-            shape = len(left[part]), some.shape[1]
-            product = rough[: shape[0] * shape[1]].reshape(shape)
-            np.matmul(left[part], some, out=product)
-            selected.add(product, first, slack[part])
-        selected.finish(queries[part], rows, slack[part], index[part], squared[part])
-    return NearestRows(index, squared, ties, length == n)
+    n_rows, n_columns = rows.shape
+    relative_error = 4 * (n_columns + 8) * float(np.finfo(np.float64).eps)
+    tie_bounds = relative_error * (_squares(queries) + _squares(rows).max())
+    if n_rows <= FEW_ROWS and n_columns <= FEW_COLUMNS:
+        return NearestRows(*nearest_of_few(queries, rows, length), tie_bounds, length == n_rows)
+    nearest_indices = np.empty((len(queries), length), dtype=np.int32)
+    squared_distances = np.empty((len(queries), length))
+    column_means = rows.mean(axis=0)
+    scale = (
+        max(np.abs(queries - column_means).max(initial=0), np.abs(rows - column_means).max()) or 1.0
+    )
+    scaled_queries, scaled_rows = (queries - column_means) / scale, (rows - column_means) / scale
+    query_norms, row_norms = _squares(scaled_queries), _squares(scaled_rows)
+    error_bounds = (
+        4 * (n_columns + 8) * float(np.finfo(np.float32).eps) * (query_norms + row_norms.max())
+    )
+    # Matrix products are fastest if their inner dimension is a multiple of four.
+    padded_depth = 4 * -(-(n_columns + 1) // 4)
+    row_factor = np.zeros((padded_depth, n_rows), dtype=np.float32)
+    row_factor[:n_columns], row_factor[n_columns] = -2 * scaled_rows.T, row_norms
+    query_factor = np.zeros((len(queries), padded_depth), dtype=np.float32)
+    query_factor[:, :n_columns], query_factor[:, n_columns] = scaled_queries, 1
+    # With blocks of this size the matrix products stay in the processor's cache.
+    query_block_size, row_block_size = min(QUERIES, len(queries)), min(ROWS, n_rows)
+    selection = native().Nearest(query_block_size, length)
+    rough_distances = np.empty(query_block_size * row_block_size, dtype=np.float32)
+    for first_query in range(0, len(queries), query_block_size):
+        query_slice = slice(first_query, first_query + query_block_size)
+        for first_row in range(0, n_rows, row_block_size):
+            row_block = row_factor[:, first_row : first_row + row_block_size]
+            shape = len(query_factor[query_slice]), row_block.shape[1]
+            product = rough_distances[: shape[0] * shape[1]].reshape(shape)
+            np.matmul(query_factor[query_slice], row_block, out=product)
+            selection.add(product, first_row, error_bounds[query_slice])
+        selection.finish(
+            queries[query_slice],
+            rows,
+            error_bounds[query_slice],
+            nearest_indices[query_slice],
+            squared_distances[query_slice],
+        )
+    return NearestRows(nearest_indices, squared_distances, tie_bounds, length == n_rows)
 
 
 def by_distances(
@@ -136,27 +151,30 @@ def by_distances(
     length: int,
     rounding: float = 0.0,
 ) -> NearestRows:
-    """Return the `length` nearest of `n_rows` rows for every query, from blocks of given distances.
+    """Return the `length` nearest of `n_rows` rows for every query, given a distance function.
 
-    Other programs may round a distance by a small part of the largest distance, plus `rounding`. If
-    a distance is not finite, its query has no order, and all its answers are left open.
+    `distances` returns the distances of a block of queries to all rows. Other programs may round a
+    distance by a small share of the largest distance, plus `rounding`. If a distance of a query is
+    not finite, its rows cannot be ordered, and its predictions are left to scikit-learn.
     """
     length = min(length, n_rows)
-    index = np.empty((n_queries, length), dtype=np.int32)
-    squared = np.empty((n_queries, length))
-    ties = np.empty(n_queries)
+    nearest_indices = np.empty((n_queries, length), dtype=np.int32)
+    neighbour_distances = np.empty((n_queries, length))
+    tie_bounds = np.empty(n_queries)
     for block in _blocks(n_queries, n_rows):
-        given = np.ascontiguousarray(distances(block), dtype=np.float64)
-        if given.shape != (block.stop - block.start, n_rows):
-            raise ValueError(f"distances have shape {given.shape} for {n_rows} rows")
-        largest = given.max(axis=1)
-        finite = np.isfinite(largest)
-        if not finite.all():
-            given = np.where(finite[:, None], given, 0.0)
-        native().smallest_of_block(given, index[block], squared[block])
-        largest = np.where(finite, largest, np.inf)
-        ties[block] = largest * (1e-12 * largest + 2 * rounding)
-    return NearestRows(index, squared**2, ties, length == n_rows)
+        block_distances = np.ascontiguousarray(distances(block), dtype=np.float64)
+        if block_distances.shape != (block.stop - block.start, n_rows):
+            raise ValueError(f"distances have shape {block_distances.shape} for {n_rows} rows")
+        largest_distances = block_distances.max(axis=1)
+        is_finite = np.isfinite(largest_distances)
+        if not is_finite.all():
+            block_distances = np.where(is_finite[:, None], block_distances, 0.0)
+        native().smallest_of_block(
+            block_distances, nearest_indices[block], neighbour_distances[block]
+        )
+        largest_distances = np.where(is_finite, largest_distances, np.inf)
+        tie_bounds[block] = largest_distances * (1e-12 * largest_distances + 2 * rounding)
+    return NearestRows(nearest_indices, neighbour_distances**2, tie_bounds, length == n_rows)
 
 
 def _step(n_rows: int) -> int:
@@ -164,17 +182,17 @@ def _step(n_rows: int) -> int:
 
 
 def _blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
-    step = _step(n_rows)
-    for start in range(0, n_queries, step):
-        yield slice(start, min(start + step, n_queries))
+    block_size = _step(n_rows)
+    for first_query in range(0, n_queries, block_size):
+        yield slice(first_query, min(first_query + block_size, n_queries))
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-FEW_ROWS, FEW_COLUMNS = 256, 16  # Beyond these sizes a matrix product and a selection are faster.
-BLOCK_OF_FEW = 12_500  # number of distances held at once, so that reused values stay in the cache
+FEW_ROWS, FEW_COLUMNS = 256, 16  # For larger tables a matrix product and selection are faster.
+BLOCK_OF_FEW = 12_500  # Number of distances that fit into the processor's cache.
 
 
 def nearest_of_few(
@@ -187,41 +205,46 @@ def nearest_of_few(
     and integers are sorted several times faster than pairs. Queries whose order depends on the lost
     bits are sorted again.
     """
-    n, number = len(rows), np.arange(len(rows))
-    low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
-    index = np.empty((len(queries), length), dtype=np.int32)
-    squared = np.empty((len(queries), length))
-    step = max(1, BLOCK_OF_FEW // n)
-    for start in range(0, len(queries), step):
-        part = slice(start, start + step)
-        exact = _squared_distances(queries[part], rows)
-        keys = exact.view(np.int64) & ~low
-        keys |= number
+    n_rows, row_numbers = len(rows), np.arange(len(rows))
+    row_bits = np.int64((1 << max(n_rows - 1, 1).bit_length()) - 1)
+    nearest_indices = np.empty((len(queries), length), dtype=np.int32)
+    squared_distances = np.empty((len(queries), length))
+    block_size = max(1, BLOCK_OF_FEW // n_rows)
+    for first_query in range(0, len(queries), block_size):
+        query_slice = slice(first_query, first_query + block_size)
+        exact_distances = _squared_distances(queries[query_slice], rows)
+        keys = exact_distances.view(np.int64) & ~row_bits
+        keys |= row_numbers
         keys.sort(axis=1)
-        # If the list ends among distances that differ in the lost bits only, other rows may belong
-        # to it.
-        cut = (keys[:, length - 1] ^ keys[:, min(length, n - 1)]) <= low
-        near = keys[:, :length] & low
-        distances = exact.ravel()[near + (n * np.arange(len(exact)))[:, None]]
-        wrong = (distances[:, 1:] < distances[:, :-1]).any(axis=1)
-        wrong = np.flatnonzero(wrong | cut if length < n else wrong)
-        if len(wrong):
-            near[wrong] = np.argsort(exact[wrong], axis=1, kind="stable")[:, :length]
-            distances[wrong] = exact[wrong[:, None], near[wrong]]
-        index[part], squared[part] = near, distances
-    return index, squared
+        # If distances around the end of a list differ in the lost bits only, the list may be wrong.
+        is_cut_off = (keys[:, length - 1] ^ keys[:, min(length, n_rows - 1)]) <= row_bits
+        nearest_rows = keys[:, :length] & row_bits
+        distances = exact_distances.ravel()[
+            nearest_rows + (n_rows * np.arange(len(exact_distances)))[:, None]
+        ]
+        is_unsorted = (distances[:, 1:] < distances[:, :-1]).any(axis=1)
+        is_unsorted = np.flatnonzero(is_unsorted | is_cut_off if length < n_rows else is_unsorted)
+        if len(is_unsorted):
+            nearest_rows[is_unsorted] = np.argsort(
+                exact_distances[is_unsorted], axis=1, kind="stable"
+            )[:, :length]
+            distances[is_unsorted] = exact_distances[
+                is_unsorted[:, None], nearest_rows[is_unsorted]
+            ]
+        nearest_indices[query_slice], squared_distances[query_slice] = nearest_rows, distances
+    return nearest_indices, squared_distances
 
 
 def _squared_distances(
     queries: NDArray[np.float64], rows: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return squared distances by plain sums, so that equal rows have distance exactly 0.
+    """Return squared Euclidean distances, summed column by column without a matrix product.
 
-    Equal pairs of rows have exactly equal distances.
+    Equal rows therefore have distance exactly 0, and equal pairs of rows equal distances.
     """
-    total = np.zeros((len(queries), len(rows)))
+    squared_distances = np.zeros((len(queries), len(rows)))
     for column in range(rows.shape[1]):
         difference = np.subtract.outer(queries[:, column], rows[:, column])
         difference *= difference
-        total += difference
-    return total
+        squared_distances += difference
+    return squared_distances

@@ -1,16 +1,16 @@
-"""The kNN engine: one sorted list per row answers every k, every fold and every flipped label.
+"""Engine for k nearest neighbours: one sorted list per row serves every k, fit and flipped label.
 
-The list holds a row's nearest rows by exact distance. To answer a fit, the engine walks along the
-list, skips the rows that are not in the training set, and answers all k in one pass. Leave-one-out,
-K-fold, bootstrap counts, nested plans and flipped labels therefore share one search. Steps before
-the learner that learn from the rows (such as a scaler) are fitted once per training set, and one
-search serves all k of that fit.
+The list holds a row's nearest rows by exact distance. To predict the row in a fit, the engine
+follows the list, skips rows that are not in the training set, and predicts with all k in one pass.
+Leave-one-out, K-fold, bootstrap samples, nested plans and flipped labels therefore share one
+search. Pipeline steps that learn from the rows (such as a scaler) are fitted once per training set,
+and one search serves all k of that fit.
 
-If rows at equal distances around rank k have different labels, the answer depends on the search
-algorithm. scikit-learn itself is then fitted, so that the engine equals it there as well.
+If rows at equal distances around rank k have different labels, the prediction depends on the search
+algorithm. scikit-learn's estimator is then fitted, so that the predictions agree in this case too.
 
-For plans of randomly drawn training sets the rows are ranked, and closed forms (`laws.py`) weight
-the ranks.
+For plans of randomly drawn training sets, the rows are ranked by distance, and closed forms
+(`laws.py`) give the probability of each rank.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.neighbours.distances import Measure, nearest
+from truerisk.engines.neighbours.distances import MetricSettings, nearest
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 from truerisk.engines.neighbours.walk import (
     MOST_CLASSES,
@@ -41,22 +41,22 @@ from truerisk.engines.prepared import (
     plain_array,
     unless_it_fails,
 )
-from truerisk.engines.running.listed_draws import law_refusal
+from truerisk.engines.running.listed_draws import why_no_expected_losses
 from truerisk.engines.settings import ELSEWHERE, Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.losses.loss import RowLoss
-from truerisk.plan.blocks import spread
+from truerisk.plan.blocks import select_lists
 from truerisk.plan.extras.counted import GatheredCounts
-from truerisk.plan.extras.laws import Laws, law_of
+from truerisk.plan.extras.laws import Laws, distribution_of_fit
 from truerisk.plan.plan import Plan
 
 WEIGHTS = ("uniform", "distance")
 OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
 SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
-FAR, NEAR = 1e140, 1e-140  # a distance squares a number once, and adds up the columns
-BLOCK = 1 << 22  # number of list entries that are held at once
-# number of ranks beyond the last one that matters that are searched for equal distances
+FAR, NEAR = 1e140, 1e-140  # Squares of cells between NEAR and FAR neither overflow nor vanish.
+BLOCK = 1 << 22  # Largest number of list entries that are held in memory at once.
+# Equal distances are searched for among BEYOND ranks beyond the last rank that matters.
 BEYOND = 16
 TIED = (
     "rows with neighbours of both classes at equal distances: {}; of such neighbours the one with "
@@ -120,7 +120,8 @@ class NearestNeighbours(OnePass):
             return f"metric '{metric}' is not one that it knows."
         if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
             return f"p={p!r} is no Minkowski distance."
-        # scikit-learn's search fails in three cases; otherwise the algorithm affects ties only.
+        # scikit-learn's search fails in the three cases below.
+        # In all other cases the algorithm affects ties only.
         algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
         if not isinstance(algorithm, str) or algorithm not in SEARCHES:
             return f"algorithm={algorithm!r} is no search that it knows."
@@ -148,22 +149,25 @@ class NearestNeighbours(OnePass):
             return (
                 "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
             )
-        largest = int(max(map(itemgetter("n_neighbors"), family.settings)))
-        if largest > plan.least_train_sizes.min():  # a lower bound that needs no computation
-            smallest = int(plan.train_sizes.min())
-            if largest > smallest:
+        largest_k = int(max(map(itemgetter("n_neighbors"), family.settings)))
+        # The lower bound on the training sizes needs no computation, and usually suffices.
+        if largest_k > plan.least_train_sizes.min():
+            smallest_size = int(plan.train_sizes.min())
+            if largest_k > smallest_size:
                 return (
-                    f"n_neighbors={largest} is more than the {smallest} rows of the smallest fit."
+                    f"n_neighbors={largest_k} is more than the {smallest_size} rows of the "
+                    "smallest fit."
                 )
-        if request.response == "score" and not _all_classes_everywhere(data, plan):
+        if request.response == "score" and not _every_fit_has_all_classes(data, plan):
             return "a train set lacks a class, and then a score has another meaning."
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Compare all distances, computed once for every k, with one tree search for each k.
+        """Predict the run times of this engine and of separate fits by scikit-learn.
 
-        A tree skips most rows if there are few columns; with more columns it reads more and more of
-        them.
+        The engine computes all distances once for all k, while scikit-learn searches a tree for
+        each k. A tree search skips most rows if there are few columns; the more columns there are,
+        the more rows it reads.
 
         Parameters
         ----------
@@ -172,41 +176,49 @@ class NearestNeighbours(OnePass):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The training and test rows of all fits.
 
         Returns
         -------
         tuple of float or None
-            The seconds of this engine and of scikit-learn's own fits.
+            The seconds that this engine takes, and the seconds that separate fits by scikit-learn
+            take.
         """
-        p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
+        p, train_sizes = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         groups = groups_along(family, self.along)
         for group in groups:
-            most = int(group.values("n_neighbors").max())
-            if Measure.from_group(group).searches_all(p, int(n.max()), most):
+            largest_k = int(group.values("n_neighbors").max())
+            if MetricSettings.from_group(group).searches_all(p, int(train_sizes.max()), largest_k):
                 return None
-        n_tested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
-        search = 1.6e-6 * 1.4 ** (p - 1) * (n / 1e4) ** max(0.0, 1 - 3 / p)
-        theirs = len(family) * (2e-3 + 4e-7 * n + search * n_tested).sum()
-        each = float((n * n_tested).sum())
-        cells = (min(each, data.n_rows**2) if g.preparation is None else each for g in groups)
-        return 1e-3 + 1.3e-9 * sum(cells), float(theirs)
+        n_test_rows = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
+        search_seconds = 1.6e-6 * 1.4 ** (p - 1) * (train_sizes / 1e4) ** max(0.0, 1 - 3 / p)
+        sklearn_seconds = (
+            len(family) * (2e-3 + 4e-7 * train_sizes + search_seconds * n_test_rows).sum()
+        )
+        distances_per_fit = float((train_sizes * n_test_rows).sum())
+        distances_per_group = (
+            min(distances_per_fit, data.n_rows**2)
+            if candidate_group.preparation is None
+            else distances_per_fit
+            for candidate_group in groups
+        )
+        return 1e-3 + 1.3e-9 * sum(distances_per_group), float(sklearn_seconds)
 
     def fits(self, numbers: Any) -> bool:
         """Return True if squares of the largest cell neither overflow nor vanish, even when summed.
 
-        A column of small cells has no influence on distances if another column is large, so that it
-        does not matter.
+        If another column has large cells, a column of small cells has no influence on distances,
+        so that it does not matter whether its squares vanish.
 
         Parameters
         ----------
         numbers : array
-            The numbers.
+            Numbers of a table or of targets.
 
         Returns
         -------
         bool
-            True if the engine can compute with them.
+            True if the engine can compute with these numbers.
 
         Examples
         --------
@@ -216,47 +228,53 @@ class NearestNeighbours(OnePass):
         >>> NearestNeighbours().fits(np.array([[1e-150]]))
         False
         """
-        largest = float(np.abs(numbers).max(initial=0.0))
-        return largest == 0.0 or NEAR <= largest <= FAR
+        largest_cell = float(np.abs(numbers).max(initial=0.0))
+        return largest_cell == 0.0 or NEAR <= largest_cell <= FAR
 
     @override
     def read(self, group: Group, table: Any) -> np.ndarray:
-        needs_doubles = Measure.from_group(group).needs_doubles
+        needs_doubles = MetricSettings.from_group(group).needs_doubles
         return as_doubles(plain_array(table) if needs_doubles else table, self.fits)
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.ones(task.plan.n_fits, dtype=bool)
+        is_computed = np.ones(task.plan.n_fits, dtype=bool)
         if task.plan.has_drawn_fits:
             answer_drawn(task)
         elif task.X is None:
-            return ~done
+            return ~is_computed
         elif task.places is None or (task.places != ELSEWHERE).any():
             _place(task, answers_together(task))
-        return done
+        return is_computed
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        answered = answers_in_pass(task, group, shown, np.vstack(tests))
-        task.leave_open(shown.fit, group.candidates[answered.open.any(axis=1)])
-        cuts = np.cumsum([len(test) for test in tests])[:-1]
-        parts, counts = (
-            np.split(answered.answers, cuts, axis=1),
+        nearest_answers = answers_in_pass(task, group, shown, np.vstack(tests))
+        task.leave_open(shown.fit, group.candidates[nearest_answers.open.any(axis=1)])
+        split_points = np.cumsum([len(test) for test in tests])[:-1]
+        answers_by_question, gathered_counts = (
+            np.split(nearest_answers.answers, split_points, axis=1),
             GatheredCounts.from_holder(task.collected),
         )
-        for question, part in zip(task.questions(shown.fit), parts, strict=True):
-            if counts is not None:
-                counts.count(int(question), task.lines_of(group), _counted(part, group))
-        return [_responded(task, part) for part in parts]
+        for question, question_answers in zip(
+            task.questions(shown.fit), answers_by_question, strict=True
+        ):
+            if gathered_counts is not None:
+                gathered_counts.count(
+                    int(question), task.lines_of(group), _counted(question_answers, group)
+                )
+        return [_responded(task, question_answers) for question_answers in answers_by_question]
 
 
-def _measures(family: Family) -> list[Measure]:
-    return [Measure.from_group(group) for group in groups_along(family, NearestNeighbours.along)]
+def _measures(family: Family) -> list[MetricSettings]:
+    return [
+        MetricSettings.from_group(group) for group in groups_along(family, NearestNeighbours.along)
+    ]
 
 
-def _all_classes_everywhere(data: Data, plan: Plan) -> bool:
+def _every_fit_has_all_classes(data: Data, plan: Plan) -> bool:
     assert data.codes is not None
     for fit in range(plan.n_fits):
         rows, _ = plan.train_rows(fit)
@@ -265,82 +283,89 @@ def _all_classes_everywhere(data: Data, plan: Plan) -> bool:
     return True
 
 
-def _responded(task: Task, answers: np.ndarray) -> np.ndarray:
-    """Return the found answers in the form of the response."""
+def _responded(task: Task, found_answers: np.ndarray) -> np.ndarray:
+    """Convert labels, class shares or means of neighbours to the requested kind of prediction."""
     response = task.request.response
-    if response == "label" and answers.ndim == 3:
-        return answers.argmax(axis=2)  # ties go to the lowest class, as in scikit-learn
+    if response == "label" and found_answers.ndim == 3:
+        return found_answers.argmax(axis=2)  # In ties the lowest class wins, as in scikit-learn.
     if response == "score":
-        return answers[:, :, -1]
+        return found_answers[:, :, -1]
     if response == "value":
-        return answers.reshape(*answers.shape[:2], *task.data.y.shape[1:])
-    return answers
+        return found_answers.reshape(*found_answers.shape[:2], *task.data.y.shape[1:])
+    return found_answers
 
 
-def _counted(shares: np.ndarray, group: Group) -> np.ndarray:
-    """Return the number of neighbours of each class behind an answer, `(candidate, row, class)`."""
-    return np.rint(shares * group.values("n_neighbors")[:, None, None])
+def _counted(class_shares: np.ndarray, group: Group) -> np.ndarray:
+    """Return the number of neighbours of each class among the k, `(candidate, row, class)`."""
+    return np.rint(class_shares * group.values("n_neighbors")[:, None, None])
 
 
-def _place(task: Task, found: NearestAnswers) -> None:
-    """Store the answers to all fits, and leave those open that depend on equal distances."""
-    plan, places, candidates = task.plan, task.places, task.group.candidates
-    answers = _responded(task, found.answers)
-    fit_of = np.repeat(plan.fit, plan.test_sizes)
-    if places is None:
-        task.collected.values[candidates] = answers
-    elif (places != ELSEWHERE).all():
-        task.collected.values[0] = answers[0]
+def _place(task: Task, nearest_answers: NearestAnswers) -> None:
+    """Store the predictions of all fits, and leave those to scikit-learn that depend on ties."""
+    plan, candidate_of_fit, candidates = task.plan, task.places, task.group.candidates
+    predictions = _responded(task, nearest_answers.answers)
+    fit_of_position = np.repeat(plan.fit, plan.test_sizes)
+    if candidate_of_fit is None:
+        task.collected.values[candidates] = predictions
+    elif (candidate_of_fit != ELSEWHERE).all():
+        task.collected.values[0] = predictions[0]
     else:
-        mine = places[fit_of] != ELSEWHERE
-        task.collected.values[0, mine] = answers[0, mine]
+        is_served = candidate_of_fit[fit_of_position] != ELSEWHERE
+        task.collected.values[0, is_served] = predictions[0, is_served]
     if task.collected.extra is not None:
-        _place_counts(task, found.answers, fit_of)
-    for fit in np.unique(fit_of[found.open.any(axis=0)]).tolist():
-        open_ = found.open[:, fit_of == fit].any(axis=1)
-        task.leave_open(fit, candidates[open_ if places is None else places[fit, None]])
+        _place_counts(task, nearest_answers.answers, fit_of_position)
+    for fit in np.unique(fit_of_position[nearest_answers.open.any(axis=0)]).tolist():
+        is_unresolved = nearest_answers.open[:, fit_of_position == fit].any(axis=1)
+        task.leave_open(
+            fit,
+            candidates[is_unresolved if candidate_of_fit is None else candidate_of_fit[fit, None]],
+        )
 
 
-def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
-    """Store the counts of the neighbours behind the answers to counted questions."""
-    plan, places, group = task.plan, task.places, task.group
-    counts = GatheredCounts.from_holder(task.collected)
-    if counts is None:
+def _place_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndarray) -> None:
+    """Store how many neighbours of each class a prediction uses, for test sets that request it."""
+    plan, candidate_of_fit, group = task.plan, task.places, task.group
+    gathered_counts = GatheredCounts.from_holder(task.collected)
+    if gathered_counts is None:
         return
-    at = spread(plan.test_offsets, counts.counted_questions)[1]
-    if places is None:
-        counts.values[group.candidates] = _counted(shares[:, at], group)
+    counted_positions = select_lists(plan.test_offsets, gathered_counts.counted_questions)[1]
+    if candidate_of_fit is None:
+        gathered_counts.values[group.candidates] = _counted(
+            class_shares[:, counted_positions], group
+        )
         return
-    place = places[fit_of[at]]
-    mine = place != ELSEWHERE
-    ks = group.values("n_neighbors")[place[mine], None]
-    counts.values[0, mine] = np.rint(shares[0, at[mine]] * ks)
+    candidate_indices = candidate_of_fit[fit_of_position[counted_positions]]
+    is_served = candidate_indices != ELSEWHERE
+    k_values = group.values("n_neighbors")[candidate_indices[is_served], None]
+    gathered_counts.values[0, is_served] = np.rint(
+        class_shares[0, counted_positions[is_served]] * k_values
+    )
 
 
-# ---------------------------------------------------------------- drawn train sets
+# ---------------------------------------------------------------- randomly drawn training sets
 
 
 def drawn_refusal(
     engine: NearestNeighbours, groups: list[Group], data: Data, plan: Plan, request: Request
 ) -> str | None:
-    """Return why the mean over drawn training sets has no closed form here, or None if it has."""
-    reason = law_refusal(plan, request)
+    """Return why the mean loss over random training sets has no closed form, or None if it has."""
+    reason = why_no_expected_losses(plan, request)
     if reason is not None:
         return reason
     laws = Laws.from_holder(plan)
     assert laws is not None
-    largest = max(int(k) for group in groups for k in group.values("n_neighbors"))
-    smallest = int(laws.size.min())
+    largest_k = max(int(k) for group in groups for k in group.values("n_neighbors"))
+    smallest_size = int(laws.size.min())
     if data.n_classes != 2:
         return "the closed form of drawn train sets is for two classes."
     if request.loss is None or request.loss.response not in ("label", "probability"):
         return "the loss needs other answers than labels or probabilities."
-    if any(Measure.from_group(group).by_distance for group in groups):
+    if any(MetricSettings.from_group(group).by_distance for group in groups):
         return "weights='distance' have no closed form over drawn train sets."
     if any(group.preparation is not None for group in groups):
         return "a step before the neighbours learns from each drawn train set."
-    if largest > smallest:
-        return f"n_neighbors={largest} is more than the {smallest} rows of a train set."
+    if largest_k > smallest_size:
+        return f"n_neighbors={largest_k} is more than the {smallest_size} rows of a train set."
     tables = [unless_it_fails(partial(engine.table, group, data)) for group in groups]
     if any(X is None for X in tables):
         return "a step before the neighbours fails."
@@ -353,68 +378,83 @@ def drawn_refusal(
 
 
 def answer_drawn(task: Task) -> None:
-    """Store the expected losses, and add a note if equal distances affect them."""
+    """Store each row's expected loss over random training sets; note if distance ties matter."""
     for fit in range(task.plan.n_fits):
         group = task.of_fit(fit)
         if group is not None:
-            losses, tied = _of_fit(task, group, fit)
+            expected_losses, n_tied_rows = _of_fit(task, group, fit)
             questions = task.questions(fit)
-            cuts = np.cumsum(task.plan.test_sizes[questions])[:-1]
-            for question, part in zip(questions, np.split(losses, cuts, axis=1), strict=True):
-                task.place(int(question), group, part)
-            if tied:
-                task.measure(TIED, tied)
+            split_points = np.cumsum(task.plan.test_sizes[questions])[:-1]
+            for question, question_losses in zip(
+                questions, np.split(expected_losses, split_points, axis=1), strict=True
+            ):
+                task.place(int(question), group, question_losses)
+            if n_tied_rows:
+                task.measure(TIED, n_tied_rows)
 
 
 def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
-    """Return expected losses `(k, row)`, and the number of rows that depend on equal distances."""
+    """Return one fit's expected losses `(k, row)`, and how many rows depend on distance ties."""
     plan, loss = task.plan, task.request.loss
-    law, seen, rows = law_of(plan, fit), plan.train_rows(fit)[0], _tested_rows(plan, fit)
-    assert law is not None
+    draw_distribution, drawn_from, test_rows = (
+        distribution_of_fit(plan, fit),
+        plan.train_rows(fit)[0],
+        _tested_rows(plan, fit),
+    )
+    assert draw_distribution is not None
     assert isinstance(loss, RowLoss)
-    ks = group.values("n_neighbors").astype(np.int64)
-    costs = [_costs(int(k), task.data, rows, loss) for k in ks]
-    ones, tied = _ranked(task, seen, rows, ranks_needed(law, len(seen) - 1, ks))
-    return expected_costs(ones, len(seen) - 1, law, ks, costs), tied
+    k_values = group.values("n_neighbors").astype(np.int64)
+    costs = [_costs(int(k), task.data, test_rows, loss) for k in k_values]
+    labels_by_rank, n_tied_rows = _ranked(
+        task, drawn_from, test_rows, ranks_needed(draw_distribution, len(drawn_from) - 1, k_values)
+    )
+    return expected_costs(
+        labels_by_rank, len(drawn_from) - 1, draw_distribution, k_values, costs
+    ), n_tied_rows
 
 
 def _tested_rows(plan: Plan, fit: int) -> np.ndarray:
-    """Return the rows of a fit's test sets, one set after the other."""
-    order, starts = plan.questions_of
+    """Return the concatenated row numbers of all test sets of a fit."""
+    question_order, question_starts = plan.questions_of
     return np.concatenate(
-        [plan.test_rows(int(question))[0] for question in order[starts[fit] : starts[fit + 1]]]
+        [
+            plan.test_rows(int(question))[0]
+            for question in question_order[question_starts[fit] : question_starts[fit + 1]]
+        ]
     )
 
 
 def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
     """Return the loss of each row if 0 … k of its k neighbours have label 1, `(k + 1, n_rows)`."""
-    ones = np.arange(k + 1)
+    n_ones = np.arange(k + 1)
     if loss.response == "label":
-        labels = np.broadcast_to((2 * ones > k)[:, None], (k + 1, len(rows))).astype(np.int8)
+        labels = np.broadcast_to((2 * n_ones > k)[:, None], (k + 1, len(rows))).astype(np.int8)
         return loss.of_rows(data, rows, labels)
-    shares = np.stack([(k - ones) / k, ones / k], axis=1)
-    return loss.of_rows(data, rows, np.repeat(shares[:, None], len(rows), axis=1))
+    probabilities = np.stack([(k - n_ones) / k, n_ones / k], axis=1)
+    return loss.of_rows(data, rows, np.repeat(probabilities[:, None], len(rows), axis=1))
 
 
-def _ranked(task: Task, seen: np.ndarray, rows: np.ndarray, length: int) -> tuple[np.ndarray, int]:
-    """Return the nearest other rows' labels by rank, and the number of rows that depend on ties."""
+def _ranked(
+    task: Task, drawn_from: np.ndarray, test_rows: np.ndarray, length: int
+) -> tuple[np.ndarray, int]:
+    """Return the labels of the nearest other rows by rank, and how many rows depend on ties."""
     assert task.data.codes is not None
-    X, codes, measure = task.X, task.data.codes, Measure.from_group(task.group)
-    beyond = min(length + BEYOND, len(seen) - 1)
-    ones = np.empty((len(rows), length), dtype=np.int8)
-    step, tied = max(16, BLOCK // (beyond + 1)), 0
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        near = nearest(measure, X[block], X[seen], beyond + 1)
-        index = seen[near.index]
-        others = index != block[:, None]
-        # If copies of the row fill the list, the last one is dropped in place of the row itself.
-        others[others.all(axis=1), -1] = False
-        labels = codes[index[others]].reshape(len(block), beyond)
-        squared = near.squared[others].reshape(len(block), beyond)
-        equal = np.diff(squared, axis=1) <= near.ties[:, None]
-        apart = equal & (np.diff(labels, axis=1) != 0)
-        apart[:, length:] &= np.logical_and.accumulate(equal[:, length - 1 :], axis=1)[:, 1:]
-        tied += int(apart.any(axis=1).sum())
-        ones[start : start + step] = labels[:, :length]
-    return ones, tied
+    X, codes, metric_settings = task.X, task.data.codes, MetricSettings.from_group(task.group)
+    n_searched = min(length + BEYOND, len(drawn_from) - 1)
+    labels_by_rank = np.empty((len(test_rows), length), dtype=np.int8)
+    block_size, n_tied_rows = max(16, BLOCK // (n_searched + 1)), 0
+    for first_row in range(0, len(test_rows), block_size):
+        block = test_rows[first_row : first_row + block_size]
+        nearest_rows = nearest(metric_settings, X[block], X[drawn_from], n_searched + 1)
+        neighbour_rows = drawn_from[nearest_rows.index]
+        is_other_row = neighbour_rows != block[:, None]
+        # If copies of a row fill its list, the last copy is dropped in place of the row itself.
+        is_other_row[is_other_row.all(axis=1), -1] = False
+        labels = codes[neighbour_rows[is_other_row]].reshape(len(block), n_searched)
+        squared_distances = nearest_rows.squared[is_other_row].reshape(len(block), n_searched)
+        is_equal = np.diff(squared_distances, axis=1) <= nearest_rows.ties[:, None]
+        is_tied = is_equal & (np.diff(labels, axis=1) != 0)
+        is_tied[:, length:] &= np.logical_and.accumulate(is_equal[:, length - 1 :], axis=1)[:, 1:]
+        n_tied_rows += int(is_tied.any(axis=1).sum())
+        labels_by_rank[first_row : first_row + block_size] = labels[:, :length]
+    return labels_by_rank, n_tied_rows

@@ -1,9 +1,9 @@
 r"""Expected losses of nearest neighbours over randomly drawn training sets, in closed form.
 
-Row i has N other rows, ranked by distance. Let :math:`y_{(r)}` be the label of rank r, and B the
-number of ones among the r − 1 nearer ranks. The k-th neighbour in a drawn training set has some
-rank r, and the prediction of the k neighbours depends on the draw only through r, B and
-:math:`y_{(r)}`.
+Row i has N other rows, ranked by their distance from row i. Let :math:`y_{(r)}` be the label (0 or
+1) of the row with rank r, and B the number of ones among the r − 1 nearer rows. The k-th nearest
+neighbour in a random training set has some rank r, and the distribution of the prediction depends
+only on r, B and :math:`y_{(r)}`.
 
 - Subsets of size m (Mullin and Sukthankar): rank r is the k-th neighbour with probability
   C(r−1, k−1) C(N−r, m−k) / C(N, m). The k − 1 nearer neighbours are a random subset of r − 1
@@ -22,29 +22,29 @@ from typing import Protocol
 
 import numpy as np
 
-from truerisk.plan.extras.laws import Law
+from truerisk.plan.extras.laws import SampleDistribution
 
 NOTHING = 1e-16
 
 
-class RankLaw(Protocol):
-    """The distribution of the rank of the k-th neighbour in a drawn training set."""
+class RankDistribution(Protocol):
+    """Distribution of the rank of the k-th nearest neighbour in a random training set."""
 
     def last_rank(self, k: int) -> int:
-        """Return the rank beyond which the k-th neighbour has practically no probability."""
+        """Return a rank that the k-th neighbour exceeds with a probability of about 1e-16."""
         ...
 
-    def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """Return P(k-th neighbour has this rank) times the mean cost, (n_before, 2, n_profiles).
 
-        The second axis is the label of the rank; `costs[s]` are the costs if s of k neighbours are
-        ones.
+        `n_ones_before` holds numbers of ones among nearer rows. The second axis is the label of the
+        row with this rank. `costs[s]` are the costs if s of the k neighbours have label 1.
         """
         ...
 
 
 class Subsets:
-    """The subsets of `size` of `n` rows, each with the same probability."""
+    """Distribution of neighbour ranks if `size` of `n` rows are drawn without replacement."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.size = n, size
@@ -54,39 +54,45 @@ class Subsets:
     def last_rank(self, k: int) -> int:
         """Return the last rank at which the k-th neighbour lies with a probability that counts."""
         ranks = np.arange(k, self.n - self.size + k + 1)
-        beyond = np.cumsum(self._chance(k, ranks)[::-1])[::-1]
-        return int(ranks[beyond >= NOTHING].max())
+        tail_probability = np.cumsum(self._chance(k, ranks)[::-1])[::-1]
+        return int(ranks[tail_probability >= NOTHING].max())
 
-    def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """Return the expected cost of each vote if the k-th neighbour has this rank."""
         if not k <= rank <= self.n - self.size + k:
-            return np.zeros((len(before), 2, costs.shape[1]))
-        ones = np.arange(k)
-        ways = self._choose(before[:, None], ones) + self._choose(
-            rank - 1 - before[:, None], k - 1 - ones
+            return np.zeros((len(n_ones_before), 2, costs.shape[1]))
+        n_ones = np.arange(k)
+        log_ways = self._choose(n_ones_before[:, None], n_ones) + self._choose(
+            rank - 1 - n_ones_before[:, None], k - 1 - n_ones
         )
-        share = np.exp((ways - ways.max(axis=1, keepdims=True)).astype(np.float64))
-        share *= float(self._chance(k, np.array([rank]))[0]) / share.sum(axis=1, keepdims=True)
-        return np.stack([share @ costs[:-1], share @ costs[1:]], axis=1)
+        probability = np.exp((log_ways - log_ways.max(axis=1, keepdims=True)).astype(np.float64))
+        probability *= float(self._chance(k, np.array([rank]))[0]) / probability.sum(
+            axis=1, keepdims=True
+        )
+        return np.stack([probability @ costs[:-1], probability @ costs[1:]], axis=1)
 
     def _chance(self, k: int, ranks: np.ndarray) -> np.ndarray:
-        """Return the probability that the k-th neighbour has each of the ranks."""
-        log = self._choose(ranks - 1, np.array(k - 1))
-        log += self._choose(self.n - ranks, np.array(self.size - k))
-        log -= self._choose(np.array(self.n), np.array(self.size))
-        return np.exp(log).astype(np.float64)
+        """Return, for each given rank, the probability that the k-th neighbour has this rank."""
+        log_probability = self._choose(ranks - 1, np.array(k - 1))
+        log_probability += self._choose(self.n - ranks, np.array(self.size - k))
+        log_probability -= self._choose(np.array(self.n), np.array(self.size))
+        return np.exp(log_probability).astype(np.float64)
 
-    def _choose(self, n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Return logarithms of binomial coefficients, −∞ where the coefficient is 0."""
-        possible = (k >= 0) & (k <= n)
-        k = np.where(possible, k, 0)
+    def _choose(self, n_items: np.ndarray, n_chosen: np.ndarray) -> np.ndarray:
+        """Return logarithms of binomial coefficients, or −∞ if a coefficient is 0."""
+        is_possible = (n_chosen >= 0) & (n_chosen <= n_items)
+        n_chosen = np.where(is_possible, n_chosen, 0)
         factorials = self._factorials
-        logs = factorials[n] - factorials[k] - factorials[np.where(possible, n - k, 0)]
-        return np.where(possible, logs, -np.inf)
+        log_coefficients = (
+            factorials[n_items]
+            - factorials[n_chosen]
+            - factorials[np.where(is_possible, n_items - n_chosen, 0)]
+        )
+        return np.where(is_possible, log_coefficients, -np.inf)
 
 
 class Bootstraps:
-    """Samples of `size` draws with replacement from `n` rows."""
+    """Distribution of neighbour ranks if `size` rows are drawn with replacement from `n` rows."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.size = n, size
@@ -96,67 +102,91 @@ class Bootstraps:
         from scipy.special import bdtr
 
         ranks = np.arange(1, self.n + 1)
-        # probability of fewer than k copies up to this rank
-        beyond = bdtr(k - 1, self.size, ranks / self.n)
-        return int(ranks[beyond <= NOTHING].min(initial=self.n))
+        # The k-th neighbour lies beyond a rank if the sample has fewer than k copies up to it.
+        tail_probability = bdtr(k - 1, self.size, ranks / self.n)
+        return int(ranks[tail_probability <= NOTHING].min(initial=self.n))
 
-    def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """Return the expected cost of each vote if the k-th neighbour has this rank."""
         from scipy.special import bdtrc
 
-        taken = np.arange(k)  # number of copies of the nearer ranks
-        fills = bdtrc(k - taken - 1, self.size - taken, 1 / (self.n - rank + 1))
-        chance = _binomial(taken, self.size, (rank - 1) / self.n) * fills
-        ones = np.arange(k)
-        share = before[:, None, None] / max(rank - 1, 1)
-        of_ones = _binomial(ones[None, None], taken[None, :, None], share) * chance[None, :, None]
-        filled = np.minimum(ones[None, :] + (k - taken)[:, None], k)
-        zero = of_ones.sum(axis=1) @ costs[:-1]
-        one = np.einsum("bts,tsp->bp", of_ones, costs[filled])
-        return np.stack([zero, one], axis=1)
+        n_copies = np.arange(k)  # The sample holds this number of copies of nearer rows.
+        fill_probability = bdtrc(k - n_copies - 1, self.size - n_copies, 1 / (self.n - rank + 1))
+        copy_probability = _binomial(n_copies, self.size, (rank - 1) / self.n) * fill_probability
+        n_ones = np.arange(k)
+        share_of_ones = n_ones_before[:, None, None] / max(rank - 1, 1)
+        ones_probability = (
+            _binomial(n_ones[None, None], n_copies[None, :, None], share_of_ones)
+            * copy_probability[None, :, None]
+        )
+        ones_among_k = np.minimum(n_ones[None, :] + (k - n_copies)[:, None], k)
+        cost_if_zero = ones_probability.sum(axis=1) @ costs[:-1]
+        cost_if_one = np.einsum("bts,tsp->bp", ones_probability, costs[ones_among_k])
+        return np.stack([cost_if_zero, cost_if_one], axis=1)
 
 
-def _binomial(successes: np.ndarray, n: np.ndarray | int, p: np.ndarray | float) -> np.ndarray:
-    """Return probabilities of the binomial distribution, 0 beyond n."""
+def _binomial(
+    n_successes: np.ndarray, n_trials: np.ndarray | int, probability: np.ndarray | float
+) -> np.ndarray:
+    """Return probabilities of the binomial distribution, or 0 for more successes than trials."""
     from scipy.special import gammaln, xlog1py, xlogy
 
-    left = np.asarray(n) - successes
-    fine = left >= 0
-    left = np.where(fine, left, 0)
-    log = gammaln(np.asarray(n) + 1.0) - gammaln(successes + 1.0) - gammaln(left + 1.0)
-    log = log + xlogy(successes, p) + xlog1py(left, -np.asarray(p))
-    return np.where(fine, np.exp(log), 0.0)
+    n_failures = np.asarray(n_trials) - n_successes
+    is_possible = n_failures >= 0
+    n_failures = np.where(is_possible, n_failures, 0)
+    log_probability = (
+        gammaln(np.asarray(n_trials) + 1.0) - gammaln(n_successes + 1.0) - gammaln(n_failures + 1.0)
+    )
+    log_probability = (
+        log_probability
+        + xlogy(n_successes, probability)
+        + xlog1py(n_failures, -np.asarray(probability))
+    )
+    return np.where(is_possible, np.exp(log_probability), 0.0)
 
 
-def ranks_needed(law: Law, n_others: int, ks: np.ndarray) -> int:
-    """Return the number of nearest ranks that matter to the largest k."""
-    return _drawing(law, n_others).last_rank(int(ks.max()))
+def ranks_needed(draw_distribution: SampleDistribution, n_others: int, k_values: np.ndarray) -> int:
+    """Return how many of the nearest other rows can be the k-th neighbour for the largest k."""
+    return _drawing(draw_distribution, n_others).last_rank(int(k_values.max()))
 
 
 def expected_costs(
-    ones: np.ndarray, n_others: int, law: Law, ks: np.ndarray, costs: list[np.ndarray]
+    labels_by_rank: np.ndarray,
+    n_others: int,
+    draw_distribution: SampleDistribution,
+    k_values: np.ndarray,
+    costs: list[np.ndarray],
 ) -> np.ndarray:
     """Return the expected cost of every k for every row, `(n_ks, n_rows)`.
 
-    `ones[i, r − 1]` is the label (0 or 1) of the row with rank r from row i. `costs[j]` has shape
-    `(ks[j] + 1, n_rows)` and holds the cost for row i if s of its k neighbours are ones.
+    `labels_by_rank[i, r − 1]` is the label (0 or 1) of the row with rank r from row i. `costs[j]`
+    has shape `(ks[j] + 1, n_rows)` and holds the cost for row i if s of its k neighbours have label
+    1.
     """
-    drawing = _drawing(law, n_others)
-    profiles = [np.unique(each, axis=1, return_inverse=True) for each in costs]
-    last = [drawing.last_rank(int(k)) for k in ks]
-    total = np.zeros((len(ks), len(ones)))
-    before = np.zeros(len(ones), dtype=np.int64)
-    for rank in range(1, max(last) + 1):
-        label = ones[:, rank - 1].astype(np.int64)
-        values, at = np.unique(before, return_inverse=True)
-        for j, k in enumerate(ks):
-            if rank <= last[j]:
-                different, profile = profiles[j]
-                table = drawing.table(int(k), rank, values, different)
-                total[j] += table[at.ravel(), label, profile.ravel()]
-        before += label
-    return total
+    rank_distribution = _drawing(draw_distribution, n_others)
+    cost_profiles = [np.unique(cost_table, axis=1, return_inverse=True) for cost_table in costs]
+    last_ranks = [rank_distribution.last_rank(int(k)) for k in k_values]
+    total_costs = np.zeros((len(k_values), len(labels_by_rank)))
+    n_ones_before = np.zeros(len(labels_by_rank), dtype=np.int64)
+    for rank in range(1, max(last_ranks) + 1):
+        label = labels_by_rank[:, rank - 1].astype(np.int64)
+        distinct_counts, count_index = np.unique(n_ones_before, return_inverse=True)
+        for j, k in enumerate(k_values):
+            if rank <= last_ranks[j]:
+                distinct_costs, profile_of_row = cost_profiles[j]
+                probability_table = rank_distribution.table(
+                    int(k), rank, distinct_counts, distinct_costs
+                )
+                total_costs[j] += probability_table[
+                    count_index.ravel(), label, profile_of_row.ravel()
+                ]
+        n_ones_before += label
+    return total_costs
 
 
-def _drawing(law: Law, n: int) -> RankLaw:
-    return Subsets(n, law.size) if law.kind == "subsets" else Bootstraps(n, law.size)
+def _drawing(draw_distribution: SampleDistribution, n_rows: int) -> RankDistribution:
+    return (
+        Subsets(n_rows, draw_distribution.size)
+        if draw_distribution.kind == "subsets"
+        else Bootstraps(n_rows, draw_distribution.size)
+    )

@@ -1,10 +1,10 @@
-"""Outputs of the steps before a learner, and checks whether an engine can compute with them."""
+"""Fitted preprocessing steps before a learner, and the list of steps with a closed form."""
 
 from __future__ import annotations
 
-from truerisk.core.registry import lines_of
+from truerisk.core.registry import entries_of_table
 
-FORMS = lines_of(
+FORMS = entries_of_table(
     "truerisk.engines.preparation.closed",
     """
     sklearn.preprocessing:StandardScaler  scaling:standard

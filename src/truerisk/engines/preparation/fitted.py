@@ -1,8 +1,8 @@
-"""Steps fitted on one training set, and their output for it and for the tested rows.
+"""Preprocessing steps fitted on one training set, and their output for it and for the test rows.
 
 Some fitted steps transform a row in the same way, to the last bit, whichever rows accompany it.
-They are called once for all tested rows of a fit. A matrix product (PCA) is not of this kind,
-because its rounding depends on the number of rows.
+They are called once for all test rows of a fit. A matrix product (PCA) is not of this kind, because
+its rounding depends on the number of rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from truerisk.core.identity import is_exactly
 from truerisk.core.registry import is_present
 from truerisk.data.data import Data
 from truerisk.engines.preparation import FORMS
-from truerisk.engines.prepared import Begin, BegunSteps, OwnArithmetic, drew, fit_and_transform
+from truerisk.engines.prepared import (
+    Begin,
+    BegunSteps,
+    OwnArithmetic,
+    fit_and_transform,
+    has_drawn_numbers,
+)
 
 if TYPE_CHECKING:
     from truerisk.engines.preparation.closed.first_steps import Closed
@@ -27,13 +33,13 @@ if TYPE_CHECKING:
 Read = TypeVar("Read", bound=Any)
 
 CLOSED = "truerisk.engines.preparation.closed.first_steps"
-EVERY = -1  # The question number that stands for all questions of a fit at once.
-ROUNDING = 1e-9  # Share of a column's range. Copies of a row differ by less.
+EVERY = -1  # Number of a test set that stands for all test sets of a fit at once.
+ROUNDING = 1e-9  # Copies of a row may differ by this share of a column's range.
 
 
 @frozen(eq=False)
 class _Fitted:
-    """Fitted steps that are not shared with other fits."""
+    """Fitted preprocessing steps of one fit, which no other fit shares."""
 
     fitted: list[Any]
     table: Any
@@ -53,66 +59,70 @@ def fitted_steps(
     read: Callable[[Any], Read],
     begin: Begin | None = None,
 ) -> tuple[Read, list[Read]]:
-    """Return `read` of the transformed training set (each row once) and of the tested rows.
+    """Return the transformed training set, each row once, and the transformed test sets.
 
-    `train` holds rows and their multiplicities (None: once each); the steps are fitted on all
-    copies. `y` are their codes or targets. The first steps with a closed form are not fitted, and
-    the others are looked up with `begin`, which may know some of them for this training set. If
-    steps drew random numbers, or return other rows than they were given, OwnArithmetic is raised,
-    since the learner's own fit is needed.
+    `read` converts each of these tables. `train` holds rows and their multiplicities (None: once
+    each); the steps are fitted on all copies. `y` are their codes or targets. The first steps with
+    a closed form are not fitted, and the others are looked up with `begin`, which may know some of
+    them for this training set. If steps drew random numbers, or return other rows than they were
+    given, OwnArithmetic is raised, since the learner's own fit is needed.
     """
-    rows, times = train
-    every = rows if times is None else np.repeat(rows, times)
+    rows, copies = train
+    row_copies = rows if copies is None else np.repeat(rows, copies)
     (targets,) = data.targets(y if data.classes is None else data.classes[y])
-    targets = targets if times is None else np.repeat(targets, times, axis=0)
-    sets = _join_requested(preparation, test_sets)
-    begun, tests = _begun(preparation, data, every, targets, sets, begin)
+    targets = targets if copies is None else np.repeat(targets, copies, axis=0)
+    joined_sets = _join_test_sets(preparation, test_sets)
+    begun, tests = _fit_after_closed(preparation, data, row_copies, targets, joined_sets, begin)
     X = read(begun.table)
-    if drew(begun.fitted, len(every)):
+    if has_drawn_numbers(begun.fitted, len(row_copies)):
         raise OwnArithmetic("drawn at random")
-    if times is not None and len(X) == len(every):
-        once = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
-        if isinstance(X, np.ndarray) and not _are_copies(X, np.repeat(once, times, axis=0)):
+    if copies is not None and len(X) == len(row_copies):
+        distinct_rows = X[np.concatenate([[0], np.cumsum(copies)[:-1]])]
+        if isinstance(X, np.ndarray) and not _are_copies(
+            X, np.repeat(distinct_rows, copies, axis=0)
+        ):
             raise OwnArithmetic("a row and its copy made unequal by rounding")
-        X = once
-    joined = len(sets) < len(test_sets)
-    numbers = [EVERY] if joined else range(len(sets))
+        X = distinct_rows
+    are_joined = len(joined_sets) < len(test_sets)
+    numbers = [EVERY] if are_joined else range(len(joined_sets))
     tables = [
-        read(begun.test_table(number, test)) for number, test in zip(numbers, tests, strict=True)
+        read(begun.test_table(question, test))
+        for question, test in zip(numbers, tests, strict=True)
     ]
-    if [len(X), *map(len, tables)] != [len(rows), *map(len, sets)]:
+    if [len(X), *map(len, tables)] != [len(rows), *map(len, joined_sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, _split_reads(tables[0], test_sets) if joined else tables
+    return X, _split_test_sets(tables[0], test_sets) if are_joined else tables
 
 
 def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
     """Return True if copies of a row are equal up to the last digits of their columns.
 
-    They are not if a column holds nothing but rounding errors, such as a component beyond the rank.
+    Copies differ by more if a column holds nothing but rounding errors, such as a component beyond
+    the rank.
     """
     with np.errstate(invalid="ignore"):
         return not (np.abs(X - copies) > ROUNDING * np.ptp(X, axis=0)).any()
 
 
-def _begun(
+def _fit_after_closed(
     preparation: Any,
     data: Data,
-    every: np.ndarray,
+    row_copies: np.ndarray,
     targets: np.ndarray,
-    sets: Sequence[np.ndarray],
+    test_sets: Sequence[np.ndarray],
     begin: Begin | None,
 ) -> tuple[BegunSteps, list[Any]]:
-    """Fit the steps after those in closed form, and return their input for the tested rows."""
+    """Fit the steps after those with a closed form; return them and their input for test rows."""
     from sklearn.base import clone
 
-    closed = _closed_steps(preparation, data, every, targets, sets)
+    closed = _closed_steps(preparation, data, row_copies, targets, test_sets)
     n_closed = 0 if closed is None else closed.n_steps
-    table = data.rows(every) if closed is None else closed.table
-    tests = [data.rows(one) for one in sets] if closed is None else closed.tests
-    left = preparation.steps[n_closed:]
-    if begin is not None and left:
+    table = data.rows(row_copies) if closed is None else closed.table
+    tests = [data.rows(test_rows) for test_rows in test_sets] if closed is None else closed.tests
+    remaining_steps = preparation.steps[n_closed:]
+    if begin is not None and remaining_steps:
         return begin(n_closed, table, targets), tests
-    steps = [clone(step) for _, step in left]
+    steps = [clone(step) for _, step in remaining_steps]
     for step in steps:
         table = fit_and_transform(step, table, targets)
     return _Fitted(steps, table), tests
@@ -121,9 +131,9 @@ def _begun(
 def _closed_steps(
     preparation: Any, data: Data, train: np.ndarray, y: np.ndarray, test_sets: Sequence[np.ndarray]
 ) -> Closed | None:
-    """Return what the first steps give in closed form, None where scikit-learn's are to be fitted.
+    """Return the output of the first steps with a closed form, or None if there are none.
 
-    The forms are imported for a first step of a class that has one, and are never needed.
+    The closed forms are imported only if the first step is of a class that has one.
     """
     is_known = CLOSED in sys.modules or is_exactly(preparation.steps[0][1], *FORMS)
     if not is_known or not is_present(CLOSED):
@@ -133,16 +143,16 @@ def _closed_steps(
     return closed_steps(preparation, data, train, y, test_sets)
 
 
-def _join_requested(preparation: Any, test_sets: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-    """Return the tested rows, those of all questions at once if the result is the same."""
+def _join_test_sets(preparation: Any, test_sets: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    """Return the test sets, joined to one if rows are transformed independently of each other."""
     if len(test_sets) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
         return test_sets
     return [np.concatenate(test_sets)]
 
 
-def _split_reads(every: Read, test_sets: Sequence[np.ndarray]) -> list[Read]:
+def _split_test_sets(joined_table: Read, test_sets: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, test_sets)])
-    return [every[slice(*ends_of)] for ends_of in pairwise(ends)]
+    return [joined_table[slice(*ends_of)] for ends_of in pairwise(ends)]
 
 
 CELLS = tuple(
@@ -162,7 +172,7 @@ CELLS = tuple(
         "feature_selection:SelectPercentile",
     )
 )
-PARTS = {  # The parameter that lists the parts of a composite step.
+PARTS = {  # For each composite step, this is the parameter that lists its substeps.
     "sklearn.pipeline:Pipeline": "steps",
     "sklearn.pipeline:FeatureUnion": "transformer_list",
     "sklearn.compose:ColumnTransformer": "transformers",
@@ -171,22 +181,22 @@ WORDS = ("passthrough", "drop", None)
 
 
 def is_by_rows(step: Any) -> bool:
-    """Return True if a step and all its parts are exactly of these classes.
+    """Return True if the step transforms each row in the same way whichever rows accompany it.
 
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> is_by_rows(make_pipeline(StandardScaler())), is_by_rows(make_pipeline(PCA()))
-    (True, False)
+    The step and all its substeps must be exactly of the classes in CELLS and PARTS.
     """
     if step is None or isinstance(step, str):
         return step in WORDS
     if is_exactly(step, *CELLS):
         return True
-    return any(is_exactly(step, place) for place in PARTS) and all(map(is_by_rows, _parts(step)))
+    return any(is_exactly(step, class_path) for class_path in PARTS) and all(
+        map(is_by_rows, _substeps(step))
+    )
 
 
-def _parts(step: Any) -> Iterator[Any]:
-    listed = next(getattr(step, name) for place, name in PARTS.items() if is_exactly(step, place))
-    yield from (part[1] for part in listed)
+def _substeps(step: Any) -> Iterator[Any]:
+    substeps = next(
+        getattr(step, name) for class_path, name in PARTS.items() if is_exactly(step, class_path)
+    )
+    yield from (substep[1] for substep in substeps)
     yield getattr(step, "remainder", None)

@@ -1,1 +1,1 @@
-"""Run scikit-learn's fits, collect their answers and count their warnings."""
+"""Fit scikit-learn estimators, collect their predictions and count their warnings."""

@@ -9,40 +9,41 @@ import numpy as np
 
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import Refusal
-from truerisk.core.family import CURVES, Family
+from truerisk.core.family import SURVIVAL_METHOD, Family
 from truerisk.core.identity import PIPELINE, is_a
 
-SLACK = 1e-9  # tolerance for sums of rounded steps
+SLACK = 1e-9  # Rounding may move a survival probability this far outside [0, 1].
 
 
-def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """Return the probability of the event in each interval between horizons, the latest first.
+def event_probabilities_by_interval(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
+    """Return each row's event probability in each interval between horizons, the latest first.
 
-    Outside the times that a model covers, its curve is continued as a constant.
+    Outside the times that a model covers, its survival curve is continued as a constant.
 
-    A pipeline may not offer the curves of its learner; then its learner is asked about the rows as
-    the pipeline transforms them.
+    A pipeline may not offer the survival curves of its learner. Then the rows are transformed by
+    the pipeline's steps, and the learner predicts the curves.
     """
-    if not hasattr(model, CURVES) and is_a(model, PIPELINE):
+    if not hasattr(model, SURVIVAL_METHOD) and is_a(model, PIPELINE):
         model, X = model[-1], model[:-1].transform(X)
-    if not hasattr(model, CURVES):
+    if not hasattr(model, SURVIVAL_METHOD):
         raise Refusal(
             f"{Family(model).name} tells no curves of survival, which losses at a time need: use "
             "one with predict_survival_function, or 'concordance'."
         )
-    chances = []
-    for curve in getattr(model, CURVES)(X):
+    survival_rows = []
+    for curve in getattr(model, SURVIVAL_METHOD)(X):
         if not callable(curve):
             raise ValueError(
-                f"{CURVES} gave a {type(curve).__name__} for a row: it gives a function of time"
+                f"{SURVIVAL_METHOD} gave a {type(curve).__name__} for a row: it gives a function "
+                "of time"
             )
-        first, last = getattr(curve, "domain", (-math.inf, math.inf))
-        chances.append(curve(np.clip(horizons, first, math.inf if last is None else last)))
-    chances_of_event = real_array(chances)
-    outside = chances_of_event[(chances_of_event < -SLACK) | (chances_of_event > 1 + SLACK)]
+        first_time, last_time = getattr(curve, "domain", (-math.inf, math.inf))
+        survival_rows.append(
+            curve(np.clip(horizons, first_time, math.inf if last_time is None else last_time))
+        )
+    survival = real_array(survival_rows)
+    outside = survival[(survival < -SLACK) | (survival > 1 + SLACK)]
     if len(outside):
         raise ValueError(f"a curve of survival gave {outside[0]:.4g}, and chances lie in [0, 1]")
-    edges = np.column_stack(
-        [np.ones(len(chances_of_event)), chances_of_event, np.zeros(len(chances_of_event))]
-    )
+    edges = np.column_stack([np.ones(len(survival)), survival, np.zeros(len(survival))])
     return -np.diff(edges)[:, ::-1]

@@ -16,9 +16,9 @@ from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
     from truerisk.engines.prepared import Begin
-    from truerisk.engines.running.shared_steps import SharedSteps, Trie, Tries
+    from truerisk.engines.running.shared_steps import FittedStepTree, FittedStepTrees, SharedSteps
 
-LARGE = {
+SQUARE_MATRIX_LEARNERS = {
     "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": "discriminant",
     "truerisk.models.discriminant_analysis:LinearDiscriminant": "own discriminant",
     "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": "quadratic",
@@ -28,17 +28,17 @@ LARGE = {
     "sklearn.kernel_ridge:KernelRidge": "rows",
     "sksurv.linear_model:CoxPHSurvivalAnalysis": "columns",
 }
-"""Learners that make a matrix of columns by columns or rows by rows, with the rule for its size."""
+"""Learners that allocate a square matrix, and the rule in `memory.NEEDS` that gives its size."""
 
 
 def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> None:
-    """Refuse fits if a matrix that the learner makes does not fit into memory."""
-    kind = entry_of(family.last, LARGE)
-    if kind is not None:
+    """Raise Refusal if a matrix that the learner allocates does not fit into memory."""
+    size_rule = entry_of(family.last, SQUARE_MATRIX_LEARNERS)
+    if size_rule is not None:
         check_present("truerisk.engines.running.memory")
         from truerisk.engines.running import memory
 
-        memory.refuse_too_large(kind, family, data, plan)
+        memory.refuse_too_large(size_rule, family, data, plan)
 
 
 def copies() -> ModuleType:
@@ -50,7 +50,7 @@ def copies() -> ModuleType:
 
 
 def several_scores() -> ModuleType:
-    """Return the module that asks a model only once for several scores."""
+    """Return the module that computes several scores from one prediction of a model."""
     check_present("truerisk.engines.running.several_scores")
     from truerisk.engines.running import several_scores
 
@@ -58,39 +58,39 @@ def several_scores() -> ModuleType:
 
 
 def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """Return the probability of the event in each interval between horizons, the latest first."""
+    """Return each row's event probability in each interval between horizons, the latest first."""
     check_present("truerisk.engines.running.curves_in_time")
     from truerisk.engines.running import curves_in_time
 
-    return curves_in_time.chances_of_intervals(model, X, horizons)
+    return curves_in_time.event_probabilities_by_interval(model, X, horizons)
 
 
 def shared_steps() -> ModuleType:
-    """Return the module through which candidates of a pipeline share identical first steps."""
+    """Return the module that fits identical first steps of pipelines once for all candidates."""
     check_present("truerisk.engines.running.shared_steps")
     from truerisk.engines.running import shared_steps
 
     return shared_steps
 
 
-def steps_shared_by(
-    family: Family, data: Data, n_candidates: int, trie: Trie | None = None
+def shared_steps_of_family(
+    family: Family, data: Data, n_candidates: int, trie: FittedStepTree | None = None
 ) -> SharedSteps | None:
-    """Return the steps that the candidates of one fit share, or None if they share none."""
+    """Return the pipeline steps that the candidates of one fit share, or None if there are none."""
     if not family.is_piped or (n_candidates < 2 and trie is None):
         return None
-    shared: SharedSteps | None = shared_steps().SharedSteps.from_family(
+    shared_by_candidates: SharedSteps | None = shared_steps().SharedSteps.from_family(
         family, data, n_candidates, trie
     )
-    return shared
+    return shared_by_candidates
 
 
 def known_steps(
-    tries: Tries | None, family: Family, steps: Any, candidate: int
+    tries: FittedStepTrees | None, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], Begin | None]:
-    """Return a function that finds, for each fit, the steps that another family fitted already."""
+    """Return a function that looks up steps that another family fitted on the same rows."""
     if tries is None or steps is None:
         return lambda plan, fit: None
-    known: Callable[[Plan, int], Begin | None]
-    known = shared_steps().known_steps(tries, family, steps, candidate)
-    return known
+    steps_of_fit: Callable[[Plan, int], Begin | None]
+    steps_of_fit = shared_steps().known_steps(tries, family, steps, candidate)
+    return steps_of_fit

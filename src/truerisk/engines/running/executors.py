@@ -1,9 +1,9 @@
-"""Run batches in this process, on loky worker processes, on Dask, or on the user's executor.
+"""Run batches of fits in this process, on loky workers, on Dask, or on the user's executor.
 
 Any object with `submit(function, *args) -> Future` is an executor. Results do not depend on the
 choice: a fit is seeded by its number in the plan, and its answers are stored by that number. Only
-batches that run elsewhere need the package `engines/workers`, and only batches on a cluster need
-its file for Dask.
+batches that run outside this process need the package `engines/workers`. Only batches on a cluster
+need its module for Dask.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ SCHEMES = ("dask://", "dask+tls://")
 def workers_of(executor: Any) -> int | None:
     """Return the number of workers of an executor, or None if fits run in this process.
 
-    Return 2 if the number is known only at run time: for a cluster, and for an executor that does
-    not tell it.
+    Return 2 if the number is known only at run time: for a cluster, and for an executor without
+    `_max_workers`. Raise UnknownName if the value is not an executor.
     """
     if executor is None:
         return None
@@ -62,39 +62,44 @@ def executor_of(n_jobs: Any) -> Any:
     Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core.
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
-        workers_of(n_jobs)  # raises if the value is no executor
+        workers_of(n_jobs)  # This call raises UnknownName if the value is not an executor.
         return n_jobs
     if n_jobs == 0:
         raise UnknownName(
             f"{mention('n_jobs', 0)}: give a number of worker processes, -1 for one per core."
         )
-    cores, wanted = os.cpu_count() or 1, int(n_jobs)
-    workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
+    cores, n_requested = os.cpu_count() or 1, int(n_jobs)
+    workers = n_requested if n_requested > 0 else max(1, cores + 1 + n_requested)
     return None if workers == 1 else workers
 
 
-_idle: ContextVar[dict[Any, Cluster] | None] = ContextVar("truerisk_clusters", default=None)
+_idle_clusters: ContextVar[dict[Any, Cluster] | None] = ContextVar(
+    "truerisk_clusters", default=None
+)
 
 
 @contextmanager
 def reuse_connections() -> Iterator[None]:
-    """Keep Dask clusters connected within the block, so that data sent before can be reused."""
-    if _idle.get() is not None:
+    """Keep Dask clusters connected within a `with` block, so that data are sent to them once."""
+    if _idle_clusters.get() is not None:
         yield
         return
     idle: dict[Any, Cluster] = {}
-    token = _idle.set(idle)
+    token = _idle_clusters.set(idle)
     try:
         yield
     finally:
-        _idle.reset(token)
+        _idle_clusters.reset(token)
         for cluster in idle.values():
             cluster.close()
 
 
 @contextmanager
 def open_workers(executor: Any, refusal: type[TrueRiskError]) -> Iterator[WorkerPool | None]:
-    """Yield the workers of `executor`, None for this process; raise `refusal` if there are none."""
+    """Yield the pool of workers of `executor`, or None if tasks run in this process.
+
+    If the workers cannot be reached, the error class `refusal` is raised.
+    """
     workers = workers_of(executor)
     if workers is None:
         yield None
@@ -102,10 +107,10 @@ def open_workers(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Worker
         check_present("truerisk.engines.workers.dask_cluster")
         from truerisk.engines.workers.dask_cluster import connected
 
-        with connected(executor, refusal, _idle.get()) as cluster:
+        with connected(executor, refusal, _idle_clusters.get()) as cluster:
             yield cluster
     else:
-        worker_pool = _workers().open_workers_on(executor, workers)
+        worker_pool = _worker_module().open_workers_on(executor, workers)
         try:
             yield worker_pool
         finally:
@@ -118,23 +123,23 @@ def run_batches(
     shared: tuple[Any, ...],
     batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
     *,
-    named: Callable[[Any], str] | None = None,
+    batch_name: Callable[[Any], str] | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
     """Yield `(number, task(*shared, batch))` for every batch, in the order of completion.
 
-    `batches` may be a function of the number of workers, which is None in this process. `named`
-    describes a batch that crashes its workers in the error message. A caller that may stop early
-    has to close the generator; running tasks are then ended.
+    `batches` may be a function of the number of workers, which is None in this process.
+    `batch_name` returns the name of a batch for the error message if the batch crashes its workers.
+    A caller that may stop early has to close the generator; running tasks are then ended.
     """
     if executor is None:
-        made = batches(None) if callable(batches) else batches
-        yield from ((number, task(*shared, batch)) for number, batch in enumerate(made))
+        batch_list = batches(None) if callable(batches) else batches
+        yield from ((number, task(*shared, batch)) for number, batch in enumerate(batch_list))
         return
     with open_workers(executor, FitFailed) as workers:
-        yield from _workers().run_listed(workers, task, shared, batches, named)
+        yield from _worker_module().run_listed(workers, task, shared, batches, batch_name)
 
 
-def _workers() -> ModuleType:
+def _worker_module() -> ModuleType:
     """Return the module that runs batches on workers."""
     check_present("truerisk.engines.workers.listed")
     from truerisk.engines.workers import listed
@@ -145,7 +150,7 @@ def _workers() -> ModuleType:
 def _is_cluster(executor: Any) -> bool:
     """Return True for a Dask cluster, given as a Client or as the address of a scheduler.
 
-    Raise UnknownName if the address is not valid.
+    Raise UnknownName if the address has no port number.
     """
     if not (isinstance(executor, str) and executor.startswith(SCHEMES)):
         return is_a(executor, CLIENT)
@@ -157,7 +162,7 @@ def _is_cluster(executor: Any) -> bool:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread, so that workers share the cores and the order of sums is fixed."""
+    """Limit BLAS to one thread, so that workers share the cores and rounding is reproducible."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)

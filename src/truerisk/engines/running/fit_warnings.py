@@ -1,4 +1,4 @@
-"""Record the warnings of single fits, so that a warning of a thousand fits is shown once."""
+"""Record the warnings of single fits, so that a warning of many fits is shown only once."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, first_line, kind_of, message_of, warn
-from truerisk.core.formats import clean
+from truerisk.core.errors import BadData, builtin_kind_of, first_line, message_of, warn
+from truerisk.core.formats import escape_and_truncate
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.data.data import Data, columns
 from truerisk.data.targets import as_shown
 
-Warned = tuple[type[Warning], str]
+FitWarning = tuple[type[Warning], str]
 
 _NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
-_COUNTED = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
+_COUNTED_TEXT = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
 
 
 @contextmanager
-def collect_warnings() -> Iterator[list[Warned]]:
-    """Collect the warnings of the block that the user's filters let through.
+def collect_warnings() -> Iterator[list[FitWarning]]:
+    """Collect the warnings issued in a `with` block that the user's filters let through.
 
-    This is done only in the main thread. In other threads warnings are issued as usual, because
-    `catch_warnings` is not thread-safe.
+    Warnings are collected only in the main thread. In other threads they are issued as usual,
+    because `catch_warnings` is not thread-safe.
     """
-    warned: list[Warned] = []
+    warned: list[FitWarning] = []
     if threading.current_thread() is not threading.main_thread():
         yield warned
         return
@@ -42,118 +42,120 @@ def collect_warnings() -> Iterator[list[Warned]]:
             warned.extend((w.category, str(w.message)) for w in caught)
 
 
-class Tally:
+class WarningCounts:
     """Counts of warnings: each distinct warning is stored once, however many fits issue it.
 
-    Texts that differ in their numbers only (such as a duality gap) are one warning, which is shown
-    with its first text.
+    Texts that differ only in their numbers (such as a duality gap) count as one warning. It is
+    shown with the text of its first occurrence.
     """
 
-    def __init__(self, warned: Iterable[Warned] = ()) -> None:
+    def __init__(self, warned: Iterable[FitWarning] = ()) -> None:
         self._texts: dict[tuple[type[Warning], str], str] = {}
         self._times: Counter[tuple[type[Warning], str]] = Counter()
         self.add(warned)
 
-    def add(self, warned: Iterable[Warned]) -> None:
-        """Count the warnings of a fit."""
+    def add(self, warned: Iterable[FitWarning]) -> None:
+        """Add the warnings of one fit to the counts."""
         for category, text in warned:
-            key = category, alike(text)
-            self._texts.setdefault(key, text)
-            self._times[key] += 1
+            warning_key = category, without_numbers(text)
+            self._texts.setdefault(warning_key, text)
+            self._times[warning_key] += 1
 
-    def say(self, n_fits: int) -> None:
+    def issue_all(self, n_fits: int) -> None:
         """Issue each distinct warning once, with the number of fits that caused it."""
         for key, text in self._texts.items():
-            warn(counted(text, self._times[key], n_fits), key[0])
+            warn(with_count(text, self._times[key], n_fits), key[0])
 
 
-def alike(text: str) -> str:
-    """Return the text without its numbers, which is equal for two instances of one warning.
+def without_numbers(text: str) -> str:
+    """Replace the numbers in a warning by #, so that repeated warnings have equal texts.
 
-    >>> alike("gap 1.5e-3 after 20 steps")
+    >>> without_numbers("gap 1.5e-3 after 20 steps")
     'gap # after # steps'
-    >>> alike("best gain: -inf"), alike("best gain: -0.5") == alike("best gain: 0")
-    ('best gain: -inf', True)
+    >>> without_numbers("best gain: -0.5"), without_numbers("best gain: -inf")
+    ('best gain: #', 'best gain: -inf')
     """
     return _NUMBER.sub("#", text)
 
 
-def counted(text: str, times: int, n_fits: int) -> str:
-    """Return the text with the number of fits that caused it; of a single fit, the text alone.
+def with_count(text: str, times: int, n_fits: int) -> str:
+    """Append to a warning's text how often it occurred; if there was one fit, return the text.
 
-    >>> counted("no convergence", 3, 10)
+    >>> with_count("no convergence", 3, 10)
     'no convergence [3 times in 10 fits]'
     """
     return text if n_fits <= 1 else f"{text} [{times} times in {n_fits} fits]"
 
 
 def split_counted(text: str) -> tuple[str, int, int]:
-    """Split a text of `counted` into the text, the number of times and the number of fits.
+    """Split a text that `with_count` returned into the warning, its count and the number of fits.
 
-    Return (text, 1, 0) for any other text.
+    Return (text, 1, 0) for a text without counts.
 
     >>> split_counted("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
     """
-    match = _COUNTED.fullmatch(text)
+    match = _COUNTED_TEXT.fullmatch(text)
     return (match[1], int(match[2]), int(match[3])) if match else (text, 1, 0)
 
 
 def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
     """Return why a fit failed, and the name of the error class: BadData if the data are at fault.
 
-    `y` are the targets of the fit's training rows.
+    `y` holds the targets of the fit's training rows.
     """
-    why = f"{_step_of(model, error)}{message_of(error)}{_advice(error)}"
-    where = columns().non_finite(data.X)
-    # scikit-learn raises no error class of its own for missing values, which a pipeline may impute.
-    gaps = any(name in first_line(error).lower() for name in ("nan", "infinity", "missing"))
-    if where is not None and gaps:
-        return f"{where} ({why})", BadData.__name__
-    what = (
-        columns().unreadable(data.X)
-        if _speaks_of_cells(error) or "float() argument" in why
+    message = f"{_failing_step(model, error)}{message_of(error)}{_advice(error)}"
+    bad_cells = columns().message_on_non_finite_cell(data.X)
+    # scikit-learn has no error class for missing values, so the message is searched for them.
+    is_about_missing = any(
+        name in first_line(error).lower() for name in ("nan", "infinity", "missing")
+    )
+    if bad_cells is not None and is_about_missing:
+        return f"{bad_cells} ({message})", BadData.__name__
+    unreadable_column = (
+        columns().message_on_unreadable_column(data.X)
+        if _is_about_cells(error) or "float() argument" in message
         else None
     )
-    # NumPy's message is long and less specific.
-    if what is not None and what.startswith("X has dates"):
-        return f"{_step_of(model, error)}{what}", BadData.__name__
-    if what is not None and _speaks_of_cells(error):
-        return f"{what} ({why})", BadData.__name__
+    # NumPy's message about dates is long and less specific.
+    if unreadable_column is not None and unreadable_column.startswith("X has dates"):
+        return f"{_failing_step(model, error)}{unreadable_column}", BadData.__name__
+    if unreadable_column is not None and _is_about_cells(error):
+        return f"{unreadable_column} ({message})", BadData.__name__
     if data.classes is not None and len(np.unique(y)) == 1:
-        only = clean(repr(as_shown(y[0])), 40)
-        return f"its training rows hold class {only} only ({why})", kind_of(error)
-    return why, kind_of(error)
+        only_class = escape_and_truncate(repr(as_shown(y[0])), 40)
+        return f"its training rows hold class {only_class} only ({message})", builtin_kind_of(error)
+    return message, builtin_kind_of(error)
 
 
-def _step_of(model: Any, error: BaseException) -> str:
-    """Return the name of the preprocessing step whose code raised the error, or an empty string."""
+def _failing_step(model: Any, error: BaseException) -> str:
+    """Return a prefix that names the pipeline step in which the error was raised, or ""."""
     steps = model.steps[:-1] if is_a(model, PIPELINE) else []
-    names = {id(step): name for name, step in steps}
-    trace = error.__traceback__
-    while trace is not None:
-        name = names.get(id(trace.tb_frame.f_locals.get("self")))
-        if name is not None:
-            return f"step '{name}': "
-        trace = trace.tb_next
+    step_names = {id(step): step_name for step_name, step in steps}
+    traceback = error.__traceback__
+    while traceback is not None:
+        step_name = step_names.get(id(traceback.tb_frame.f_locals.get("self")))
+        if step_name is not None:
+            return f"step '{step_name}': "
+        traceback = traceback.tb_next
     return ""
 
 
 def _advice(error: BaseException) -> str:
-    """Return advice on common causes, such as an unseen category or too little memory."""
+    """Return advice in parentheses for a common cause of failed fits, or an empty string."""
     if isinstance(error, MemoryError):
         return " (use fewer workers, fewer rows, or a setting of the model that needs less memory)"
-    complaint = first_line(error)
-    if "unknown categories" in complaint:
+    message = first_line(error)
+    if "unknown categories" in message:
         return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
-    if "Invalid classes inferred" in complaint:  # XGBoost expects the classes 0, 1, …
+    if "Invalid classes inferred" in message:  # XGBoost expects the classes 0, 1, …
         return " (LabelledXGBClassifier of truerisk.models.labelled_xgboost takes any labels)"
-    if "early stopping" in complaint.lower() and "at least" in complaint:
+    if "early stopping" in message.lower() and "at least" in message:
         return " (tr.models.EarlyStopping(model) sets rows of each training set aside for it)"
     return ""
 
 
-def _speaks_of_cells(error: BaseException) -> bool:
-    """Return True if text, dates or equal column names were read as numeric columns."""
-    complaint = f"{type(error).__name__} {first_line(error)}".lower()
-    return any(name in complaint for name in ("to float", "dtype", "unique column names"))
+def _is_about_cells(error: BaseException) -> bool:
+    """Return True if the error says that cells are not numeric or that column names are equal."""
+    message = f"{type(error).__name__} {first_line(error)}".lower()
+    return any(name in message for name in ("to float", "dtype", "unique column names"))

@@ -1,4 +1,4 @@
-"""Fit one candidate once, and return its answers as class codes or numbers."""
+"""Fit a candidate on one training set, and return its predictions as class codes or numbers."""
 
 from __future__ import annotations
 
@@ -21,61 +21,61 @@ from truerisk.core.errors import (
 from truerisk.core.family import Family
 from truerisk.core.formats import params_text
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, entries_of_table
 from truerisk.data.data import Data, has_row_entries
-from truerisk.data.rows import copied, n_columns, take_columns, take_rows
+from truerisk.data.rows import copy_if_mutable, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import (
-    Enquiry,
-    answer_of,
-    enquiries,
+    RowsToPredict,
+    predict_rows,
+    test_sets_of,
 )
 from truerisk.engines.running.doors import (
     copies,
     refuse_too_large,
     several_scores,
-    steps_shared_by,
+    shared_steps_of_family,
 )
-from truerisk.engines.running.fit_warnings import Warned, collect_warnings, reason_of
+from truerisk.engines.running.fit_warnings import FitWarning, collect_warnings, reason_of
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import without_checks
 
 if TYPE_CHECKING:
-    from truerisk.engines.running.asked.asker import Asker
-    from truerisk.engines.running.shared_steps import Begun, SharedSteps, Tries
+    from truerisk.engines.running.asked.asker import ExtraOutputs
+    from truerisk.engines.running.shared_steps import FittedSteps, FittedStepTrees, SharedSteps
 
 ASKERS = Registry(
     "asker",
-    lines_of(
+    entries_of_table(
         "truerisk.engines.running.asked",
         """
-    counted  counted:CountsRows  training rows behind an answer
-    laws  drawn:ListsDraws  expected losses over drawn train sets
-    moves  moves:AsksAroundRows  points around rows
-    freedom  model_facts:StatesFacts  degrees of freedom
-    rules  model_facts:StatesFacts  linear rules
-    out_of_bag  out_of_bag:AsksMembers  members of an ensemble without a row
-    taken_out  taken_out:TakesRowsOut  a model without a row, to first order
+    counted  counted:RowCounts  training rows behind an answer
+    laws  drawn:FitsOfAllDraws  expected losses over drawn train sets
+    moves  moves:PointsAroundRows  points around rows
+    freedom  model_facts:ModelFactOutputs  degrees of freedom
+    rules  model_facts:ModelFactOutputs  linear rules
+    out_of_bag  out_of_bag:OutOfBagPredictions  members of an ensemble without a row
+    taken_out  taken_out:ApproximateLeftOut  a model without a row, to first order
     """,
     ),
 )
 
 
-def asker_of(plan: Plan) -> Asker | None:
-    """Return the asker for what a plan asks of fitted models beyond predictions, or None."""
-    name = next((name for name in plan.needs if name in ASKERS), None)
-    return None if name is None else ASKERS.load(name)(plan)
+def asker_of(plan: Plan) -> ExtraOutputs | None:
+    """Return the hook that computes the extra outputs which a plan requests, or None."""
+    asker_name = next((asker_name for asker_name in plan.needs if asker_name in ASKERS), None)
+    return None if asker_name is None else ASKERS.load(asker_name)(plan)
 
 
 Job = tuple[int, list[Any]]
-"""A fit and its candidates, or what an engine uses in place of the candidates."""
+"""The number of a fit, and its candidates or the groups of candidates that an engine fits."""
 
 
 @frozen(eq=False)
-class Piece:
-    """The answers of one candidate in one fit, one array per test set, or why there are none.
+class FitResult:
+    """Predictions of one candidate from one fit, an array per test set, or why the fit failed.
 
-    `also` holds the answers to further requests, one list for each. `extra` holds the answers of an
-    `Asker`.
+    `further_answers` holds the predictions for further requests, one list for each. `extra` holds
+    the extra outputs of an `ExtraOutputs`.
     """
 
     fit: int
@@ -84,24 +84,24 @@ class Piece:
     fit_seconds: float
     answer_seconds: float
     failure: str | None = None
-    kind: str = ""
+    error_name: str = ""
     trace: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    warned: tuple[Warned, ...] = ()
-    also: tuple[list[Any], ...] = ()
+    warnings: tuple[FitWarning, ...] = ()
+    further_answers: tuple[list[Any], ...] = ()
 
 
-def error_of(piece: Piece) -> TrueRiskError:
-    """Return the error of a failed fit; it is BadData if cells of X are not finite."""
+def error_of(piece: FitResult) -> TrueRiskError:
+    """Return the exception of a failed fit; it is BadData if cells of X are not finite."""
     assert piece.failure is not None
-    if piece.kind == BadData.__name__:
+    if piece.error_name == BadData.__name__:
         error = BadData(piece.failure)
         error.add_note(piece.trace)
         return error
-    return FitFailed.like(piece.kind, piece.failure, piece.trace)
+    return FitFailed.with_kind(piece.error_name, piece.failure, piece.trace)
 
 
-def fit_pieces(
+def fit_batch(
     family: Family,
     data: Data,
     plan: Plan,
@@ -110,42 +110,44 @@ def fit_pieces(
     stop: bool,
     jobs: list[Job],
     *,
-    one: Callable[..., list[Piece]] | None = None,
-    tries: Tries | None = None,
-) -> list[Piece]:
-    """Run the fits of a batch, each for its candidates; the rows are cut anew for each fit.
+    fit_function: Callable[..., list[FitResult]] | None = None,
+    tries: FittedStepTrees | None = None,
+) -> list[FitResult]:
+    """Fit every candidate of every job in a batch, and return one `FitResult` for each candidate.
 
-    With `stop` the first failure is the last piece. `one` makes the pieces if the jobs hold
-    something in place of candidates (such as groups of them). `tries` hold the steps that were
-    fitted before.
+    If `stop` is True, the batch ends with the first fit that fails. `fit_function` is a function
+    that fits and returns the pieces if the jobs hold groups of candidates. `tries` holds the
+    pipeline steps that earlier families fitted. The training rows are selected anew for each fit.
     """
-    one = _fit_and_ask if one is None else one
-    order, starts = plan.questions_of
+    fit_function = _fit_and_predict if fit_function is None else fit_function
+    questions_by_fit, starts = plan.questions_of
     pieces, asker = [], asker_of(plan)
     for fit, candidates in jobs:
-        trie = (
+        fitted_steps = (
             tries.trie_for(plan, fit) if tries is not None and "moves" not in plan.needs else None
         )
-        shared = steps_shared_by(family, data, len(candidates), trie)
-        training = replace(_training(data, plan, fit), steps=shared, asker=asker)
-        questions = order[starts[fit] : starts[fit + 1]]
+        shared_by_candidates = shared_steps_of_family(family, data, len(candidates), fitted_steps)
+        shared_input = replace(_fit_input(data, plan, fit), steps=shared_by_candidates, asker=asker)
+        questions = questions_by_fit[starts[fit] : starts[fit + 1]]
         for candidate in candidates:
-            own, columns = training.copy(), None
-            # An engine that fits groups of candidates refuses pairwise families.
+            own_input, columns = shared_input.copy(), None
+            # Groups of candidates never take kernel or distance matrices, only single candidates.
             if isinstance(candidate, int) and family.pairwise[candidate]:
-                columns = _columns(family, data, plan, fit)
-                own = own.against(columns)
-            make_enquiries = partial(enquiries, data, plan, questions, columns)
+                columns = _training_columns(family, data, plan, fit)
+                own_input = own_input.with_columns(columns)
+            make_enquiries = partial(test_sets_of, data, plan, questions, columns)
             with without_checks(), collect_warnings() as warned:
-                piece, *more = one(
-                    family, data, request, own, make_enquiries, (seed, fit, candidate)
+                piece, *further_pieces = fit_function(
+                    family, data, request, own_input, make_enquiries, (seed, fit, candidate)
                 )
             if warned:
-                piece = replace(piece, warned=tuple(warned))
+                piece = replace(piece, warnings=tuple(warned))
             if piece.failure is not None:
-                sentence = _failed(data, plan, fit, family, piece.candidate, piece.failure)
+                sentence = _failure_sentence(
+                    data, plan, fit, family, piece.candidate, piece.failure
+                )
                 piece = replace(piece, failure=sentence)
-            pieces += [piece, *more]
+            pieces += [piece, *further_pieces]
             if stop and piece.failure is not None:
                 return pieces
     return pieces
@@ -153,25 +155,26 @@ def fit_pieces(
 
 @frozen(eq=False)
 class FitInput:
-    """Training data of one fit, its number, and the asker of what the plan asks beyond predictions.
+    """Training data of one fit, its number, and the hook that computes extra outputs.
 
-    `cut` creates X at each call, because a model may overwrite its rows (copy=False), and because
-    no rows of a large table should be held in memory besides those that the model uses. `copy_of`
-    gives the number of the distinct row of which each row is a copy, if any row occurs repeatedly.
-    `steps` are the steps that the candidates of this fit share, or None.
+    `make_features` creates X at each call, because a model may overwrite its rows (copy=False), and
+    because only the rows that the model uses should be held in memory. If any row occurs
+    repeatedly,
+    `copy_of` gives the number of the distinct row of which each training row is a copy. `steps` are
+    the pipeline steps that the candidates of this fit share, or None.
     """
 
-    cut: Callable[[], Any]
+    make_features: Callable[[], Any]
     y: np.ndarray
     params: dict[str, Any]
     fit: int = 0
-    asker: Asker | None = None
+    asker: ExtraOutputs | None = None
     copy_of: np.ndarray | None = None
     steps: SharedSteps | None = None
 
     def copy(self) -> FitInput:
-        """Return the input with copies of labels and parameters, which a model may overwrite."""
-        params = {name: copied(value) for name, value in self.params.items()}
+        """Return this input with copies of y and fit parameters, which a model may overwrite."""
+        params = {name: copy_if_mutable(value) for name, value in self.params.items()}
         return replace(self, y=self.y.copy(), params=params)
 
     @property
@@ -180,13 +183,16 @@ class FitInput:
         weights = [v for name, v in self.params.items() if name.endswith("sample_weight")]
         return np.asarray(weights[0], dtype=np.float64) if weights else None
 
-    def against(self, columns: np.ndarray) -> FitInput:
-        """Return the rows of a matrix of rows against rows, restricted to these columns."""
-        return replace(self, cut=lambda: take_columns(self.cut(), columns))
+    def with_columns(self, columns: np.ndarray) -> FitInput:
+        """Restrict X, a kernel or distance matrix, to the columns that belong to training rows."""
+        return replace(self, make_features=lambda: take_columns(self.make_features(), columns))
 
 
-def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
-    """Return the columns of the training rows, repeated as often as the rows."""
+def _training_columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
+    """Return the columns of a kernel or distance matrix that belong to the training rows.
+
+    A column is repeated as often as its row. Raise BadData unless X has one column for each row.
+    """
     if n_columns(data.X) != data.n_rows:
         raise BadData(
             f"{family.name} takes X as a matrix of rows against rows (a Gram matrix, or distances),"
@@ -196,7 +202,7 @@ def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
     return rows if counts is None else np.repeat(rows, counts)
 
 
-def _training(data: Data, plan: Plan, fit: int) -> FitInput:
+def _fit_input(data: Data, plan: Plan, fit: int) -> FitInput:
     rows, counts = plan.train_rows(fit)
     labels = data.y
     if "flips" in plan.needs and plan.extra is not None:
@@ -212,123 +218,159 @@ def _training(data: Data, plan: Plan, fit: int) -> FitInput:
     return FitInput(partial(data.rows, rows), labels[rows], params, fit, copy_of=copy_of)
 
 
-def _fit_and_ask(
+def _fit_and_predict(
     family: Family,
     data: Data,
     request: Request,
-    given: FitInput,
-    requested_rows: Callable[[], list[Enquiry]],
-    place: tuple[int, int, int],
-) -> list[Piece]:
-    def say(model: Any, begun: Begun | None) -> dict[str, Any]:
-        tests = requested_rows()
-        answered = []
-        for number, test in enumerate(tests):
-            out = _out_of(model, given, test)
-            last_step = out, test
-            if begun is not None and out is model:
-                last_step = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
-            answered.append(_answers(request, (out, test), last_step, data))
-        answers, *also = map(list, zip(*answered, strict=True))
-        extra = {} if given.asker is None else given.asker.say(model, data, given, tests)
-        return {"answers": answers, "also": tuple(also), "extra": extra}
+    fit_input: FitInput,
+    requested_rows: Callable[[], list[RowsToPredict]],
+    seed_fit_candidate: tuple[int, int, int],
+) -> list[FitResult]:
+    def say(model: Any, begun: FittedSteps | None) -> dict[str, Any]:
+        test_sets = requested_rows()
+        predicted = []
+        for number, test_rows in enumerate(test_sets):
+            predictor = _predictor_for(model, fit_input, test_rows)
+            last_step = predictor, test_rows
+            if begun is not None and predictor is model:
+                last_step = (
+                    model.steps[-1][1],
+                    replace(test_rows, X=begun.test_table(number, test_rows.X)),
+                )
+            predicted.append(
+                _predict_all_requests(request, (predictor, test_rows), last_step, data)
+            )
+        answers, *also = map(list, zip(*predicted, strict=True))
+        extra = (
+            {}
+            if fit_input.asker is None
+            else fit_input.asker.extra_outputs(model, data, fit_input, test_sets)
+        )
+        return {"answers": answers, "further_answers": tuple(also), "extra": extra}
 
-    return [attempt(family, data, given, place, say)]
+    return [fit_or_record_failure(family, data, fit_input, seed_fit_candidate, say)]
 
 
-def _answers(
-    request: Request, whole: tuple[Any, Enquiry], last_step: tuple[Any, Enquiry], data: Data
+def _predict_all_requests(
+    request: Request,
+    model_and_rows: tuple[Any, RowsToPredict],
+    last_step: tuple[Any, RowsToPredict],
+    data: Data,
 ) -> list[Any]:
-    """Return the answers to all requests about a test set; each kind is predicted only once."""
-    each = request.all_requests
-    if len(each) == 1:
-        return [_answer(request, whole, last_step, data)]
-    several = several_scores()
-    with several.ask_once(*((model, test.X) for model, test in (whole, last_step))):
+    """Return a test set's predictions for all requests; each kind is predicted only once."""
+    requests = request.all_requests
+    if len(requests) == 1:
+        return [_predict_request(request, model_and_rows, last_step, data)]
+    scores_module = several_scores()
+    with scores_module.predict_once(
+        *((model, test.X) for model, test in (model_and_rows, last_step))
+    ):
         answers = {
-            one: _answer(each[one], whole, last_step, data)
-            for one in range(len(each))
-            if several.asks_plainly(each[one])
+            wanted: _predict_request(requests[wanted], model_and_rows, last_step, data)
+            for wanted in range(len(requests))
+            if scores_module.needs_only_predictions(requests[wanted])
         }
     return [
-        answers[number] if number in answers else _answer(one, whole, last_step, data)
-        for number, one in enumerate(each)
+        answers[number]
+        if number in answers
+        else _predict_request(wanted, model_and_rows, last_step, data)
+        for number, wanted in enumerate(requests)
     ]
 
 
-def _answer(
-    request: Request, whole: tuple[Any, Enquiry], last_step: tuple[Any, Enquiry], data: Data
+def _predict_request(
+    request: Request,
+    model_and_rows: tuple[Any, RowsToPredict],
+    last_step: tuple[Any, RowsToPredict],
+    data: Data,
 ) -> Any:
-    """Return the learner's answer to the transformed rows; a scorer gets the model and the rows."""
-    model, test = whole if request.response == "scored" else last_step
-    return answer_of(model, data, test, request)
+    """Return the learner's predictions for transformed rows; a scorer gets the model and X."""
+    model, test_rows = model_and_rows if request.response == "scored" else last_step
+    return predict_rows(model, data, test_rows, request)
 
 
-def _out_of(model: Any, given: FitInput, test: Enquiry) -> Any:
-    """Return the model, or its stand-in for predictions of the rows that it was fitted on."""
-    if test.copy_of is None or given.asker is None:
+def _predictor_for(model: Any, fit_input: FitInput, test_rows: RowsToPredict) -> Any:
+    """Return the object that predicts a test set: the model, or a stand-in for training rows."""
+    if test_rows.copy_of is None or fit_input.asker is None:
         return model
-    return given.asker.stand_in(model, given, test)
+    return fit_input.asker.predictor_for(model, fit_input, test_rows)
 
 
-def attempt(
+def fit_or_record_failure(
     family: Family,
     data: Data,
-    given: FitInput,
-    place: tuple[int, int, int],
-    say: Callable[[Any, Begun | None], dict[str, Any]],
-    instead: Mapping[str, Any] | None = None,
-) -> Piece:
-    """Fit a candidate and let `say` fill in its piece, or record why it failed.
+    fit_input: FitInput,
+    seed_fit_candidate: tuple[int, int, int],
+    say: Callable[[Any, FittedSteps | None], dict[str, Any]],
+    replaced_params: Mapping[str, Any] | None = None,
+) -> FitResult:
+    """Fit a candidate and return its predictions as a `FitResult`, or why the fit failed.
 
-    `say` is called with the model and with the steps before its learner, if candidates share them.
+    `say` computes the predictions. It is called with the model, and with the fitted steps before
+    the learner if candidates share them.
 
-    `place` holds the seed of the run, the fit and the candidate: all candidates of a fit get the
-    same random numbers. `instead` are parameters that replace those of the candidate.
+    `seed_fit_candidate` holds the seed of the run, the number of the fit and the candidate: all
+    candidates of a fit get the same random numbers. `replaced_params` holds parameters that replace
+    the candidate's.
     """
-    seed, fit, candidate = place
-    started = time.perf_counter()
-    fitted, model = started, None
+    seed, fit, candidate = seed_fit_candidate
+    started_at = time.perf_counter()
+    fitted_at, model = started_at, None
     try:
         model = family.make(candidate, (seed, fit) if family.is_random else None)
-        if instead:
-            model.set_params(**instead)
-        if given.asker is not None:
-            given.asker.prepare(model, given.fit)
-        more = {}
-        if given.copy_of is not None:
-            more = copies().keep_copies_together(model, given.copy_of)
-        begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
-        fitted = time.perf_counter()
-        answers = say(model, begun)
+        if replaced_params:
+            model.set_params(**replaced_params)
+        if fit_input.asker is not None:
+            fit_input.asker.prepare(model, fit_input.fit)
+        copy_params = {}
+        if fit_input.copy_of is not None:
+            copy_params = copies().keep_copies_together(model, fit_input.copy_of)
+        fitted_steps = _fit(
+            model, candidate, fit_input, data.targets(fit_input.y), copy_params | fit_input.params
+        )
+        fitted_at = time.perf_counter()
+        outputs = say(model, fitted_steps)
     except TrueRiskError:
         raise
     except BaseException as error:
         if not is_failure(error):
             raise
-        spent = time.perf_counter() - started
-        why, kind = reason_of(model, data, given.y, error)
-        return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
-    spent = time.perf_counter() - fitted
-    return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **answers)
+        seconds = time.perf_counter() - started_at
+        reason, kind = reason_of(model, data, fit_input.y, error)
+        return FitResult(fit, candidate, [], seconds, 0.0, reason, kind, traceback.format_exc())
+    seconds = time.perf_counter() - fitted_at
+    return FitResult(
+        fit, candidate, fit_seconds=fitted_at - started_at, answer_seconds=seconds, **outputs
+    )
 
 
 def _fit(
     model: Any,
     candidate: int,
-    given: FitInput,
+    fit_input: FitInput,
     targets: tuple[np.ndarray, ...],
     params: Mapping[str, Any],
-) -> Begun | None:
-    """Fit a model; if its steps are shared, start from the table of another candidate."""
+) -> FittedSteps | None:
+    """Fit a model; if candidates share its steps, fit only its learner on the transformed table.
+
+    Return the fitted steps before the learner, or None if the model was fitted as a whole.
+    """
     y = targets[0] if targets else None
-    begun = None if given.steps is None else given.steps.begun(model, candidate, given.cut, y)
-    if begun is None:  # If a step failed, the pipeline itself is fitted and raises its own error.
-        model.fit(given.cut(), *targets, **params)
+    fitted_steps = (
+        None
+        if fit_input.steps is None
+        else fit_input.steps.put_fitted_steps(model, candidate, fit_input.make_features, y)
+    )
+    if (
+        fitted_steps is None
+    ):  # If a step failed, the whole pipeline is fitted and raises its own error.
+        model.fit(fit_input.make_features(), *targets, **params)
         return None
-    name, learner = model.steps[-1]
-    learner.fit(begun.table, y, **{n.removeprefix(f"{name}__"): v for n, v in params.items()})
-    return begun
+    learner_name, learner = model.steps[-1]
+    learner.fit(
+        fitted_steps.table, y, **{n.removeprefix(f"{learner_name}__"): v for n, v in params.items()}
+    )
+    return fitted_steps
 
 
 def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
@@ -344,35 +386,39 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     except BaseException as error:
         if not is_failure(error):
             raise
-        why, kind = reason_of(model, data, data.y, error)
-        sentence = _sentence(family, candidate, "refit", data.n_rows, data, why)
-        piece = Piece(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
+        reason, kind = reason_of(model, data, data.y, error)
+        sentence = _failure_text(family, candidate, "refit", data.n_rows, data, reason)
+        piece = FitResult(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
         raise error_of(piece) from error
     return model
 
 
-def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, why: str) -> str:
-    order, starts = plan.questions_of
-    question = int(order[starts[fit]])
-    part = plan.parts[int(plan.part[question])]
+def _failure_sentence(
+    data: Data, plan: Plan, fit: int, family: Family, candidate: int, reason: str
+) -> str:
+    questions_by_fit, starts = plan.questions_of
+    question = int(questions_by_fit[starts[fit]])
+    part_name = plan.parts[int(plan.part[question])]
     rows, _ = plan.train_rows(fit)
-    place = f"{part} split (repeat {plan.repeat[question]}, fold {plan.fold[question]}"
-    place += f", outer split {plan.unit[question]})" if plan.unit[question] >= 0 else ")"
-    place += f", fit {fit} of {plan.n_fits}"
-    return _sentence(family, candidate, place, len(rows), data, why)
+    location = f"{part_name} split (repeat {plan.repeat[question]}, fold {plan.fold[question]}"
+    location += f", outer split {plan.unit[question]})" if plan.unit[question] >= 0 else ")"
+    location += f", fit {fit} of {plan.n_fits}"
+    return _failure_text(family, candidate, location, len(rows), data, reason)
 
 
-def _sentence(family: Family, candidate: int, place: str, n_rows: int, data: Data, why: str) -> str:
+def _failure_text(
+    family: Family, candidate: int, location: str, n_rows: int, data: Data, reason: str
+) -> str:
     params = params_text(family.candidates[candidate])
     return (
-        f"{family.name} ({params}) failed in the {place} on {n_rows} rows "
-        f"{_COLUMNS}{n_columns(data.X)}): {why}"
+        f"{family.name} ({params}) failed in the {location} on {n_rows} rows "
+        f"{_N_COLUMNS_TEXT}{n_columns(data.X)}): {reason}"
     )
 
 
-_COLUMNS = "(n_features="
+_N_COLUMNS_TEXT = "(n_features="
 
 
-def why_of(sentence: str) -> str:
-    """Return the model's message in the error of a failed fit, without the place of the failure."""
-    return sentence.partition(_COLUMNS)[2].partition("): ")[2]
+def model_message_of(sentence: str) -> str:
+    """Return the model's own message, cut from the library's sentence about a failed fit."""
+    return sentence.partition(_N_COLUMNS_TEXT)[2].partition("): ")[2]

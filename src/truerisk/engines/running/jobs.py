@@ -13,17 +13,17 @@ from truerisk.contracts import Request, RunOptions
 from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, message_of, warn
 from truerisk.core.family import Family
-from truerisk.core.progress import tell
+from truerisk.core.progress import report_progress
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import run_batches
-from truerisk.engines.running.fit_warnings import Tally
+from truerisk.engines.running.fit_warnings import WarningCounts
 from truerisk.engines.running.fitting import (
+    FitResult,
     Job,
-    Piece,
     error_of,
-    fit_pieces,
+    fit_batch,
 )
 from truerisk.plan.answers import Answers, Failure, empty_values, with_extras
 from truerisk.plan.plan import Plan
@@ -31,9 +31,9 @@ from truerisk.plan.plan import Plan
 if TYPE_CHECKING:
     from truerisk.engines.running.kept_fits import StoredFits
 
-SHARE = 4  # number of batches per worker
-# the same if fits are stored; these batches are smaller, because an interrupted batch is lost
-SHARE_STORED = 32
+BATCHES_PER_WORKER = 4  # number of batches per worker
+# The number of batches per worker if fits are stored: an interrupted batch is lost, so it is small.
+BATCHES_PER_WORKER_STORED = 32
 
 
 def run_jobs(
@@ -47,56 +47,62 @@ def run_jobs(
     *,
     stop: bool = True,
     batch: int | None = None,
-    one: Callable[..., list[Piece]] | None = None,
+    fit_function: Callable[..., list[FitResult]] | None = None,
 ) -> Answers:
-    """Run `fit_pieces` for all (fit, candidates) on the user's executor, and collect the answers.
+    """Run all jobs on the user's executor, and collect the predictions in one `Answers`.
 
-    Fits that the keeper has stored are not repeated, and new ones are stored there.
+    Fits that are in the user's store are not repeated, and new fits are added to it.
     """
     n_rows_out = len(family) if run.only is None else 1
-    if one is None and jobs:  # These are scikit-learn's own fits.
+    if fit_function is None and jobs:  # The learners' own `fit` is called.
         refuse_too_large(family, data, plan)
     collected = _Collected(data, plan, request, n_rows_out, run.needed)
-    here = run.executor is None
-    task = partial(fit_pieces, one=one, tries=run.steps) if here else partial(_in_worker, one=one)
+    is_local = run.executor is None
+    task = (
+        partial(fit_batch, fit_function=fit_function, tries=run.steps)
+        if is_local
+        else partial(_run_in_worker, fit_function=fit_function)
+    )
     shared = (family, data, plan, request, run.seed, stop)
-    total, unit, share = plan.n_fits * n_rows_out, "fits", SHARE
+    n_total, unit_name, batches_per_worker = plan.n_fits * n_rows_out, "fits", BATCHES_PER_WORKER
     if run.needed is not None:
-        total = int(run.needed.sum())
-    tell(0, total)
+        n_total = int(run.needed.sum())
+    report_progress(0, n_total)
     store = None
     if run.fit_store is not None and "rules" not in plan.needs:
         store = _split_stored(engine, jobs, family, data, plan, request, run)
         for pieces in store.stored_pieces(collected.values):
             collected.add(pieces, run.only)
-        jobs, unit, share = store.jobs(), store.unit, SHARE_STORED
-        tell(collected.n_fits, total, unit)
-    batches = partial(_batches, jobs, batch, share)
-    results = run_batches(run.executor, task, shared, batches, named=_named)
+        jobs, unit_name, batches_per_worker = store.jobs(), store.unit, BATCHES_PER_WORKER_STORED
+        report_progress(collected.n_fits, n_total, unit_name)
+    batches = partial(_divide_into_batches, jobs, batch, batches_per_worker)
+    results = run_batches(run.executor, task, shared, batches, batch_name=_batch_name)
     with closing(results):
-        for pieces in _pieces(results, run.executor):
+        for pieces in _batch_results(results, run.executor):
             if store is not None:
                 store.keep(pieces)
-            last = pieces[-1]
-            if stop and last.failure is not None:
-                raise error_of(last)
+            last_piece = pieces[-1]
+            if stop and last_piece.failure is not None:
+                raise error_of(last_piece)
             collected.add(pieces, run.only)
-            tell(collected.n_fits, total, unit)
-    return collected.answers(engine, total)
+            report_progress(collected.n_fits, n_total, unit_name)
+    return collected.answers(engine, n_total)
 
 
 def _split_stored(engine: str, jobs: list[Job], *context: Any) -> StoredFits:
-    """Return the jobs of a run, divided into stored ones and ones still to run."""
+    """Return the jobs of a run, divided into those in the store and those that have to run."""
     check_present("truerisk.engines.running.kept_fits")
     from truerisk.engines.running.kept_fits import read_stored_fits
 
     return read_stored_fits(engine, jobs, *context)
 
 
-def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
-    """Yield the pieces of each batch; raise FitFailed if the executor itself fails."""
+def _batch_results(
+    results: Iterator[tuple[int, list[FitResult]]], executor: Any
+) -> Iterator[list[FitResult]]:
+    """Yield the results of each batch of fits; raise FitFailed if the executor itself fails."""
     try:
-        for _, pieces in found:
+        for _, pieces in results:
             yield pieces
     except TrueRiskError:
         raise
@@ -109,21 +115,25 @@ def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator
         ) from error
 
 
-def _named(batch: list[Job]) -> str:
-    """Return the name of a batch for error messages."""
-    first, last = batch[0][0], batch[-1][0]
-    return f"fit {first}" if first == last else f"fits {first} to {last}"
+def _batch_name(batch: list[Job]) -> str:
+    """Return the numbers of a batch's fits as text for error messages."""
+    first_fit, last_fit = batch[0][0], batch[-1][0]
+    return f"fit {first_fit}" if first_fit == last_fit else f"fits {first_fit} to {last_fit}"
 
 
-def _batches(jobs: list[Job], size: int | None, share: int, workers: int | None) -> list[list[Job]]:
-    """Divide jobs into batches: single jobs in this process, else `share` batches per worker."""
-    if size is None:
-        size = 1 if workers is None else max(1, -(-len(jobs) // (share * workers)))
-    return [jobs[start : start + size] for start in range(0, len(jobs), size)]
+def _divide_into_batches(
+    jobs: list[Job], batch_size: int | None, batches_per_worker: int, workers: int | None
+) -> list[list[Job]]:
+    """Divide jobs into batches: single jobs in this process, else several batches per worker."""
+    if batch_size is None:
+        batch_size = (
+            1 if workers is None else max(1, -(-len(jobs) // (batches_per_worker * workers)))
+        )
+    return [jobs[start : start + batch_size] for start in range(0, len(jobs), batch_size)]
 
 
 class _Collected:
-    """Collects the answers of batches, which arrive in any order."""
+    """Arrays of predictions, filled in from batches of fits that end in any order."""
 
     def __init__(
         self,
@@ -140,23 +150,23 @@ class _Collected:
         self.extra = None
         if plan.extra is not None:
             self.extra = plan.extra.gather(plan, n_candidates, data.n_classes)
-        wanted = np.ones((n_candidates, plan.n_fits), dtype=bool) if only is None else only
-        self.answered = wanted[:, plan.fit]
-        self.fit_seconds = np.where(wanted, 0.0, np.nan)
-        self.answer_seconds = np.where(wanted, 0.0, np.nan)
+        is_requested = np.ones((n_candidates, plan.n_fits), dtype=bool) if only is None else only
+        self.answered = is_requested[:, plan.fit]
+        self.fit_seconds = np.where(is_requested, 0.0, np.nan)
+        self.answer_seconds = np.where(is_requested, 0.0, np.nan)
         self.failures: list[Failure] = []
-        self.warned = Tally()
+        self.warned = WarningCounts()
         self.n_fits = 0
 
-    def add(self, pieces: list[Piece], only: np.ndarray | None) -> None:
+    def add(self, pieces: list[FitResult], only: np.ndarray | None) -> None:
         for piece in pieces:
             self._add(piece, piece.candidate if only is None else 0)
-            self.warned.add(piece.warned)
+            self.warned.add(piece.warnings)
         self.n_fits += len(pieces)
 
-    def _add(self, piece: Piece, row: int) -> None:
-        order, starts = self.plan.questions_of
-        questions = order[starts[piece.fit] : starts[piece.fit + 1]]
+    def _add(self, piece: FitResult, row: int) -> None:
+        questions_by_fit, starts = self.plan.questions_of
+        questions = questions_by_fit[starts[piece.fit] : starts[piece.fit + 1]]
         self.fit_seconds[row, piece.fit] = piece.fit_seconds
         self.answer_seconds[row, piece.fit] = piece.answer_seconds
         if piece.failure is not None:
@@ -164,7 +174,7 @@ class _Collected:
             self.failures.append(Failure(piece.fit, row, piece.failure))
             return
         offsets = self.plan.test_offsets
-        by_request = (piece.answers, *piece.also)
+        by_request = (piece.answers, *piece.further_answers)
         for response, values, answers in zip(
             self.request.responses, self.values, by_request, strict=True
         ):
@@ -177,7 +187,7 @@ class _Collected:
             self.extra.place(piece.fit, row, piece.extra)
 
     def answers(self, engine: str, total: int) -> Answers:
-        self.warned.say(total)
+        self.warned.issue_all(total)
         if self.failures:
             warn(
                 f"{len(self.failures)} of {total} fits failed; their candidates have no risk. "
@@ -199,9 +209,11 @@ class _Collected:
         return with_extras(answers, self.request.responses, self.values)
 
 
-def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:
-    """Run a batch with one BLAS thread, since the worker processes compete for the cores."""
+def _run_in_worker(
+    *arguments: Any, fit_function: Callable[..., list[FitResult]] | None
+) -> list[FitResult]:
+    """Run a batch of fits with one BLAS thread, because the worker processes share the cores."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        return fit_pieces(*arguments, one=one)
+        return fit_batch(*arguments, fit_function=fit_function)

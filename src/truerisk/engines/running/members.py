@@ -1,4 +1,4 @@
-"""Predictions of forests and bagging by their first members, or by out-of-bag members.
+"""Predictions of forests and bagging by their first m members, or by out-of-bag members.
 
 The ensemble predicts the mean over its members. The mean over the first m members is therefore the
 prediction of an ensemble of size m, whose seeds are the first m of the same sequence. A row is
@@ -20,11 +20,11 @@ from scipy.special import expit
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
-from truerisk.engines.running.answering import Enquiry
+from truerisk.engines.running.answering import RowsToPredict
 from truerisk.plan.answers import codes_of_scores
 
-# The advised number of members leaves fewer rows than this, in expectation, in every bag.
-UNSEEN = 0.01
+# An ensemble of the advised size has fewer than this many rows, in expectation, in every bag.
+MAX_EXPECTED_UNTESTED_ROWS = 0.01
 
 
 def forests() -> tuple[type, ...]:
@@ -47,7 +47,7 @@ def bagging() -> tuple[type, ...]:
 
 
 def why_no_bags(family: Family) -> str | None:
-    """Return why members of the family's models are not fitted on bootstrap samples, or None."""
+    """Return why the family's models have no out-of-bag predictions, or None if they have."""
     if not _draws_bags(family.last):
         return f"{family.name} draws no bags of rows; forests and bagging do."
     if family.last is not family.estimator:
@@ -61,47 +61,53 @@ def why_no_bags(family: Family) -> str | None:
 
 
 def _draws_bags(model: Any) -> bool:
-    """Return True if out-of-bag means are the model's predictions without a row.
+    """Return True if the mean over out-of-bag members predicts a row as the ensemble would.
 
-    A subclass qualifies only if it inherits the prediction methods unchanged, and defines its own
-    ``estimators_samples_`` to tell which rows its members drew.
+    This holds for scikit-learn's forests and bagging. A subclass qualifies only if it inherits the
+    prediction methods unchanged, and defines its own ``estimators_samples_`` (the rows that its
+    members drew).
     """
-    kinds = (*forests(), *bagging())
-    if is_plain(model, *kinds):
+    ensemble_classes = (*forests(), *bagging())
+    if is_plain(model, *ensemble_classes):
         return True
-    own = getattr_static(type(model), "estimators_samples_", None)
-    answers = ("predict", "predict_proba", "decision_function")
+    own_samples = getattr_static(type(model), "estimators_samples_", None)
+    prediction_methods = ("predict", "predict_proba", "decision_function")
     return any(
-        isinstance(model, kind)
-        and own is not getattr_static(kind, "estimators_samples_")
-        and all(_is_inherited(model, kind, name) for name in answers)
-        for kind in kinds
+        isinstance(model, ensemble_class)
+        and own_samples is not getattr_static(ensemble_class, "estimators_samples_")
+        and all(_is_inherited(model, ensemble_class, name) for name in prediction_methods)
+        for ensemble_class in ensemble_classes
     )
 
 
-def _is_inherited(model: Any, kind: type, name: str) -> bool:
-    own = getattr_static(type(model), name, None)
-    return own is getattr_static(kind, name, None) and name not in vars(model)
+def _is_inherited(model: Any, ensemble_class: type, name: str) -> bool:
+    own_attribute = getattr_static(type(model), name, None)
+    return own_attribute is getattr_static(ensemble_class, name, None) and name not in vars(model)
 
 
-def averages(model: Any, sizes: set[int], enquiry: Enquiry) -> dict[int, FixedAnswers]:
-    """Return the predictions of the ensemble of each size, out-of-bag if the enquiry has copies."""
-    members = _Members(model, enquiry.X)
-    if enquiry.copy_of is None:
-        means = _means(members, sizes)
+def predictions_by_size(
+    model: Any, sizes: set[int], test_rows: RowsToPredict
+) -> dict[int, FixedPredictions]:
+    """Return the predictions of the ensemble's first members, for each number of members.
+
+    If the rows are training rows, the predictions are out-of-bag.
+    """
+    members = _Members(model, test_rows.X)
+    if test_rows.copy_of is None:
+        means = _means_of_first_members(members, sizes)
     else:
-        means = _out_of_bag_means(members, enquiry.copy_of, sizes)
+        means = _out_of_bag_means(members, test_rows.copy_of, sizes)
     if members.n_classes is None:
-        return {size: FixedAnswers(mean) for size, mean in means.items()}
-    return {size: SaidShares(mean, model.classes_) for size, mean in means.items()}
+        return {size: FixedPredictions(mean) for size, mean in means.items()}
+    return {size: FixedProbabilities(mean, model.classes_) for size, mean in means.items()}
 
 
-def out_of_bag(model: Any, enquiry: Enquiry) -> FixedAnswers:
+def out_of_bag(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
     """Return a stand-in that predicts each training row by the members that did not draw it."""
     if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
     size = len(model.estimators_)
-    return averages(model, {size}, enquiry)[size]
+    return predictions_by_size(model, {size}, test_rows)[size]
 
 
 class _Members:
@@ -115,46 +121,50 @@ class _Members:
         self.model = model
         self.is_forest = isinstance(model, forests())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
-        self.as_given = X
-        first = self.first(1)  # This raises whatever error the ensemble would raise.
-        self.are_single = self.n_classes is None and first.dtype.kind == "f" and first.itemsize < 8
+        self.given_X = X
+        one_member = self.predict_by_first(
+            1
+        )  # This call raises the error that the ensemble would raise for X.
+        self.is_single_precision = (
+            self.n_classes is None and one_member.dtype.kind == "f" and one_member.itemsize < 8
+        )
         self.X = self._table(X)
 
     def __len__(self) -> int:
         return len(self.model.estimators_)
 
-    def say(self, number: int, rows: Any = slice(None)) -> np.ndarray:
+    def predict_by(self, number: int, rows: Any = slice(None)) -> np.ndarray:
         """Return the predictions of one member for some rows of the table."""
         member, X = self.model.estimators_[number], self.X[rows]
         if self.is_forest:
-            enquiry = member.predict if self.n_classes is None else member.predict_proba
-            return enquiry(X, check_input=False)
+            predict = member.predict if self.n_classes is None else member.predict_proba
+            return predict(X, check_input=False)
         X = X[:, self.model.estimators_features_[number]]
         if self.n_classes is None:
             return np.asarray(member.predict(X), dtype=np.float64)
-        full = np.zeros((X.shape[0], self.n_classes))
+        probabilities = np.zeros((X.shape[0], self.n_classes))
         if hasattr(member, "predict_proba"):
-            full[:, member.classes_] = member.predict_proba(X)
+            probabilities[:, member.classes_] = member.predict_proba(X)
         else:
-            full[np.arange(len(full)), member.predict(X)] = 1
-        return full
+            probabilities[np.arange(len(probabilities)), member.predict(X)] = 1
+        return probabilities
 
-    def first(self, size: int) -> np.ndarray:
-        """Return the predictions of the ensemble of the first members."""
-        first = copy.copy(self.model)
-        first.estimators_, first.n_estimators = self.model.estimators_[:size], size
-        return np.asarray(first.predict(self.as_given))
+    def predict_by_first(self, size: int) -> np.ndarray:
+        """Return the predictions of the ensemble that consists of its first `size` members."""
+        smaller = copy.copy(self.model)
+        smaller.estimators_, smaller.n_estimators = self.model.estimators_[:size], size
+        return np.asarray(smaller.predict(self.given_X))
 
-    def seen(self) -> Iterator[np.ndarray]:
+    def drawn_rows(self) -> Iterator[np.ndarray]:
         """Yield the training rows that each member drew."""
         model = self.model
         if type(model) in forests():  # A forest draws its rows again from each member's seed.
             model, stream = copy.copy(model), np.random.RandomState(0)
-            model.estimators_ = [_Seed(m.random_state, stream) for m in model.estimators_]
+            model.estimators_ = [_SeedOnlyTree(m.random_state, stream) for m in model.estimators_]
         yield from model.estimators_samples_
 
     def _table(self, X: Any) -> Any:
-        """Return X as the members see it, after the ensemble's own checks."""
+        """Return X as the ensemble passes it to its members: checked, and float32 for forests."""
         from sklearn.utils import check_array
 
         return check_array(
@@ -165,80 +175,85 @@ class _Members:
         )
 
 
-class _Seed:
-    """Stand-in for a member with its seed; reseeding a generator is faster than making one."""
+class _SeedOnlyTree:
+    """Stand-in for a tree of a forest that holds only its seed, to repeat its bootstrap draw.
+
+    Reseeding one generator is faster than creating a new one for each tree.
+    """
 
     def __init__(self, seed: int, stream: np.random.RandomState) -> None:
         self.seed, self.stream = seed, stream
 
     @property
     def random_state(self) -> np.random.RandomState:
-        """The generator in the state right after seeding."""
+        """Random number generator, freshly seeded with the tree's seed."""
         self.stream.seed(self.seed)
         return self.stream
 
 
-def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
-    """Return the mean over the first members, for each size.
+def _means_of_first_members(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
+    """Return the mean prediction over the first members, for each number of members.
 
     In single precision the ensemble itself computes the mean, because its parallel jobs sum
     separately.
     """
-    if members.are_single:
-        return {size: members.first(size) for size in sizes}
-    total: Any = 0.0
+    if members.is_single_precision:
+        return {size: members.predict_by_first(size) for size in sizes}
+    sums: Any = 0.0
     means = {}
-    for number in range(max(sizes)):
-        total = total + members.say(number)
-        if number + 1 in sizes:
-            means[number + 1] = total / (number + 1)
+    for member in range(max(sizes)):
+        sums = sums + members.predict_by(member)
+        if member + 1 in sizes:
+            means[member + 1] = sums / (member + 1)
     return means
 
 
 def _out_of_bag_means(
-    members: _Members, which: np.ndarray, sizes: set[int]
+    members: _Members, copy_of: np.ndarray, sizes: set[int]
 ) -> dict[int, np.ndarray]:
-    """Return for each size the mean over the first members that did not draw the row.
+    """Return each row's mean over the first m members that did not draw it, for each size m.
 
-    `which[i]` is the row of the table of which training row i is a copy; a member that drew one
-    copy has seen all of them.
+    `which[i]` is the row of the table of which training row i is a copy. A member that drew one
+    copy of a row has seen that row.
     """
     n_rows = int(members.X.shape[0])
-    total: np.ndarray | None = None
-    times = np.zeros(n_rows)
+    sums: np.ndarray | None = None
+    n_predictions = np.zeros(n_rows)
     means = {}
-    for number, drawn in zip(range(max(sizes)), members.seen(), strict=False):
-        out = np.ones(n_rows, dtype=bool)
-        out[which[drawn]] = False
-        if out.any():
-            answers = members.say(number, out)
-            if total is None:
-                total = np.zeros((n_rows, *answers.shape[1:]))
-            total[out] += answers
-            times[out] += 1
-        if number + 1 in sizes:
-            means[number + 1] = _divided(total, times, number + 1, members)
+    for member, drawn_rows in zip(range(max(sizes)), members.drawn_rows(), strict=False):
+        is_out_of_bag = np.ones(n_rows, dtype=bool)
+        is_out_of_bag[copy_of[drawn_rows]] = False
+        if is_out_of_bag.any():
+            predictions = members.predict_by(member, is_out_of_bag)
+            if sums is None:
+                sums = np.zeros((n_rows, *predictions.shape[1:]))
+            sums[is_out_of_bag] += predictions
+            n_predictions[is_out_of_bag] += 1
+        if member + 1 in sizes:
+            means[member + 1] = _mean_of_sums(sums, n_predictions, member + 1, members)
     return means
 
 
-def _divided(
-    total: np.ndarray | None, times: np.ndarray, size: int, members: _Members
+def _mean_of_sums(
+    sums: np.ndarray | None, n_predictions: np.ndarray, size: int, members: _Members
 ) -> np.ndarray:
-    missing = int((times == 0).sum())
-    if total is None or missing:
-        n = len(times)
-        enough = ceil(log(UNSEEN / n) / log(1 - (1 - 1 / n) ** n)) if n > 1 else 0
+    n_missing = int((n_predictions == 0).sum())
+    if sums is None or n_missing:
+        n = len(n_predictions)
+        n_needed = (
+            ceil(log(MAX_EXPECTED_UNTESTED_ROWS / n) / log(1 - (1 - 1 / n) ** n)) if n > 1 else 0
+        )
         raise ValueError(
-            f"{missing} of {n} rows were drawn by each of the {size} members and have no "
-            f"out-of-bag answer: use n_estimators of {max(enough, 2 * size)} or more"
+            f"{n_missing} of {n} rows were drawn by each of the {size} members and have no "
+            f"out-of-bag answer: use n_estimators of {max(n_needed, 2 * size)} or more"
         )
     if members.n_classes is not None and not members.is_forest:
-        return total / total.sum(axis=1)[:, None]  # BaggingClassifier divides in the same way.
-    return total / times.reshape(-1, *[1] * (total.ndim - 1))
+        return sums / sums.sum(axis=1)[:, None]  # BaggingClassifier divides in the same way.
+    return sums / n_predictions.reshape(-1, *[1] * (sums.ndim - 1))
 
 
-class FixedAnswers:
-    """Fixed predictions of labels or values."""
+class FixedPredictions:
+    """Stand-in for a fitted model that returns fixed labels or values for any X."""
 
     classes_: np.ndarray | None = None
 
@@ -246,12 +261,12 @@ class FixedAnswers:
         self.answers = answers
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions."""
+        """Return the fixed predictions."""
         return self.answers
 
 
-class SaidOfClasses(FixedAnswers):
-    """Fixed predictions about classes, with the class labels."""
+class FixedClassPredictions(FixedPredictions):
+    """Stand-in for a fitted classifier, with fixed predictions and the class labels."""
 
     classes_: np.ndarray
 
@@ -260,11 +275,11 @@ class SaidOfClasses(FixedAnswers):
         self.classes_ = classes
 
 
-class SaidShares(SaidOfClasses):
-    """Fixed class probabilities; the predicted label has the largest probability."""
+class FixedProbabilities(FixedClassPredictions):
+    """Stand-in for a fitted classifier that returns fixed class probabilities for any X."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities."""
+        """Return the fixed class probabilities."""
         return self.answers
 
     def predict(self, X: Any) -> np.ndarray:
@@ -272,33 +287,33 @@ class SaidShares(SaidOfClasses):
         return self.classes_.take(self.answers.argmax(axis=1), axis=0)
 
 
-class SaidScores(SaidOfClasses):
-    """Fixed decision values."""
+class FixedDecisionValues(FixedClassPredictions):
+    """Stand-in for a fitted classifier that returns fixed decision values for any X."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values."""
+        """Return the fixed decision values."""
         return self.answers
 
 
-class SaidDecisions(SaidScores):
-    """Fixed decision values that are positive for the second of two classes."""
+class FixedBinaryDecisionValues(FixedDecisionValues):
+    """Stand-in for a binary classifier: fixed decision values, positive for the second class."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the second class where the decision value is positive, else the first."""
         return self.classes_[codes_of_scores(self.answers[:, None])]
 
 
-class SaidLogOdds(SaidDecisions):
-    """Fixed log-odds of the second of two classes."""
+class FixedLogOdds(FixedBinaryDecisionValues):
+    """Stand-in for a binary classifier with fixed log-odds of the second class."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of both classes, from the log-odds of the second."""
         return np.column_stack([expit(-self.answers), expit(self.answers)])
 
 
-def standing_for(model: Any, scores: np.ndarray) -> FixedAnswers:
-    """Return an object that predicts these scores as the model would: values or decision values."""
+def stand_in_with_scores(model: Any, scores: np.ndarray) -> FixedPredictions:
+    """Return a stand-in for the model whose predictions are these values or decision values."""
     if not hasattr(model, "classes_"):
-        return FixedAnswers(scores)
-    kind = SaidLogOdds if hasattr(model, "predict_proba") else SaidDecisions
-    return kind(scores, np.asarray(model.classes_))
+        return FixedPredictions(scores)
+    stand_in_class = FixedLogOdds if hasattr(model, "predict_proba") else FixedBinaryDecisionValues
+    return stand_in_class(scores, np.asarray(model.classes_))

@@ -1,9 +1,9 @@
-"""Derive several settings of a step from one fit of it, such as numbers of components or columns.
+"""Derive several settings of a pipeline step from one fit, such as numbers of components.
 
-The scores of a feature selection do not depend on the number of selected columns, and the first
-components of a decomposition are those of a shorter one. The result equals a separate fit, except
-for the noise variance that PCA computes from the omitted components, which is summed in another
-order.
+The scores of a feature selection do not depend on the number of selected columns. The components
+of PCA with fewer components are the first components of PCA with more. The result equals a separate
+fit, except for the noise variance that PCA computes from the omitted components, which is summed in
+another order.
 """
 
 from __future__ import annotations
@@ -18,128 +18,156 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 
-MOST_COLUMNS = 1_000  # scikit-learn's PCA decomposes the covariance up to this number of columns
-TALL = 10  # if there are at least this many rows per column
-# the most rows and columns of a table for which PCA computes the full decomposition
+# scikit-learn's PCA decomposes the covariance matrix of at most this many columns.
+MOST_COLUMNS = 1_000
+# It does so only if there are at least this many rows per column.
+MIN_ROWS_PER_COLUMN = 10
+# scikit-learn's PCA computes the full decomposition if neither side of the table exceeds this.
 MOST_CELLS = 500
 
 
 @frozen
-class Reading:
-    """The parameter whose values share a fit, the value that is fitted, and how others are derived.
+class SharedFitParameter:
+    """A step's parameter whose values share one fit, and the functions that make use of this.
 
-    `fitted_at` returns the value in the grid that is fitted to a table X, or None if none can serve
-    the others. `read` returns the step as if it were fitted at another value, and its table (None:
-    the step has to transform X). It returns None if that value needs a fit of its own.
+    `value_to_fit` returns the value in the grid that is fitted to a table X, or None if no single
+    fit serves the other values. `derive` returns the step as if it were fitted at another value,
+    and
+    its transformed table (None: the step has to transform X). It returns None if that value needs a
+    fit
+    of its own.
     """
 
     parameter: str
-    fitted_at: Callable[[Any, Sequence[Any], Any], Any]
-    read: Callable[[Any, Any, Any], tuple[Any, Any] | None]
+    value_to_fit: Callable[[Any, Sequence[Any], Any], Any]
+    derive: Callable[[Any, Any, Any], tuple[Any, Any] | None]
 
 
-def reading_of(step: Any) -> Reading | None:
-    """Return how settings of this step are derived from one fit, or None if they cannot be.
+def shared_fit_parameter_of(step: Any) -> SharedFitParameter | None:
+    """Return how several settings of this step are derived from one fit, or None if they are not.
 
     >>> from sklearn.feature_selection import SelectKBest
-    >>> reading_of(SelectKBest()).parameter
+    >>> shared_fit_parameter_of(SelectKBest()).parameter
     'k'
     """
-    readings = (reading for place, reading in _KNOWN.items() if is_exactly(step, place))
+    readings = (
+        reading for class_path, reading in _READINGS.items() if is_exactly(step, class_path)
+    )
     return next(readings, None)
 
 
-def _rated(parameter: str, is_valid: Callable[[Any], bool]) -> Reading:
-    """Return the Reading of a selector that applies the parameter only when it selects columns."""
+def _rated_selector(parameter: str, is_valid: Callable[[Any], bool]) -> SharedFitParameter:
+    """Return the `SharedFitParameter` of a selector whose fit does not depend on this parameter.
+
+    Such a selector rates the columns in `fit` and uses the parameter only to select them.
+    """
 
     def fitted_at(step: Any, values: Sequence[Any], X: Any) -> Any:
         return next(filter(is_valid, values), None)
 
     def read(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-        return (_set(fitted, **{parameter: value}), None) if is_valid(value) else None
+        return (_with_attributes(fitted, **{parameter: value}), None) if is_valid(value) else None
 
-    return Reading(parameter, fitted_at, read)
+    return SharedFitParameter(parameter, fitted_at, read)
 
 
 def _fewest_columns(step: Any, values: Sequence[Any], X: Any) -> Any:
-    """Return the smallest valid number of columns; scikit-learn warns of more than there are."""
+    """Return the smallest k in the grid that is not more than the number of columns, or None.
+
+    Larger numbers are not used, because scikit-learn warns of more columns than X has.
+    """
     return min((k for k in values if _is_count(k) and k <= np.shape(X)[1]), default=None)
 
 
 def _selected_columns(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
     if not _is_count(value) or value > fitted.n_features_in_:
         return None
-    return _set(fitted, k=value), None
+    return _with_attributes(fitted, k=value), None
 
 
 def _most_components(step: Any, values: Sequence[Any], X: Any) -> Any:
-    """Return the largest valid number of components; None if the solver depends on the number."""
+    """Return the largest valid number of components in the grid, or None.
+
+    Return None if PCA's solver depends on the number of components, or if X is sparse.
+    """
     rows, columns = np.shape(X)
-    alike = step.svd_solver in ("full", "covariance_eigh") or (
+    is_full_solver = step.svd_solver in ("full", "covariance_eigh") or (
         step.svd_solver == "auto" and (_is_tall(rows, columns) or max(rows, columns) <= MOST_CELLS)
     )
-    if hasattr(X, "tocsr") or not alike:
+    if hasattr(X, "tocsr") or not is_full_solver:
         return None
     return max((n for n in values if _is_count(n) and 0 < n <= min(rows, columns)), default=None)
 
 
 def _first_components(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-    """Return PCA with fewer components, and its scores if they are columns of the fitted table."""
-    most, rank = fitted.n_components_, min(fitted.n_samples_, fitted.n_features_in_)
-    total = fitted.n_features_in_ if _by_covariance(fitted) else rank  # the number of variances
-    if not _is_count(value) or not 0 < value <= most or type(table) is not np.ndarray:
+    """Return PCA with fewer components, and its scores if they are columns of the fitted table.
+
+    Return None if the number of components needs a fit of its own.
+    """
+    n_fitted, rank = fitted.n_components_, min(fitted.n_samples_, fitted.n_features_in_)
+    n_eigenvalues = (
+        fitted.n_features_in_ if _by_covariance(fitted) else rank
+    )  # number of eigenvalues
+    if not _is_count(value) or not 0 < value <= n_fitted or type(table) is not np.ndarray:
         return None
     variances, n = fitted.explained_variance_, int(value)
-    noise = variances[n:].sum() + fitted.noise_variance_ * (total - most)
-    one = _set(
+    noise = variances[n:].sum() + fitted.noise_variance_ * (n_eigenvalues - n_fitted)
+    smaller_pca = _with_attributes(
         fitted,
         n_components=value,
         n_components_=value,
-        # The memory order decides how products are rounded.
+        # The memory order of the components decides how matrix products are rounded.
         components_=np.array(fitted.components_[:n], order="K"),
         explained_variance_=variances[:n].copy(),
         explained_variance_ratio_=fitted.explained_variance_ratio_[:n].copy(),
         singular_values_=fitted.singular_values_[:n].copy(),
-        noise_variance_=noise / (total - n) if n < rank else 0.0,
+        noise_variance_=noise / (n_eigenvalues - n) if n < rank else 0.0,
     )
-    return one, None if _by_covariance(fitted) else table[:, :n]
+    return smaller_pca, None if _by_covariance(fitted) else table[:, :n]
 
 
 def _by_covariance(fitted: Any) -> bool:
-    """Return True if PCA decomposed the covariance; its table then is the transform of the rows."""
-    tall = _is_tall(fitted.n_samples_, fitted.n_features_in_)
-    return fitted.svd_solver == "covariance_eigh" or (fitted.svd_solver == "auto" and tall)
+    """Return True if PCA decomposed the covariance matrix and not the table itself.
+
+    Its scores of the training rows are then computed by `transform`.
+    """
+    is_tall = _is_tall(fitted.n_samples_, fitted.n_features_in_)
+    return fitted.svd_solver == "covariance_eigh" or (fitted.svd_solver == "auto" and is_tall)
 
 
 def _is_tall(rows: int, columns: int) -> bool:
-    return columns <= MOST_COLUMNS and rows >= TALL * columns
+    return columns <= MOST_COLUMNS and rows >= MIN_ROWS_PER_COLUMN * columns
 
 
-def _set(fitted: Any, **attributes: Any) -> Any:
-    one = copy.copy(fitted)
-    vars(one).update(attributes)
-    return one
+def _with_attributes(fitted: Any, **attributes: Any) -> Any:
+    changed_copy = copy.copy(fitted)
+    vars(changed_copy).update(attributes)
+    return changed_copy
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
 
-def _is_number(value: Any, most: float = np.inf) -> bool:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return number and bool(0 <= value <= most)
+def _is_number(value: Any, maximum: float = np.inf) -> bool:
+    is_numeric = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return is_numeric and bool(0 <= value <= maximum)
 
 
-_SELECTION = "sklearn.feature_selection:"
-_ALPHA = _rated("alpha", partial(_is_number, most=1))
-_KNOWN = {
-    "sklearn.decomposition:PCA": Reading("n_components", _most_components, _first_components),
-    f"{_SELECTION}SelectKBest": Reading("k", _fewest_columns, _selected_columns),
-    f"{_SELECTION}SelectPercentile": _rated("percentile", partial(_is_number, most=100)),
-    f"{_SELECTION}SelectFpr": _ALPHA,
-    f"{_SELECTION}SelectFdr": _ALPHA,
-    f"{_SELECTION}SelectFwe": _ALPHA,
-    f"{_SELECTION}SelectFromModel": _rated(
+_SELECTION_MODULE = "sklearn.feature_selection:"
+_ALPHA_READING = _rated_selector("alpha", partial(_is_number, maximum=1))
+_READINGS = {
+    "sklearn.decomposition:PCA": SharedFitParameter(
+        "n_components", _most_components, _first_components
+    ),
+    f"{_SELECTION_MODULE}SelectKBest": SharedFitParameter("k", _fewest_columns, _selected_columns),
+    f"{_SELECTION_MODULE}SelectPercentile": _rated_selector(
+        "percentile", partial(_is_number, maximum=100)
+    ),
+    f"{_SELECTION_MODULE}SelectFpr": _ALPHA_READING,
+    f"{_SELECTION_MODULE}SelectFdr": _ALPHA_READING,
+    f"{_SELECTION_MODULE}SelectFwe": _ALPHA_READING,
+    f"{_SELECTION_MODULE}SelectFromModel": _rated_selector(
         "threshold", lambda value: isinstance(value, str) or _is_number(value)
     ),
 }

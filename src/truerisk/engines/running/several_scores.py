@@ -1,10 +1,10 @@
-"""Compute several scores of one fitted model, but ask it for each kind of prediction once.
+"""Compute several scores of one fitted model, but call each prediction method only once.
 
 The log loss, the Brier score and the AUC use the same probabilities. For a model that is slow to
-predict, such as a network or a model that learns while predicting, computing them again takes as
+predict, such as a network or a model that learns while predicting, predicting again may take as
 long as a fit. While several scores of the same rows are computed, the model's prediction methods
 are therefore replaced by functions that return the stored predictions. A scorer that is the user's
-own function is not called in that time: it may inspect the model, and gets it unchanged.
+own function is called after that: it may inspect the model, and gets it unchanged.
 """
 
 from __future__ import annotations
@@ -16,60 +16,88 @@ from typing import Any
 
 from truerisk.contracts import Request
 from truerisk.core.identity import is_a
-from truerisk.data.rows import copied
+from truerisk.data.rows import copy_if_mutable
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def _once(usual: Any, name: str, rows: Any, answers: dict[str, Any], ask: Callable[[], Any]) -> Any:
-    """Return a replacement for a method that returns a copy of its stored answer for these rows."""
+def _predict_once(
+    original_method: Any,
+    method_name: str,
+    rows: Any,
+    stored: dict[str, Any],
+    predict: Callable[[], Any],
+) -> Any:
+    """Return a replacement for a prediction method that predicts these rows only once.
 
-    @wraps(usual)
-    def answer(X: Any, *arguments: Any, **options: Any) -> Any:
-        if X is not rows or arguments or options:
-            return usual(X, *arguments, **options)
-        if name not in answers:
-            answers[name] = ask()
-        return copied(answers[name])
+    For the same table of rows it returns a copy of the stored prediction. For any other arguments
+    it calls the original method.
+    """
+
+    @wraps(original_method)
+    def answer(X: Any, *arguments: Any, **keywords: Any) -> Any:
+        if X is not rows or arguments or keywords:
+            return original_method(X, *arguments, **keywords)
+        if method_name not in stored:
+            stored[method_name] = predict()
+        return copy_if_mutable(stored[method_name])
 
     return answer
 
 
 @contextmanager
-def ask_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
-    """Store the predictions of a model, and of its learner for transformed rows, within the block.
+def predict_once(
+    model_and_rows: tuple[Any, Any], learner_and_rows: tuple[Any, Any]
+) -> Iterator[None]:
+    """Make a model, and the learner in it, predict the same rows only once in a `with` block.
 
-    If model and learner are the same object, pass it twice. A pipeline returns the predictions that
+    Each argument is a pair: the model with the rows, and its learner with the transformed rows. If
+    model and learner are the same object, pass it twice. A pipeline returns the predictions that
     its learner stored.
     """
-    answers: dict[str, Any] = {}
-    places = [learner] if whole[0] is learner[0] else [learner, whole]
-    placed = []
+    stored: dict[str, Any] = {}
+    objects = (
+        [learner_and_rows]
+        if model_and_rows[0] is learner_and_rows[0]
+        else [learner_and_rows, model_and_rows]
+    )
+    replaced_methods = []
     try:
-        for name in METHODS:
-            first = getattr(learner[0], name, None)
-            if not callable(first):
+        for method_name in METHODS:
+            learner_method = getattr(learner_and_rows[0], method_name, None)
+            if not callable(learner_method):
                 continue
-            for model, X in places:
-                usual = getattr(model, name, None)
-                if callable(usual) and name not in getattr(model, "__dict__", {name: None}):
-                    vars(model)[name] = _once(usual, name, X, answers, partial(first, learner[1]))
-                    placed.append((model, name))
+            for model, X in objects:
+                original_method = getattr(model, method_name, None)
+                if callable(original_method) and method_name not in getattr(
+                    model, "__dict__", {method_name: None}
+                ):
+                    vars(model)[method_name] = _predict_once(
+                        original_method,
+                        method_name,
+                        X,
+                        stored,
+                        partial(learner_method, learner_and_rows[1]),
+                    )
+                    replaced_methods.append((model, method_name))
         yield
     finally:
-        for model, name in placed:
-            vars(model).pop(name, None)
+        for model, method_name in replaced_methods:
+            vars(model).pop(method_name, None)
 
 
 POSITIVE_SCORER = "truerisk.losses.scorer_losses:PositiveScorer"
 
 
-def asks_plainly(request: Request) -> bool:
-    """Return True if only predictions are needed, as for losses here and scikit-learn's scorers."""
+def needs_only_predictions(request: Request) -> bool:
+    """Return True if a request needs only predictions, and does not pass the model to user code.
+
+    This holds for the losses of this package and for the scorers that `make_scorer` returns.
+    """
     scorer = request.scorer
     if request.response != "scored" or is_a(scorer, POSITIVE_SCORER):
         return True
     from sklearn.metrics import get_scorer
 
-    # the class of scorers that make_scorer returns
+    # This class, which make_scorer returns, is not public in scikit-learn.
     return type(scorer) is type(get_scorer("accuracy"))

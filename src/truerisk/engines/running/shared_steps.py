@@ -1,13 +1,14 @@
 """Fit the steps of a pipeline before its learner once for all candidates that share them.
 
-Candidates that differ in the learner only are fitted on the same table. Candidates that differ in
-the third step share the first two. The fitted steps form a trie over the settings of the steps, one
-per training set. Settings that can be derived from one fit of a step (k columns, n components) are
-derived from it. The learners of one assessment share their steps as well.
+Candidates that differ only in the learner are fitted on the same transformed table. Candidates that
+differ in the third step share the first two steps. For each training set the fitted steps form a
+trie (prefix tree) over the settings of the steps. Settings that can be derived from one fit of a
+step (k columns, n components) are derived from it. The learners of one assessment share their steps
+as well.
 
-The answers equal those of each candidate's own pipeline, because a step is shared only if this
+The predictions equal those of each candidate's own pipeline, because a step is shared only if this
 makes no difference: the pipeline is a plain scikit-learn Pipeline without cache, output or
-callbacks, and no step takes a fit parameter. If a step fails, the pipeline itself is fitted, and
+callbacks, and no step takes a fit parameter. If a step fails, the whole pipeline is fitted, and
 raises its own error.
 """
 
@@ -27,238 +28,259 @@ from truerisk.core.family import Family, parameters_of
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.data.data import Data
-from truerisk.data.rows import copied
+from truerisk.data.rows import copy_if_mutable
 from truerisk.engines.prepared import Begin, fit_and_transform
-from truerisk.engines.running.fit_warnings import Warned, collect_warnings
-from truerisk.engines.running.read_off import reading_of
+from truerisk.engines.running.fit_warnings import FitWarning, collect_warnings
+from truerisk.engines.running.read_off import shared_fit_parameter_of
 from truerisk.engines.settings import why_not_apart
 from truerisk.plan.plan import Plan
 
-ROOM = 256 * 2**20  # bytes of tables that are stored for later learners
-DEPTH = 4  # the depth to which a fitted step is searched for arrays
+MAX_STORED_BYTES = (
+    256 * 2**20
+)  # The tables that are stored for later learners take at most this many bytes.
+SEARCH_DEPTH = 4  # Attributes of a fitted step are searched for arrays to this depth of nesting.
 
 
 @frozen
-class Start:
-    """One unfitted step of a candidate before its learner, with its seed.
+class UnfittedStep:
+    """An unfitted step of a candidate's pipeline, with a key of its settings and random states.
 
-    `kind` is equal for steps with equal settings. If the grid has several values of a parameter
-    that can be derived from one fit, `but` is the kind without that parameter, and `value` is the
-    value of this step.
+    `settings_key` is equal for steps with equal settings. If the grid has several values of a
+    parameter that can be derived from one fit, `kind_without_parameter` is the kind without that
+    parameter,
+    `value` is the parameter's value in this step, and `values` are all its values in the grid.
     """
 
     name: str
     step: Any
-    kind: Hashable
-    but: Hashable = None
+    settings_key: Hashable
+    kind_without_parameter: Hashable = None
     value: Any = None
     values: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False)
-class Place:
-    """A fitted step at one place of the trie: its training table and its transformed test rows."""
+class FittedStep:
+    """A fitted step: a node of the trie, with the tables that the step returned.
+
+    `X` is the transformed training set, and `test_tables` holds the transformed test sets.
+    """
 
     step: Any
     X: Any
-    warned: list[Warned]
+    warned: list[FitWarning]
     test_tables: dict[int, Any] = field(default_factory=dict)
 
 
 @frozen(eq=False)
-class Begun:
-    """The fitted steps before one candidate's learner, with the training and test rows it sees.
+class FittedSteps:
+    """The fitted steps before one candidate's learner, and the tables that they returned.
 
-    A learner gets copies, so that it cannot overwrite what other candidates use.
+    A learner gets copies of the tables, so that it cannot overwrite what other candidates use.
     """
 
     names: tuple[str, ...]
-    places: tuple[Place, ...]
+    fitted_steps: tuple[FittedStep, ...]
 
     @property
     def steps(self) -> dict[str, Any]:
-        """The fitted steps by their names."""
+        """Dictionary from the name of each pipeline step to the fitted step."""
         return dict(zip(self.names, self.fitted, strict=True))
 
     @property
     def fitted(self) -> list[Any]:
-        """The fitted steps in their order."""
-        return [place.step for place in self.places]
+        """The fitted steps, in the order of the pipeline."""
+        return [fitted_step.step for fitted_step in self.fitted_steps]
 
     @property
     def table(self) -> Any:
-        """The training set as the learner sees it."""
-        return copied(self.places[-1].X)
+        """Training set after all steps, as the learner sees it."""
+        return copy_if_mutable(self.fitted_steps[-1].X)
 
     def test_table(self, number: int, X: Any) -> Any:
-        """Return the rows of the question with this number, as the learner sees them."""
-        for place in self.places:
-            if number not in place.test_tables:
-                place.test_tables[number] = place.step.transform(copied(X))
-            X = place.test_tables[number]
-        return copied(X)
+        """Transform test set `number`, whose rows are X, by all steps; later calls reuse it."""
+        for fitted_step in self.fitted_steps:
+            if number not in fitted_step.test_tables:
+                fitted_step.test_tables[number] = fitted_step.step.transform(copy_if_mutable(X))
+            X = fitted_step.test_tables[number]
+        return copy_if_mutable(X)
 
 
-class Trie:
-    """The fitted steps of one training set."""
+class FittedStepTree:
+    """Prefix tree of the pipeline steps that were fitted on one training set."""
 
     def __init__(self) -> None:
-        self.places: dict[tuple[Hashable, ...], Place] = {}
+        self.places: dict[tuple[Hashable, ...], FittedStep] = {}
 
-    def begun(
+    def fit_steps(
         self,
-        starts: Sequence[Start],
+        unfitted_steps: Sequence[UnfittedStep],
         cut: Callable[[], Any],
         y: np.ndarray | None,
         key: tuple[Hashable, ...] = (),
-    ) -> Begun:
-        """Fit the steps that are not yet in the trie, one after another, and return all of them.
+    ) -> FittedSteps:
+        """Return the fitted steps of a candidate; fit only those that are not yet in the trie.
 
-        `cut` creates the training set, which a step may overwrite; `key` identifies its source.
+        `cut` creates the training set, which a step may overwrite. `key` tells steps fitted on
+        different tables apart.
         """
-        places: list[Place] = []
-        for start in starts:
-            before, key = key, (*key, start.kind)
+        fitted_steps: list[FittedStep] = []
+        for unfitted_step in unfitted_steps:
+            earlier_key, key = key, (*key, unfitted_step.settings_key)
             if key not in self.places:
-                read = self._read_off(start, before, cut, y)
-                self.places[key] = read or _placed(start.step, cut, y)
-            places.append(self.places[key])
-            cut = partial(copied, places[-1].X)
-            # Each candidate's own pipeline would issue these warnings.
-            for category, text in places[-1].warned:
+                derived_step = self._read_off(unfitted_step, earlier_key, cut, y)
+                self.places[key] = derived_step or _fit_step(unfitted_step.step, cut, y)
+            fitted_steps.append(self.places[key])
+            cut = partial(copy_if_mutable, fitted_steps[-1].X)
+            # The warnings are issued again, because each candidate's own pipeline would issue them.
+            for category, text in fitted_steps[-1].warned:
                 warnings.warn(text, category, stacklevel=2)
-        return Begun(tuple(start.name for start in starts), tuple(places))
+        return FittedSteps(
+            tuple(unfitted_step.name for unfitted_step in unfitted_steps), tuple(fitted_steps)
+        )
 
     def _read_off(
         self,
-        start: Start,
-        before: tuple[Hashable, ...],
+        unfitted_step: UnfittedStep,
+        earlier_key: tuple[Hashable, ...],
         cut: Callable[[], Any],
         y: np.ndarray | None,
-    ) -> Place | None:
-        """Derive a step from one fit for several settings, or return None if it needs its own."""
-        reading = reading_of(start.step)
-        if reading is None or start.but is None:
+    ) -> FittedStep | None:
+        """Derive a fitted step from one fit that serves several settings, or return None."""
+        reading = shared_fit_parameter_of(unfitted_step.step)
+        if reading is None or unfitted_step.kind_without_parameter is None:
             return None
-        key = (*before, start.but)
+        key = (*earlier_key, unfitted_step.kind_without_parameter)
         if key not in self.places:
-            value = reading.fitted_at(start.step, start.values, cut())
+            value = reading.value_to_fit(unfitted_step.step, unfitted_step.values, cut())
             if value is None:
                 return None
             from sklearn.base import clone
 
-            self.places[key] = _placed(
-                clone(start.step).set_params(**{reading.parameter: value}), cut, y
+            self.places[key] = _fit_step(
+                clone(unfitted_step.step).set_params(**{reading.parameter: value}), cut, y
             )
-        one = self.places[key]
-        read = reading.read(one.step, start.value, one.X)
-        if read is None:
+        fitted_step = self.places[key]
+        derived = reading.derive(fitted_step.step, unfitted_step.value, fitted_step.X)
+        if derived is None:
             return None
-        fitted, table = read
-        table = fitted.transform(cut()) if table is None else table
-        return Place(fitted, table, one.warned)
+        derived_step, table = derived
+        table = derived_step.transform(cut()) if table is None else table
+        return FittedStep(derived_step, table, fitted_step.warned)
 
     @property
     def n_bytes(self) -> int:
-        """Size of the tables and of the arrays that the steps learned."""
+        """Size in bytes of the transformed tables and of the arrays that the steps learned."""
         seen: set[int] = set()
-        size = partial(_bytes, depth=DEPTH, seen=seen)
+        size = partial(_size_in_bytes, depth=SEARCH_DEPTH, seen=seen)
         return sum(size(one) for p in self.places.values() for one in (p.X, p.test_tables, p.step))
 
 
-class Tries:
-    """The tries of the training sets of plans; each is stored for later if there is room."""
+class FittedStepTrees:
+    """The fitted steps of several training sets, stored for later families if memory permits."""
 
-    def __init__(self, room: int = ROOM) -> None:
-        self.room = room
-        self.by_fit: dict[tuple[str, int], Trie] = {}
-        self._last: tuple[tuple[str, int], Trie] | None = None
+    def __init__(self, room: int = MAX_STORED_BYTES) -> None:
+        self.free_bytes = room
+        self.by_fit: dict[tuple[str, int], FittedStepTree] = {}
+        self._last: tuple[tuple[str, int], FittedStepTree] | None = None
 
-    def trie_for(self, plan: Plan, fit: int) -> Trie:
-        """Return the trie of one training set, and store the previous one if there is room."""
-        key = plan.fingerprint, fit
-        if self._last is not None and self._last[0] != key:
-            self._weigh(*self._last)
+    def trie_for(self, plan: Plan, fit: int) -> FittedStepTree:
+        """Return the trie of one training set; store the previous trie if memory permits."""
+        fit_key = plan.fingerprint, fit
+        if self._last is not None and self._last[0] != fit_key:
+            self._store_if_room(*self._last)
             self._last = None
-        if key in self.by_fit:
-            return self.by_fit[key]
+        if fit_key in self.by_fit:
+            return self.by_fit[fit_key]
         if self._last is None:
-            self._last = key, Trie()
+            self._last = fit_key, FittedStepTree()
         return self._last[1]
 
-    def _weigh(self, key: tuple[str, int], trie: Trie) -> None:
-        size = trie.n_bytes
-        if size <= self.room:
-            self.room -= size
+    def _store_if_room(self, key: tuple[str, int], trie: FittedStepTree) -> None:
+        n_bytes = trie.n_bytes
+        if n_bytes <= self.free_bytes:
+            self.free_bytes -= n_bytes
             self.by_fit[key] = trie
 
 
-def _placed(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> Place:
-    """Fit a step on a table, which it may overwrite, and return it with its warnings."""
+def _fit_step(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> FittedStep:
+    """Fit a step and return it with its transformed table and its warnings.
+
+    The step may overwrite the table that `cut` creates.
+    """
     with collect_warnings() as warned:
         table = fit_and_transform(step, cut(), y)
-    return Place(step, table, warned)
+    return FittedStep(step, table, warned)
 
 
-def _bytes(value: Any, depth: int, seen: set[int]) -> int:
+def _size_in_bytes(value: Any, depth: int, seen: set[int]) -> int:
     if id(value) in seen or not depth:
         return 0
     seen.add(id(value))
     if isinstance(value, np.ndarray):
         return value.nbytes
-    # A data frame: its strings belong to the user and are not counted.
+    # The value is a data frame; its strings belong to the user and are not counted.
     if hasattr(value, "memory_usage"):
         return int(np.sum(value.memory_usage(deep=False)))
-    parts = list(value.values()) if isinstance(value, dict) else []
-    parts += list(value) if isinstance(value, list | tuple) else []
-    parts += list(getattr(value, "__dict__", {}).values())
-    return sys.getsizeof(value) + sum(_bytes(part, depth - 1, seen) for part in parts)
+    contents = list(value.values()) if isinstance(value, dict) else []
+    contents += list(value) if isinstance(value, list | tuple) else []
+    contents += list(getattr(value, "__dict__", {}).values())
+    return sys.getsizeof(value) + sum(
+        _size_in_bytes(content, depth - 1, seen) for content in contents
+    )
 
 
-class Starts:
-    """The unfitted steps before the learner of each candidate of a family."""
+class UnfittedSteps:
+    """The unfitted pipeline steps before the learner, for each candidate of a family."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
 
-    def starts_for(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[Start]:
-        """Return a candidate's steps before its learner, in their order."""
+    def steps_for(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[UnfittedStep]:
+        """Return a candidate's unfitted steps before its learner, in the order of the pipeline."""
         return [
             self._start(name, step, candidate)
             for name, step in steps
             if step is not None and not (isinstance(step, str) and step == "passthrough")
         ]
 
-    def _start(self, name: str, step: Any, candidate: int) -> Start:
-        own = _params_of(self.family.candidates[candidate], name)
-        drawn = _states(step) if self.family.is_random else ()
-        kind = self._kind(name, own, drawn)
-        reading = reading_of(step)
+    def _start(self, name: str, step: Any, candidate: int) -> UnfittedStep:
+        step_params = _params_of(self.family.candidates[candidate], name)
+        random_states = _random_states(step) if self.family.is_random else ()
+        kind = self._kind(name, step_params, random_states)
+        reading = shared_fit_parameter_of(step)
         parameter = "" if reading is None else reading.parameter
-        if parameter not in own:
-            return Start(name, step, kind)
-        values = self._values(name, parameter, own)
+        if parameter not in step_params:
+            return UnfittedStep(name, step, kind)
+        values = self._values(name, parameter, step_params)
         if len(values) < 2:
-            return Start(name, step, kind)
-        but = "for each", parameter, self._kind(name, _but(parameter, own), drawn)
-        return Start(name, step, kind, but, own[parameter], values)
+            return UnfittedStep(name, step, kind)
+        kind_of_others = (
+            "for each",
+            parameter,
+            self._kind(name, _without_param(parameter, step_params), random_states),
+        )
+        return UnfittedStep(name, step, kind, kind_of_others, step_params[parameter], values)
 
-    def _kind(self, name: str, own: Mapping[str, Any], drawn: Hashable) -> Hashable:
+    def _kind(self, name: str, step_params: Mapping[str, Any], random_states: Hashable) -> Hashable:
         """Return a key that is equal for steps with equal settings and equal random states."""
-        return self._as_given.get(name), _settings(own), drawn
+        return self._as_given.get(name), _settings_key(step_params), random_states
 
     @cached_property
     def _as_given(self) -> dict[str, Hashable]:
-        """Keys of the steps before a candidate's parameters are set."""
-        return {name: _content(step) for name, step in self.family.estimator.steps[:-1]}
+        """Keys of the steps as the user gave them, before a candidate's parameters are set."""
+        return {name: _key_of(step) for name, step in self.family.estimator.steps[:-1]}
 
-    def _values(self, name: str, parameter: str, own: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the values of a parameter among candidates that otherwise set the step alike."""
-        like = _settings(_but(parameter, own))
+    def _values(self, name: str, parameter: str, step_params: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return a parameter's values among candidates that set a step's other parameters alike."""
+        other_settings = _settings_key(_without_param(parameter, step_params))
         values = {}
-        for given in self._given_of[name]:
-            if parameter in given and _settings(_but(parameter, given)) == like:
-                values[repr(given[parameter])] = given[parameter]
+        for params in self._given_of[name]:
+            if (
+                parameter in params
+                and _settings_key(_without_param(parameter, params)) == other_settings
+            ):
+                values[repr(params[parameter])] = params[parameter]
         return tuple(values.values())
 
     @cached_property
@@ -268,127 +290,138 @@ class Starts:
 
 
 class SharedSteps:
-    """The steps that the candidates of one fit share."""
+    """The pipeline steps that the candidates of one fit share, with the trie that stores them."""
 
-    def __init__(self, starts: Starts, trie: Trie) -> None:
+    def __init__(self, starts: UnfittedSteps, trie: FittedStepTree) -> None:
         self.starts, self.trie = starts, trie
 
     @classmethod
     def from_family(
-        cls, family: Family, data: Data, n_candidates: int, trie: Trie | None = None
+        cls, family: Family, data: Data, n_candidates: int, trie: FittedStepTree | None = None
     ) -> SharedSteps | None:
         """Return the shared steps if sharing them leaves all results unchanged, else None.
 
-        With a `trie` of the fit, other families may share the steps as well.
+        If a `trie` of the training set is given, other families share its steps as well.
         """
-        alone = n_candidates < 2 and trie is None
-        if alone or not family.is_piped or not _is_shareable(family, data):
+        is_alone = n_candidates < 2 and trie is None
+        if is_alone or not family.is_piped or not _is_shareable(family, data):
             return None
-        return cls(Starts(family), Trie() if trie is None else trie)
+        return cls(UnfittedSteps(family), FittedStepTree() if trie is None else trie)
 
-    def begun(
+    def put_fitted_steps(
         self, model: Any, candidate: int, cut: Callable[[], Any], y: np.ndarray | None
-    ) -> Begun | None:
-        """Fit a candidate's steps and set them in its model; return None if one fails."""
-        starts = self.starts.starts_for(model.steps[:-1], candidate)
+    ) -> FittedSteps | None:
+        """Put the fitted steps of a candidate into its pipeline and return them.
+
+        Return None if a step fails, or if there are no steps before the learner.
+        """
+        unfitted_steps = self.starts.steps_for(model.steps[:-1], candidate)
         try:
-            begun = self.trie.begun(starts, cut, y)
+            fitted_steps = self.trie.fit_steps(unfitted_steps, cut, y)
         except BaseException as error:
             if not is_failure(error):
                 raise
             return None
-        fitted = begun.steps
-        model.steps = [(name, fitted.get(name, step)) for name, step in model.steps]
-        return begun if fitted else None
+        steps_by_name = fitted_steps.steps
+        model.steps = [(name, steps_by_name.get(name, step)) for name, step in model.steps]
+        return fitted_steps if steps_by_name else None
 
 
 def known_steps(
-    tries: Tries, family: Family, steps: Any, candidate: int
+    tries: FittedStepTrees, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], Begin | None]:
-    """Return a function that finds, for each fit, the steps that another family fitted already."""
+    """Return a function that looks up steps that another family fitted on the same rows."""
     from sklearn.base import clone
 
-    starts = Starts(family).starts_for(steps.steps, candidate)
+    unfitted_steps = UnfittedSteps(family).steps_for(steps.steps, candidate)
 
-    def begun(plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray) -> Begun:
-        own = [replace(start, step=clone(start.step)) for start in starts[n_closed:]]
-        before = ("in closed form", *(start.kind for start in starts[:n_closed]))
-        return tries.trie_for(plan, fit).begun(
-            own, partial(copied, X), y, before if n_closed else ()
+    def begun(plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray) -> FittedSteps:
+        own_steps = [
+            replace(unfitted_step, step=clone(unfitted_step.step))
+            for unfitted_step in unfitted_steps[n_closed:]
+        ]
+        earlier_key = (
+            "in closed form",
+            *(unfitted_step.settings_key for unfitted_step in unfitted_steps[:n_closed]),
+        )
+        return tries.trie_for(plan, fit).fit_steps(
+            own_steps, partial(copy_if_mutable, X), y, earlier_key if n_closed else ()
         )
 
     return lambda plan, fit: partial(begun, plan, fit)
 
 
-def beginning_alike(families: Mapping[str, Family]) -> set[str]:
-    """Return the names of pipelines whose first step equals the first step of another one."""
-    first: dict[Hashable, list[str]] = {}
-    for name, family in families.items():
+def with_equal_first_step(families: Mapping[str, Family]) -> set[str]:
+    """Return the names of the families whose first pipeline step another family has as well."""
+    names_by_step: dict[Hashable, list[str]] = {}
+    for family_name, family in families.items():
         if family.is_piped and len(family.estimator.steps) > 1:
-            first.setdefault(_content(family.estimator.steps[0][1]), []).append(name)
-    return {name for alike in first.values() if len(alike) > 1 for name in alike}
+            names_by_step.setdefault(_key_of(family.estimator.steps[0][1]), []).append(family_name)
+    return {
+        family_name for names in names_by_step.values() if len(names) > 1 for family_name in names
+    }
 
 
 def _params_of(params: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a candidate's parameters of one step, by the step's names; "" is the step itself."""
-    parts = ((n.partition("__"), value) for n, value in params.items())
-    return {own: value for (step, _, own), value in parts if step == name}
+    """Return a candidate's parameters of one step, by name; the name "" stands for the step."""
+    split_names = ((n.partition("__"), value) for n, value in params.items())
+    return {own_name: value for (step, _, own_name), value in split_names if step == name}
 
 
-def _but(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def _without_param(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name != parameter}
 
 
-def _settings(params: Mapping[str, Any]) -> Hashable:
-    return tuple((name, _content(params[name])) for name in sorted(params))
+def _settings_key(params: Mapping[str, Any]) -> Hashable:
+    return tuple((name, _key_of(params[name])) for name in sorted(params))
 
 
-def _states(step: Any) -> Hashable:
-    """Return the random states of a step, which depend on the parameters that a candidate sets."""
+def _random_states(step: Any) -> Hashable:
+    """Return the `random_state` parameters of a step and of the estimators nested in it."""
     params = step.get_params(deep=True) if hasattr(step, "get_params") else {}
     return tuple((n, v) for n, v in sorted(params.items()) if n.endswith("random_state"))
 
 
-class _Same:
-    """Key of an object that equals itself only; it holds the object to keep its id unique."""
+class _IdentityKey:
+    """Key that equals only a key of the same object, which it holds to keep its id unique."""
 
     def __init__(self, one: Any) -> None:
         self.content = one
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.content is other.content
+        return isinstance(other, _IdentityKey) and self.content is other.content
 
     def __hash__(self) -> int:
         return id(self.content)
 
 
-def _content(value: Any) -> Hashable:
+def _key_of(value: Any) -> Hashable:
     """Return a key that is equal for equal values, and for estimators with equal settings."""
     if value is None or isinstance(value, str | int | float | np.generic):
         return type(value), repr(value)
     if isinstance(value, list | tuple):
-        return (type(value), *map(_content, value))
+        return (type(value), *map(_key_of, value))
     if isinstance(value, slice):
         return slice, repr(value)
     if hasattr(value, "get_params") and not isinstance(value, type) and _is_cloned_by_params(value):
         params = parameters_of(value)
-        # set by `set_output`, and not a parameter
+        # The configuration of `set_output` is not among the parameters.
         output = repr(getattr(value, "_sklearn_output_config", None))
-        return (type(value), output, *((name, _content(params[name])) for name in sorted(params)))
-    return _Same(value)
+        return (type(value), output, *((name, _key_of(params[name])) for name in sorted(params)))
+    return _IdentityKey(value)
 
 
 def _is_cloned_by_params(estimator: Any) -> bool:
-    """Return True unless clones keep fitted state, as those of a FrozenEstimator do."""
+    """Return True unless a clone of the estimator stays fitted, as a FrozenEstimator does."""
     from sklearn.base import BaseEstimator
 
-    own = getattr(type(estimator), "__sklearn_clone__", None)
-    return own is None or own is BaseEstimator.__sklearn_clone__
+    own_clone = getattr(type(estimator), "__sklearn_clone__", None)
+    return own_clone is None or own_clone is BaseEstimator.__sklearn_clone__
 
 
 def _is_shareable(family: Family, data: Data) -> bool:
-    pipe = family.estimator
-    if not is_exactly(pipe, PIPELINE) or len(pipe.steps) < 2 or "steps" in family.named:
+    pipeline = family.estimator
+    if not is_exactly(pipeline, PIPELINE) or len(pipeline.steps) < 2 or "steps" in family.named:
         return False
-    of_steps = any(not name.startswith(family.prefix) for name in data.fit_params)
-    return why_not_apart(family) is None and not (of_steps or any(family.pairwise))
+    has_step_params = any(not name.startswith(family.prefix) for name in data.fit_params)
+    return why_not_apart(family) is None and not (has_step_params or any(family.pairwise))

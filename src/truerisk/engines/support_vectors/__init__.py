@@ -1,1 +1,1 @@
-"""Support vector machines: every C and fold from one Gram matrix per kernel."""
+"""Engine for support vector machines: one Gram matrix per kernel serves every C and every fold."""

@@ -1,4 +1,7 @@
-"""Gram matrices of SVC's kernels with SVC's arithmetic, from products computed once for all."""
+"""Gram matrices of the kernels of scikit-learn's SVC, rounded exactly as SVC rounds them.
+
+The inner products of the rows are computed once and serve every kernel and every fit.
+"""
 
 from __future__ import annotations
 
@@ -11,162 +14,194 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.support_vectors.svm_steps import (
-    gaussian_answered,
-    gaussian_solved,
+    gaussian_for_prediction,
+    gaussian_for_solver,
     polynomial,
     products,
     products_between,
     products_in_order,
 )
 
-# Share of the largest diagonal element. Smaller asymmetries of a given matrix are rounding errors.
+# A user's Gram matrix counts as symmetric if it is so up to rounding errors.
+# The tolerance is this share of its largest diagonal element.
 ROUNDING = 1e-10
 LARGEST = float(np.finfo(np.float32).max)
 
 
-class Sums(Protocol):
-    """Inner products of rows with others (None: with each other), or of their differences."""
+class ProductFunction(Protocol):
+    """Function that returns the inner products between two sets of rows.
+
+    If `other_rows` is None, the rows are multiplied with each other. If `of_differences` is true,
+    the function returns the inner product of x − z with itself (the squared distance) instead of
+    that
+    of x with z.
+    """
 
     def __call__(
-        self, rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool
+        self, rows: np.ndarray, other_rows: np.ndarray | None, *, of_differences: bool
     ) -> np.ndarray:
         """Return inner products, or squared distances if `of_differences` is true."""
 
 
-def as_called(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
-    """Compute the products as SVC does for dense rows, with one call of BLAS per pair."""
-    if others is None:
+def dense_products(
+    rows: np.ndarray, other_rows: np.ndarray | None, *, of_differences: bool
+) -> np.ndarray:
+    """Compute inner products as SVC does for dense rows, with one BLAS call per pair of rows."""
+    if other_rows is None:
         return products(rows, of_differences=of_differences)
-    return products_between(rows, others, of_differences=of_differences)
+    return products_between(rows, other_rows, of_differences=of_differences)
 
 
-def in_order(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
-    """Compute the products as SVC does for sparse rows, one column after the other."""
-    others = rows if others is None else others
-    return products_in_order(rows, others, of_differences=of_differences)
+def sparse_products(
+    rows: np.ndarray, other_rows: np.ndarray | None, *, of_differences: bool
+) -> np.ndarray:
+    """Compute inner products as SVC does for sparse rows, adding up column after column."""
+    other_rows = rows if other_rows is None else other_rows
+    return products_in_order(rows, other_rows, of_differences=of_differences)
 
 
 @frozen(eq=False)
 class Gram:
-    """A kernel between m rows, and between these rows and the rows that may be tested.
+    """Kernel matrix of m training rows, and the kernel values between them and the test rows.
 
-    `single` is the first one in single precision: libsvm stores the matrix of its problem in this
-    form, except for its `diagonal`. It computes decision values from the second one in double
-    precision: `towards` returns the cells of some of the m rows with some of the tested rows, both
-    given by index.
+    `single_precision` is the m × m matrix in single precision, as libsvm stores it to solve its
+    problem; the exact `diagonal` is kept beside it. For decision values libsvm uses kernel values
+    in double
+    precision: `test_kernel` returns those between selected training rows and selected test rows,
+    both given by index. `finite` is False if a kernel value overflows.
     """
 
-    single: np.ndarray
+    single_precision: np.ndarray
     diagonal: np.ndarray
-    towards: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    test_kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
     finite: bool = True
 
 
 @frozen(eq=False)
 class GramRows:
-    """Distinct rows of a training set as indices into the Gram matrix, with class codes."""
+    """Training set of one fit: its distinct rows as indices in the Gram matrix, and class codes.
 
-    places: np.ndarray
+    `copies` holds the number of copies of each row, and `weights` its sample weight.
+    """
+
+    gram_indices: np.ndarray
     codes: np.ndarray
-    times: np.ndarray | None
+    copies: np.ndarray | None
     weights: np.ndarray | None
 
 
 @frozen(eq=False)
 class Products:
-    """Rows to fit on and rows to test on, which are the same rows if `others` is None.
+    """Inner products of the training rows with each other and with the test rows.
 
-    For other rows, each line of products is computed when a machine first needs its row, because
-    most rows are not support vectors.
+    If `test_rows` is None, the test rows are among the training rows. Otherwise, the products of a
+    training row with all test rows are computed only when a model first needs them, because most
+    training rows are not support vectors.
     """
 
     rows: np.ndarray
-    others: np.ndarray | None = None
-    sums: Sums = as_called
-    # Lines for other rows; the key is True for products of differences.
-    lines: dict[bool, _Lines] = field(default_factory=dict)
+    test_rows: np.ndarray | None = None
+    product_function: ProductFunction = dense_products
+    # Products with the test rows.
+    # The key True holds squared distances, the key False inner products.
+    lazy_products: dict[bool, _LazyProducts] = field(default_factory=dict)
 
     @cached_property
     def inner(self) -> np.ndarray:
         """Inner products of the rows to fit on with each other."""
-        return self.sums(self.rows, None, of_differences=False)
+        return self.product_function(self.rows, None, of_differences=False)
 
     @cached_property
     def self_distances(self) -> np.ndarray:
-        """Squared distances, computed from differences, of rows that are tested themselves."""
-        return self.sums(self.rows, None, of_differences=True)
+        """Squared distances between the training rows, computed from their differences."""
+        return self.product_function(self.rows, None, of_differences=True)
 
     def gram(
         self, setting: Mapping[str, Any], gamma: float, *, of: np.ndarray | None = None
     ) -> Gram:
-        """Return the matrix of one kernel for all rows or for some; tested rows keep their index.
+        """Return the Gram matrix of one kernel, for all rows or for the rows given by index.
 
-        If a cell overflows it is not finite, and there is no solution. The same holds for a
-        negative gamma, which rounding may produce from a variance of 0.
+        Test rows keep their index. The matrix is not finite if a kernel value overflows, and then
+        libsvm has no solution. The same holds for a negative gamma, which rounding may produce from
+        a variance of 0.
         """
-        # A precomputed kernel is fitted on rows and tested by columns.
+        # With a precomputed kernel, X holds the kernel values (training row, test row).
         if setting["kernel"] == "precomputed":
-            return _solved_on(self.rows, partial(_cells, self.rows.T))
+            return _gram_from_kernel(self.rows, partial(_select_cells, self.rows.T))
         inner = self.inner if of is None else self.inner[np.ix_(of, of)]
-        answered = partial(_answered, setting, gamma)
-        if of is None and self.others is None:  # These cells serve many fits.
-            far = self.self_distances if setting["kernel"] == "rbf" else inner
-            towards = partial(_cells, answered(far))
+        kernel = partial(_kernel_values, setting, gamma)
+        # Kernel values between all rows are computed once for many fits.
+        if of is None and self.test_rows is None:
+            test_products = self.self_distances if setting["kernel"] == "rbf" else inner
+            test_kernel = partial(_select_cells, kernel(test_products))
         else:
-            towards = partial(self._towards, answered, setting["kernel"] == "rbf", of)
+            test_kernel = partial(self._test_kernel, kernel, setting["kernel"] == "rbf", of)
         if setting["kernel"] != "rbf":
-            return _solved_on(answered(inner), towards)
-        single, diagonal = gaussian_solved(inner, gamma)
-        # Far from 0 a d² from inner products may be negative, and its exponential may overflow.
+            return _gram_from_kernel(kernel(inner), test_kernel)
+        single, diagonal = gaussian_for_solver(inner, gamma)
+        # Rounding may make d² negative for rows far from the origin.
+        # Then exp(−γ d²) may overflow.
         finite = gamma >= 0 and np.isfinite(single.max(initial=0.0))
-        return Gram(single, diagonal, towards, bool(finite))
+        return Gram(single, diagonal, test_kernel, bool(finite))
 
-    def _towards(
+    def _test_kernel(
         self,
-        answered: Callable[[np.ndarray], np.ndarray],
-        apart: bool,
-        of: np.ndarray | None,
+        kernel: Callable[[np.ndarray], np.ndarray],
+        uses_differences: bool,
+        subset: np.ndarray | None,
         rows: np.ndarray,
         test_rows: np.ndarray,
     ) -> np.ndarray:
-        rows = rows if of is None else of[rows]
-        if self.others is None:
-            return answered(_cells(self.self_distances if apart else self.inner, rows, test_rows))
-        if apart not in self.lines:
-            self.lines[apart] = _Lines(self.rows, self.others, self.sums, apart)
-        return answered(self.lines[apart].compute(rows, test_rows))
+        rows = rows if subset is None else subset[rows]
+        if self.test_rows is None:
+            return kernel(
+                _select_cells(
+                    self.self_distances if uses_differences else self.inner, rows, test_rows
+                )
+            )
+        if uses_differences not in self.lazy_products:
+            self.lazy_products[uses_differences] = _LazyProducts(
+                self.rows, self.test_rows, self.product_function, uses_differences
+            )
+        return kernel(self.lazy_products[uses_differences].compute(rows, test_rows))
 
 
-class _Lines:
-    """Products of rows with tested rows, each line computed when it is first needed."""
+class _LazyProducts:
+    """Products of each training row with all test rows, computed when they are first needed."""
 
-    def __init__(self, rows: np.ndarray, others: np.ndarray, sums: Sums, apart: bool) -> None:
+    def __init__(
+        self, rows: np.ndarray, others: np.ndarray, sums: ProductFunction, apart: bool
+    ) -> None:
         self.rows, self.others, self.sums, self.apart = rows, others, sums, apart
         self.cells = np.empty((len(rows), len(others)))
         self.computed = np.zeros(len(rows), dtype=bool)
 
     def compute(self, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
-        new = rows[~self.computed[rows]]
-        self.cells[new] = self.sums(self.rows[new], self.others, of_differences=self.apart)
-        self.computed[new] = True
-        return _cells(self.cells, rows, test_rows)
+        missing_rows = rows[~self.computed[rows]]
+        self.cells[missing_rows] = self.sums(
+            self.rows[missing_rows], self.others, of_differences=self.apart
+        )
+        self.computed[missing_rows] = True
+        return _select_cells(self.cells, rows, test_rows)
 
 
-def _answered(setting: Mapping[str, Any], gamma: float, cells: np.ndarray) -> np.ndarray:
-    """Return the kernel in double precision, from inner products or (Gaussian) from distances."""
+def _kernel_values(setting: Mapping[str, Any], gamma: float, products: np.ndarray) -> np.ndarray:
+    """Compute kernel values in double precision from squared distances (rbf) or inner products."""
     if setting["kernel"] == "rbf":
-        return gaussian_answered(cells, gamma)
+        return gaussian_for_prediction(products, gamma)
     if setting["kernel"] == "linear":
-        return cells
-    return polynomial(cells, gamma, setting["coef0"], int(setting["degree"]))
+        return products
+    return polynomial(products, gamma, setting["coef0"], int(setting["degree"]))
 
 
-def _solved_on(cells: np.ndarray, towards: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Gram:
+def _gram_from_kernel(
+    kernel_matrix: np.ndarray, test_kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Gram:
     with np.errstate(over="ignore"):
-        single = np.ascontiguousarray(cells, dtype=np.float32)
-    diagonal = np.ascontiguousarray(np.diagonal(cells))
-    return Gram(single, diagonal, towards, bool(np.abs(cells).max() <= LARGEST))
+        single = np.ascontiguousarray(kernel_matrix, dtype=np.float32)
+    diagonal = np.ascontiguousarray(np.diagonal(kernel_matrix))
+    return Gram(single, diagonal, test_kernel, bool(np.abs(kernel_matrix).max() <= LARGEST))
 
 
-def _cells(table: np.ndarray, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
+def _select_cells(table: np.ndarray, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(table[np.ix_(rows, test_rows)])

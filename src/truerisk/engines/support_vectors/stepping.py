@@ -1,4 +1,7 @@
-"""libsvm's own solution for every pair of classes of one training set, and the votes."""
+"""SVC's decision values from libsvm's solver steps, for every pair of classes of a training set.
+
+The predicted class is the one with the most votes among the pairs.
+"""
 
 from __future__ import annotations
 
@@ -13,106 +16,128 @@ from truerisk.contracts import Request
 from truerisk.core.frozen import frozen
 from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.settings import Group
-from truerisk.engines.support_vectors.gram import Gram, GramRows, Products, as_called, in_order
-from truerisk.engines.support_vectors.svm_steps import stepped_answers, steps_of_each
+from truerisk.engines.support_vectors.gram import (
+    Gram,
+    GramRows,
+    Products,
+    dense_products,
+    sparse_products,
+)
+from truerisk.engines.support_vectors.svm_steps import solve_problems, stepped_answers
 from truerisk.plan.answers import code_type
 
 
 @frozen(eq=False)
-class Stepped:
-    """Decision values (pair, candidate, row) of SVC; a pair's second class has values ≥ 0."""
+class DecisionValues:
+    """Decision values of SVC, in an array (class pair, candidate, row).
+
+    A value ≥ 0 is a vote for the second class of the pair.
+    """
 
     pairs: tuple[tuple[int, int], ...]
     values: np.ndarray
 
     def answers(self, request: Request, n_classes: int) -> np.ndarray:
-        """Return the predictions of every candidate."""
+        """Return decision values if scores are requested, otherwise the predicted class codes."""
         if request.response == "score":
             return self.values[0]
         votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
-        for (first, second), values in zip(self.pairs, self.values, strict=True):
-            of_second = values >= 0
-            votes[..., second] += of_second
-            votes[..., first] += ~of_second
-        # Ties go to the lower class code.
+        for (first_class, second_class), values in zip(self.pairs, self.values, strict=True):
+            votes_for_second = values >= 0
+            votes[..., second_class] += votes_for_second
+            votes[..., first_class] += ~votes_for_second
+        # If classes have equally many votes, argmax returns the lowest class code, as SVC does.
         return votes.argmax(axis=-1).astype(code_type(n_classes))
 
 
-def stepped(
+def compute_decision_values(
     gram: Gram, rows: GramRows, group: Group, classes: Any, test_rows: np.ndarray
-) -> Stepped | None:
-    """Return decision values for columns of the Gram matrix, or None if SVC has to be fitted.
+) -> DecisionValues | None:
+    """Compute SVC's decision values of the test rows for every C, or return None.
 
-    This is the case if only one class is left, if a row has weight 0, or if the matrix, a step or a
-    prediction overflows.
+    The test rows are columns of the Gram matrix. None means that SVC itself has to be fitted: only
+    one class is left, a row has weight 0, or the matrix, a solver step or a prediction overflows.
     """
-    copies = np.arange(len(rows.codes))
-    copies = copies if rows.times is None else np.repeat(copies, rows.times)
-    codes = rows.codes[copies]
-    present = np.unique(codes)
+    row_indices = np.arange(len(rows.codes))
+    row_indices = row_indices if rows.copies is None else np.repeat(row_indices, rows.copies)
+    codes = rows.codes[row_indices]
+    present_classes = np.unique(codes)
     setting = group.settings[0]
-    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[copies]
-    of_class = _class_weights(codes, setting, classes)
-    positive = (
-        np.isfinite(weights * of_class).all() and (weights > 0).all() and (of_class > 0).all()
+    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[row_indices]
+    row_class_weights = _class_weights(codes, setting, classes)
+    has_valid_weights = (
+        np.isfinite(weights * row_class_weights).all()
+        and (weights > 0).all()
+        and (row_class_weights > 0).all()
     )
-    if len(present) < 2 or not positive or not gram.finite:
+    if len(present_classes) < 2 or not has_valid_weights or not gram.finite:
         return None
-    pairs = tuple((int(a), int(b)) for a, b in combinations(present, 2))
+    pairs = tuple(
+        (int(first_class), int(second_class))
+        for first_class, second_class in combinations(present_classes, 2)
+    )
     members = [[np.flatnonzero(codes == code) for code in pair] for pair in pairs]
-    at = np.concatenate([part for pair in members for part in pair])
-    sizes = [[len(part) for part in pair] for pair in members]
-    sign = np.repeat(np.tile([1.0, -1.0], len(pairs)), np.ravel(sizes))
-    starts = np.concatenate([[0], np.cumsum(np.sum(sizes, axis=1))])
-    Cs, places = group.values("C").astype(np.float64), rows.places[copies][at]
-    beta, intercept = steps_of_each(
-        gram.single,
+    problem_rows = np.concatenate([class_members for pair in members for class_members in pair])
+    class_sizes = [[len(class_members) for class_members in pair] for pair in members]
+    signs = np.repeat(np.tile([1.0, -1.0], len(pairs)), np.ravel(class_sizes))
+    starts = np.concatenate([[0], np.cumsum(np.sum(class_sizes, axis=1))])
+    C_values, gram_indices = (
+        group.values("C").astype(np.float64),
+        rows.gram_indices[row_indices][problem_rows],
+    )
+    beta, intercept = solve_problems(
+        gram.single_precision,
         gram.diagonal,
-        places,
+        gram_indices,
         starts,
-        sign,
-        (weights[at], of_class[at]),
-        Cs,
+        signs,
+        (weights[problem_rows], row_class_weights[problem_rows]),
+        C_values,
         tolerance=float(setting["tol"]),
         shrinking=bool(setting["shrinking"]),
     )
     if not np.isfinite(beta).all():
         return None
-    resting = _resting_on(beta, starts, len(Cs))
-    used = np.unique(places[resting])
-    cells = gram.towards(used, test_rows)
-    values = np.empty((len(pairs), len(Cs), len(test_rows)))
-    for p, (start, end) in enumerate(pairwise(starts)):
-        own = beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)[:, resting[start:end]]
-        lines = np.searchsorted(used, places[start:end][resting[start:end]])
-        np.negative(stepped_answers(cells, lines, own, intercept[p]), out=values[p])
-    return Stepped(pairs, values) if np.isfinite(values).all() else None
+    is_support = _support_vector_mask(beta, starts, len(C_values))
+    support_rows = np.unique(gram_indices[is_support])
+    kernel_values = gram.test_kernel(support_rows, test_rows)
+    values = np.empty((len(pairs), len(C_values), len(test_rows)))
+    for pair_number, (start, end) in enumerate(pairwise(starts)):
+        support_beta = beta[len(C_values) * start : len(C_values) * end].reshape(len(C_values), -1)[
+            :, is_support[start:end]
+        ]
+        kernel_rows = np.searchsorted(support_rows, gram_indices[start:end][is_support[start:end]])
+        np.negative(
+            stepped_answers(kernel_values, kernel_rows, support_beta, intercept[pair_number]),
+            out=values[pair_number],
+        )
+    return DecisionValues(pairs, values) if np.isfinite(values).all() else None
 
 
-def _resting_on(beta: np.ndarray, starts: np.ndarray, n_Cs: int) -> np.ndarray:
-    """Return a mask of rows that are support vectors at some C; the others contribute nothing."""
-    parts = [
-        (beta[n_Cs * start : n_Cs * end].reshape(n_Cs, -1) != 0.0).any(axis=0)
+def _support_vector_mask(beta: np.ndarray, starts: np.ndarray, n_C_values: int) -> np.ndarray:
+    """Return a mask of the rows that are support vectors for at least one value of C."""
+    masks = [
+        (beta[n_C_values * start : n_C_values * end].reshape(n_C_values, -1) != 0.0).any(axis=0)
         for start, end in pairwise(starts)
     ]
-    return np.concatenate(parts)
+    return np.concatenate(masks)
 
 
 def _class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
-    """Return the class weight of each row of a fit, including copies."""
+    """Return the class weight of each row of a fit, including copies of rows."""
     if setting["class_weight"] is None:
         return np.ones(len(codes))
     from sklearn.utils.class_weight import compute_class_weight
 
-    present, which = np.unique(codes, return_inverse=True)
+    present_classes, class_indices = np.unique(codes, return_inverse=True)
     weights: np.ndarray = compute_class_weight(
-        setting["class_weight"], classes=classes[present], y=classes[codes]
+        setting["class_weight"], classes=classes[present_classes], y=classes[codes]
     )
-    return weights[which]
+    return weights[class_indices]
 
 
 N_CLASSES = 3
-GAPS = 0.4  # share of zeros among the cells of a sparse table
+GAPS = 0.4  # Share of the cells of a simulated sparse table that are set to zero.
 SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ({"kernel": "rbf", "gamma": 0.3, "C": 30.0}, 3),
     ({"kernel": "rbf", "gamma": 0.01, "C": 200.0, "shrinking": False}, 37),
@@ -124,21 +149,27 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 
 @cache
 def takes_the_same_steps() -> bool:
-    """Return True if the kernel takes the same steps as SVC.
+    """Return True if the compiled solver takes the same steps as SVC on dense tables.
 
-    It is tested once per process, in some milliseconds.
+    The comparison runs once per process and takes some milliseconds.
     """
-    return all(_agree(*one) for one in SETTINGS)
+    return all(_steps_agree(*example) for example in SETTINGS)
 
 
 @cache
 def takes_the_same_steps_on_sparse() -> bool:
-    """Return True if this also holds for sparse rows, whose sums SVC computes differently."""
-    return all(_agree(*one, sparse=True) for one in SETTINGS)
+    """Return True if the compiled solver takes the same steps as SVC on sparse tables.
+
+    SVC adds up the products of sparse rows in another order than those of dense rows.
+    """
+    return all(_steps_agree(*example, sparse=True) for example in SETTINGS)
 
 
-def _agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> bool:
-    """Compare all decision values of all class pairs, on rows with copies, weights and ties."""
+def _steps_agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> bool:
+    """Return True if the compiled solver and SVC agree on rows with copies, weights and ties.
+
+    All predicted labels and all decision values of all class pairs must be equal to the last bit.
+    """
     from scipy.sparse import csr_array
     from sklearn.svm import SVC
 
@@ -149,26 +180,30 @@ def _agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> boo
     table = csr_array(X) if sparse else X
     codes = (X[:, 0] + X[:, 1] + rng.normal(size=140) > 0).astype(np.int64)
     codes[rng.random(140) < 0.3] = 2
-    rows, times = np.unique(rng.integers(0, 110, 110), return_counts=True)
+    rows, n_copies = np.unique(rng.integers(0, 110, 110), return_counts=True)
     weights = rng.choice([0.5, 1.0, 2.3], 140)
-    every = np.repeat(rows, times)
+    row_copies = np.repeat(rows, n_copies)
     model = SVC(decision_function_shape="ovo", **params)
-    theirs = unless_it_fails(lambda: model.fit(table[every], codes[every], weights[every]))
-    if theirs is None:
+    svc = unless_it_fails(
+        lambda: model.fit(table[row_copies], codes[row_copies], weights[row_copies])
+    )
+    if svc is None:
         return False
-    setting = theirs.get_params()
-    gram = Products(X, sums=in_order if sparse else as_called).gram(setting, setting["gamma"])
-    ours = stepped(
+    setting = svc.get_params()
+    gram = Products(X, product_function=sparse_products if sparse else dense_products).gram(
+        setting, setting["gamma"]
+    )
+    compiled = compute_decision_values(
         gram,
-        GramRows(rows, codes[rows], times, weights[rows]),
+        GramRows(rows, codes[rows], n_copies, weights[rows]),
         Group(np.zeros(1, dtype=np.int64), (setting,)),
         np.arange(N_CLASSES),
         np.arange(140),
     )
-    if ours is None:
+    if compiled is None:
         return False
-    labels = ours.answers(Request("label"), N_CLASSES)
-    values = -ours.values[:, 0].T
-    return np.array_equal(values, theirs.decision_function(table)) and np.array_equal(
-        labels[0], theirs.predict(table)
+    labels = compiled.answers(Request("label"), N_CLASSES)
+    values = -compiled.values[:, 0].T
+    return np.array_equal(values, svc.decision_function(table)) and np.array_equal(
+        labels[0], svc.predict(table)
     )

@@ -1,10 +1,10 @@
-"""The support vector engine: SVC at every C, with folds as rows of one Gram matrix per kernel.
+"""The support vector engine, which predicts as SVC does from one Gram matrix per kernel.
 
-The inner products of all rows are computed once. Each kernel and gamma turns them into one matrix,
-and every training set is a list of its rows. (gamma='scale' differs between training sets, and
-needs one matrix for each.)
+The inner products of all rows are computed once. Each kernel and gamma turns them into one Gram
+matrix, and every training set is a list of rows of that matrix. With gamma='scale' the value of
+gamma differs between training sets, so that each training set needs its own matrix.
 
-The predictions are SVC's to the last bit (decision 22): the compiled kernel takes the very steps of
+The predictions are SVC's to the last bit (decision 22): the compiled code takes the very steps of
 libsvm with the same arithmetic (which differs for sparse rows), and stops where libsvm stops. Once
 per process it is compared with SVC. If they differ, the engine refuses.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
-from truerisk.core.progress import tell
+from truerisk.core.progress import report_progress
 from truerisk.data.data import Data
 from truerisk.engines.prepared import OwnArithmetic, as_dense, dense, is_bearable
 from truerisk.engines.settings import Group, groups_along
@@ -30,13 +30,13 @@ from truerisk.engines.support_vectors.gram import (
     ROUNDING,
     Gram,
     GramRows,
+    ProductFunction,
     Products,
-    Sums,
-    as_called,
-    in_order,
+    dense_products,
+    sparse_products,
 )
 from truerisk.engines.support_vectors.stepping import (
-    stepped,
+    compute_decision_values,
     takes_the_same_steps,
     takes_the_same_steps_on_sparse,
 )
@@ -44,7 +44,7 @@ from truerisk.engines.templates.one_pass import OnePass, with_group
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-MOST_ROWS = 8_000  # Largest number of rows of a Gram matrix, which takes 1.8 GB with its products.
+MOST_ROWS = 8_000  # With this many rows a Gram matrix and its inner products take 1.8 GB.
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
@@ -82,11 +82,11 @@ class SupportVectors(OnePass):
 
     @override
     def rounds(self, group: Group) -> bool:
-        return False  # Scores equal SVC's to the last bit, including ties.
+        return False  # The engine's scores equal SVC's to the last bit, including ties.
 
     @override
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        if not hasattr(data.X, "tocsr") or family.is_piped or _takes_grams(family):
+        if not hasattr(data.X, "tocsr") or family.is_piped or _has_precomputed_kernel(family):
             return super().table_refusal(family, data)
         if data.X.dtype.kind not in "biuf" or len(data.X.shape) != 2 or not data.X.shape[1]:
             return "X is no table of numbers."
@@ -110,7 +110,7 @@ class SupportVectors(OnePass):
             return super().read(group, table)
         if not takes_the_same_steps_on_sparse():
             raise OwnArithmetic("sparse")
-        return Gapped.from_table(table)
+        return SparseRows.from_table(table)
 
     @override
     def table(self, group: Group, data: Data) -> Any:
@@ -123,12 +123,12 @@ class SupportVectors(OnePass):
             return "y is not one class per row."
         if data.n_rows > MOST_ROWS:
             return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
-        if _takes_grams(family):
-            reason = _given_gram_refusal(family, data)
+        if _has_precomputed_kernel(family):
+            reason = _precomputed_refusal(family, data)
             if reason is not None:
                 return reason
-        for given in data.fit_params.values():
-            weights = np.asarray(given, dtype=np.float64)
+        for param_values in data.fit_params.values():
+            weights = np.asarray(param_values, dtype=np.float64)
             if not (np.isfinite(weights).all() and (weights > 0).all()):
                 return "weights are not all finite and positive."
         if not takes_the_same_steps():
@@ -136,10 +136,11 @@ class SupportVectors(OnePass):
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Compare the matrix of all products, and one per kernel, with the columns libsvm reads.
+        """Compare the time for the Gram matrices with the time that libsvm needs for its own fits.
 
-        libsvm reads few columns if the classes are separated, as in the tables of the calibration:
-        the estimate is the smallest time that SVC takes.
+        The engine computes all inner products and one Gram matrix per kernel. libsvm computes only
+        the kernel columns that it reads. It reads few of them if the classes are separated, as in
+        the tables of the calibration: the estimate is the smallest time that SVC takes.
 
         Parameters
         ----------
@@ -148,7 +149,7 @@ class SupportVectors(OnePass):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits and the test sets that they predict.
 
         Returns
         -------
@@ -157,94 +158,106 @@ class SupportVectors(OnePass):
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         n_tested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
-        column = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
-        theirs = len(family) * (1.2e-3 + column * n * (n + n_tested)).sum()
-        ours, every, each = 0.0, float(data.n_rows**2), float((n**2).sum())
+        column_seconds = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
+        svc_seconds = len(family) * (1.2e-3 + column_seconds * n * (n + n_tested)).sum()
+        seconds, all_cells, fit_cells = 0.0, float(data.n_rows**2), float((n**2).sum())
         for group in groups_along(family, self.along):
-            alone = group.preparation is None
-            ours += (1.2e-8 + 4e-10 * p) * (every if alone else each)
-            for part in _by_kernel(group):
-                setting = part.settings[0]
-                scaled = uses_gamma(setting["kernel"]) and setting["gamma"] == "scale"
-                ours += 8e-9 * (every if alone and not scaled else each)
-        return ours, float(theirs)
+            has_no_steps = group.preparation is None
+            seconds += (1.2e-8 + 4e-10 * p) * (all_cells if has_no_steps else fit_cells)
+            for kernel_group in _split_by_kernel(group):
+                setting = kernel_group.settings[0]
+                is_scaled = uses_gamma(setting["kernel"]) and setting["gamma"] == "scale"
+                seconds += 8e-9 * (all_cells if has_no_steps and not is_scaled else fit_cells)
+        return seconds, float(svc_seconds)
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
-        done = np.zeros(task.plan.n_fits, dtype=bool)
+        done_mask = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
-            return done
-        products = Products(cells_of(task.X), sums=_sums(task.X))
-        for part in _by_kernel(task.group):
-            own = with_group(task, part)
-            setting = part.settings[0]
+            return done_mask
+        products = Products(cells_of(task.X), product_function=_products_for(task.X))
+        for kernel_group in _split_by_kernel(task.group):
+            kernel_task = with_group(task, kernel_group)
+            setting = kernel_group.settings[0]
             gram: Gram | None = None
             if not uses_gamma(setting["kernel"]) or setting["gamma"] != "scale":
                 gram = products.gram(setting, gamma_of(setting, task.X, None))
             for fit in range(task.plan.n_fits):
-                _answer_from(own, fit, products, gram)
-        done[:] = True
-        tell(task.plan.n_fits, task.plan.n_fits)
-        return done
+                _predict_from_gram(kernel_task, fit, products, gram)
+        done_mask[:] = True
+        report_progress(task.plan.n_fits, task.plan.n_fits)
+        return done_mask
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        if any(isinstance(test, Gapped) is not isinstance(shown.X, Gapped) for test in tests):
-            return None  # An SVC that was fitted on one kind of table may not accept the other.
-        tested_cells = stacked(tests)
-        products = Products(cells_of(shown.X), tested_cells, _sums(shown.X))
+        if any(
+            isinstance(test, SparseRows) is not isinstance(shown.X, SparseRows) for test in tests
+        ):
+            # An SVC that was fitted on a dense table may refuse a sparse table, and conversely.
+            return None
+        tested_cells = stack_cells(tests)
+        products = Products(cells_of(shown.X), tested_cells, _products_for(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
-        columns = np.arange(len(tested_cells))
-        answered: list[tuple[np.ndarray, np.ndarray]] = []
-        for part in _by_kernel(group):
-            setting = part.settings[0]
+        test_columns = np.arange(len(tested_cells))
+        kernel_answers: list[tuple[np.ndarray, np.ndarray]] = []
+        for kernel_group in _split_by_kernel(group):
+            setting = kernel_group.settings[0]
             gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
-            machine = stepped(gram, rows, part, task.data.classes, columns)
+            machine = compute_decision_values(
+                gram, rows, kernel_group, task.data.classes, test_columns
+            )
             if machine is None:
                 return None
             answers = machine.answers(task.request, task.data.n_classes)
-            answered.append((np.isin(group.candidates, part.candidates), answers))
-        first = answered[0][1]
-        every = np.zeros((len(group.candidates), first.shape[1]), dtype=first.dtype)
-        for mine, answers in answered:
-            every[mine] = answers
-        return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+            kernel_answers.append((np.isin(group.candidates, kernel_group.candidates), answers))
+        first_answers = kernel_answers[0][1]
+        all_answers = np.zeros(
+            (len(group.candidates), first_answers.shape[1]), dtype=first_answers.dtype
+        )
+        for in_kernel, answers in kernel_answers:
+            all_answers[in_kernel] = answers
+        return np.split(all_answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
-def _sums(X: Any) -> Sums:
-    return in_order if isinstance(X, Gapped) else as_called
+def _products_for(X: Any) -> ProductFunction:
+    return sparse_products if isinstance(X, SparseRows) else dense_products
 
 
-def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) -> None:
-    """Answer all candidates of one kernel in one fit, with rows of the matrix of all rows."""
+def _predict_from_gram(task: Task, fit: int, products: Products, gram: Gram | None) -> None:
+    """Predict for all candidates of one kernel in one fit, from the Gram matrix of all rows."""
     group = task.of_fit(fit)
     if group is None:
         return
     test_rows = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
-    rows, times = task.plan.train_rows(fit)
-    setting, places = group.settings[0], rows
-    if gram is None:  # This fit has its own gamma, and hence a matrix of its own rows.
-        gamma = gamma_of(setting, task.X[rows], times)
-        gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
+    rows, copies = task.plan.train_rows(fit)
+    setting, gram_indices = group.settings[0], rows
+    # With gamma='scale' this training set has its own gamma, and hence its own Gram matrix.
+    if gram is None:
+        gamma = gamma_of(setting, task.X[rows], copies)
+        gram, gram_indices = products.gram(setting, gamma, of=rows), np.arange(len(rows))
     weights = None if task.weights is None else task.weights[rows]
-    shown = GramRows(places, task.labels(fit)[rows], times, weights)
-    machine = stepped(gram, shown, group, task.data.classes, np.concatenate(test_rows))
+    train_rows = GramRows(gram_indices, task.labels(fit)[rows], copies, weights)
+    machine = compute_decision_values(
+        gram, train_rows, group, task.data.classes, np.concatenate(test_rows)
+    )
     if machine is None:
         task.leave_open(fit, group.candidates)
         return
     answers = machine.answers(task.request, task.data.n_classes)
-    cuts = np.cumsum([len(a) for a in test_rows])[:-1]
-    for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
-        task.place(int(question), group, part)
+    boundaries = np.cumsum([len(one_test) for one_test in test_rows])[:-1]
+    for question, test_answers in zip(
+        task.questions(fit), np.split(answers, boundaries, 1), strict=True
+    ):
+        task.place(int(question), group, test_answers)
 
 
-def _takes_grams(family: Family) -> bool:
+def _has_precomputed_kernel(family: Family) -> bool:
     return any(setting["kernel"] == "precomputed" for setting in family.settings)
 
 
-def _given_gram_refusal(family: Family, data: Data) -> str | None:
+def _precomputed_refusal(family: Family, data: Data) -> str | None:
     if family.is_piped:
         return "a Gram matrix that goes through other steps is left to SVC."
     X = np.asarray(data.X)
@@ -255,18 +268,18 @@ def _given_gram_refusal(family: Family, data: Data) -> str | None:
     return None
 
 
-def _by_kernel(group: Group) -> Iterator[Group]:
-    """Yield the candidates of a group that share a Gram matrix."""
+def _split_by_kernel(group: Group) -> Iterator[Group]:
+    """Split a group into groups of candidates that share a Gram matrix."""
     members: dict[tuple[Any, ...], list[int]] = {}
-    for place, setting in enumerate(group.settings):
+    for position, setting in enumerate(group.settings):
         kernel = setting["kernel"]
         key = (kernel, *(setting[name] for name in KERNEL[1:])) if uses_gamma(kernel) else (kernel,)
         key = key[:2] if kernel == "rbf" else key
-        members.setdefault(key, []).append(place)
-    for places in members.values():
+        members.setdefault(key, []).append(position)
+    for positions in members.values():
         yield Group(
-            group.candidates[places],
-            tuple(group.settings[place] for place in places),
+            group.candidates[positions],
+            tuple(group.settings[position] for position in positions),
             group.preparation,
             group.rowwise,
         )
@@ -279,25 +292,25 @@ def _kernel_refusal(setting: dict[str, Any]) -> str | None:
     if not uses_gamma(kernel):
         return None
     gamma = setting["gamma"]
-    if gamma not in ("scale", "auto") and not _positive(gamma):
+    if gamma not in ("scale", "auto") and not _is_positive(gamma):
         return f"gamma={gamma!r} is neither a positive number nor 'scale' or 'auto'."
     if kernel == "poly":
         degree, coef0 = setting["degree"], setting["coef0"]
         if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
             return f"degree={degree!r} is no whole number above 0."
-        if not _number(coef0):
+        if not _is_finite_number(coef0):
             return f"coef0={coef0!r} is no number."
     return None
 
 
 def _solver_refusal(setting: dict[str, Any]) -> str | None:
-    if not _positive(setting["C"]):
+    if not _is_positive(setting["C"]):
         return f"C={setting['C']!r} is no positive number."
     if setting["probability"] not in (False, "deprecated"):
         return "probability=True cross-validates inside with random folds."
     if setting["max_iter"] != -1:
         return f"max_iter={setting['max_iter']!r} may stop the solver at any step."
-    if not _positive(setting["tol"]):
+    if not _is_positive(setting["tol"]):
         return f"tol={setting['tol']!r} is no positive number."
     if not isinstance(setting["shrinking"], bool | np.bool_):
         return f"shrinking={setting['shrinking']!r} is neither True nor False."
@@ -307,44 +320,50 @@ def _solver_refusal(setting: dict[str, Any]) -> str | None:
 
 
 def uses_gamma(kernel: str) -> bool:
-    """Return True if the kernel has a width, which 'scale' computes from the training rows."""
+    """Return True if the kernel has the parameter gamma.
+
+    For gamma='scale' its value is computed from the training rows.
+    """
     return kernel not in ("linear", "precomputed")
 
 
-def _number(value: Any) -> bool:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and math.isfinite(value)
+def _is_finite_number(value: Any) -> bool:
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and math.isfinite(value)
 
 
-def _positive(value: Any) -> bool:
-    return _number(value) and value > 0
+def _is_positive(value: Any) -> bool:
+    return _is_finite_number(value) and value > 0
 
 
-class Gapped:
-    """Rows of a sparse table, converted by SVC itself, that can be selected by index."""
+class SparseRows:
+    """Rows of a sparse table as SVC converts it, which can be selected by index."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
 
     @classmethod
-    def from_table(cls, table: Any) -> Gapped:
-        """Convert a table; refuse what SVC would reject or process in another order."""
+    def from_table(cls, table: Any) -> SparseRows:
+        """Convert a sparse table as SVC does, or raise OwnArithmetic.
+
+        It raises if SVC would reject the table or process its cells in another order.
+        """
         from sklearn.utils import check_array
 
-        taken = check_array(
+        checked_table = check_array(
             table, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
         )
-        sorted_ = taken.copy()
-        sorted_.sort_indices()
-        if not sorted_.has_canonical_format:
+        sorted_copy = checked_table.copy()
+        sorted_copy.sort_indices()
+        if not sorted_copy.has_canonical_format:
             raise OwnArithmetic("with a cell that is given twice")
-        gapped = cls(taken)
+        gapped = cls(checked_table)
         dense(gapped.cells)
         return gapped
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """All cells, including zeros."""
+        """Dense array of all cells, including the zeros."""
         return np.ascontiguousarray(as_dense(self.table))
 
     @property
@@ -356,31 +375,38 @@ class Gapped:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: np.ndarray) -> Gapped:
-        return Gapped(self.table[rows])
+    def __getitem__(self, rows: np.ndarray) -> SparseRows:
+        return SparseRows(self.table[rows])
 
 
-def cells_of(table: np.ndarray | Gapped) -> np.ndarray:
-    """Return a table as a dense array."""
-    return table.cells if isinstance(table, Gapped) else table
+def cells_of(table: np.ndarray | SparseRows) -> np.ndarray:
+    """Return the cells of a dense or sparse table as a dense array."""
+    return table.cells if isinstance(table, SparseRows) else table
 
 
-def stacked(tables: Sequence[np.ndarray | Gapped]) -> np.ndarray:
-    """Return the cells of several tables, stacked vertically."""
+def stack_cells(tables: Sequence[np.ndarray | SparseRows]) -> np.ndarray:
+    """Stack the cells of several tables vertically, as one dense array."""
     return np.vstack([cells_of(table) for table in tables])
 
 
-def gamma_of(setting: Mapping[str, Any], X: np.ndarray | Gapped, times: np.ndarray | None) -> float:
-    """Return the value of gamma on these training rows, including copies."""
+def gamma_of(
+    setting: Mapping[str, Any], X: np.ndarray | SparseRows, copies: np.ndarray | None
+) -> float:
+    """Return gamma as a number; 'scale' and 'auto' are computed from the training rows.
+
+    Copies of a training row count as often as they occur.
+    """
     gamma = setting["gamma"]
     if not uses_gamma(setting["kernel"]) or gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma != "scale":
         return float(gamma)
-    every = X if times is None else X[np.repeat(np.arange(len(X)), times)]
-    if isinstance(every, Gapped):  # SVC computes other sums and moments for sparse rows.
-        squares = every.table.multiply(every.table)
-        variance = float(squares.mean() - every.table.mean() ** 2)
+    all_rows = X if copies is None else X[np.repeat(np.arange(len(X)), copies)]
+    if isinstance(
+        all_rows, SparseRows
+    ):  # SVC computes the variance of a sparse table from its moments.
+        squares = all_rows.table.multiply(all_rows.table)
+        variance = float(squares.mean() - all_rows.table.mean() ** 2)
     else:
-        variance = float(every.var())
+        variance = float(all_rows.var())
     return float(1.0 / (X.shape[1] * variance)) if variance != 0 else 1.0

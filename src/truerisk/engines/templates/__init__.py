@@ -1,1 +1,1 @@
-"""Templates that engines share: one pass over a training set, and the storage of answers."""
+"""Base classes of engines that predict for many candidates from one fit, or in one pass."""

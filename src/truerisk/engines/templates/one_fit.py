@@ -1,9 +1,10 @@
-"""The template of engines that fit one model per training set and read all candidates from it.
+"""Base class of engines that fit one model per training set and predict for all candidates from it.
 
 The model is fitted by scikit-learn, on the same rows, weights and copies as in the generic engine,
-on the executor of the user. A subclass defines which learners it serves, the parameter along which
-they share a fit (`path_of`), the value of that parameter whose model contains all others
-(`covering_value`), and how a fitted model predicts for each value (`read`).
+on the executor of the user. A subclass defines which learners it serves, the hyperparameter in
+which candidates that share a fit may differ (`path_of`), the value of that hyperparameter whose
+model contains the models of all other values (`covering_value`), and how a fitted model predicts
+for each value (`read`).
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from truerisk.core.arguments import Renamed
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.running.answering import Enquiry, refuse_other_rows
-from truerisk.engines.running.fitting import FitInput, Piece, attempt
+from truerisk.engines.running.answering import RowsToPredict, refuse_wrong_length
+from truerisk.engines.running.fitting import FitInput, FitResult, fit_or_record_failure
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.settings import (
     Group,
@@ -33,11 +34,15 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from truerisk.engines.running.shared_steps import Begun
+    from truerisk.engines.running.shared_steps import FittedSteps
 
 
 class OneFit(Engine):
-    """Engine for `learners()`; candidates that differ in `path_of(family)` only share a fit."""
+    """Base class of engines that fit one model for all candidates differing in one hyperparameter.
+
+    `learners()` lists the classes that the engine serves, and `path_of(family)` names the
+    hyperparameter.
+    """
 
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
     answers_extras: ClassVar[bool] = True
@@ -45,11 +50,11 @@ class OneFit(Engine):
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
-        """Return the classes that the engine serves, imported at the call."""
+        """Return the learner classes that the engine serves, which only this call imports."""
 
     @abstractmethod
     def path_of(self, family: Family) -> str:
-        """Return the parameter whose values are all read from one fit.
+        """Return the hyperparameter whose values can all be read from one fitted model.
 
         Parameters
         ----------
@@ -66,7 +71,7 @@ class OneFit(Engine):
 
     @abstractmethod
     def covering_value(self, values: Sequence[Any]) -> Any:
-        """Return the value of that parameter whose fitted model serves all of these values.
+        """Return the hyperparameter value whose fitted model can predict for all the given values.
 
         Parameters
         ----------
@@ -81,24 +86,25 @@ class OneFit(Engine):
 
     @abstractmethod
     def read(
-        self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, enquiry: RowsToPredict, data: Data, request: Request
     ) -> np.ndarray:
-        """Return the predictions `(candidate of the group, row, ...)` of the fitted last step.
+        """Return the predictions `(candidate of the group, row, ...)` of a fitted learner.
 
-        Class labels are returned as the codes of `data`.
+        In a pipeline the learner is the last step. Class labels are returned as the codes of
+        `data`.
 
         Parameters
         ----------
         model : estimator
             The fitted model.
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
         enquiry : Enquiry
             The rows to predict, with their number and their weights.
         data : Data
             The checked rows of the call.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
 
         Returns
         -------
@@ -107,7 +113,7 @@ class OneFit(Engine):
         """
 
     def value_refusal(self, value: Any) -> str | None:
-        """Return why one value of the path is not served, or None.
+        """Return why one value of the hyperparameter `path_of` is not supported, or None if it is.
 
         Parameters
         ----------
@@ -122,16 +128,16 @@ class OneFit(Engine):
         return None
 
     def setting_refusal(self, setting: dict[str, Any], plan: Plan, request: Request) -> str | None:
-        """Return why one setting of the learner is not served, or None.
+        """Return why one hyperparameter setting of the learner is not supported, or None if it is.
 
         Parameters
         ----------
         setting : dict
             All parameters of the learner for one candidate.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits and the test sets that they predict.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
 
         Returns
         -------
@@ -164,7 +170,7 @@ class OneFit(Engine):
             for fit in range(plan.n_fits)
             if (groups_needed := _requested_groups(groups, run, fit))
         ]
-        return run_jobs(self.name, jobs, family, data, plan, request, run, one=self.pieces)
+        return run_jobs(self.name, jobs, family, data, plan, request, run, fit_function=self.pieces)
 
     def pieces(
         self,
@@ -172,10 +178,10 @@ class OneFit(Engine):
         data: Data,
         request: Request,
         given: FitInput,
-        requested_rows: Callable[[], list[Enquiry]],
+        requested_rows: Callable[[], list[RowsToPredict]],
         place: tuple[int, int, Group],
-    ) -> list[Piece]:
-        """Fit one model for a group, and return the result of each of its candidates.
+    ) -> list[FitResult]:
+        """Fit one model for a group, and return the predictions of each of its candidates.
 
         Parameters
         ----------
@@ -184,7 +190,7 @@ class OneFit(Engine):
         data : Data
             The checked rows of the call.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
         given : FitInput
             The training rows of the fit.
         requested_rows : callable
@@ -199,61 +205,68 @@ class OneFit(Engine):
         """
         seed, fit, group = place
         path = self.path_of(family)
-        instead = {family.prefix + path: self.covering_value([s[path] for s in group.settings])}
+        override = {
+            family.prefix + path: self.covering_value([setting[path] for setting in group.settings])
+        }
 
-        def say(model: Any, begun: Begun | None) -> dict[str, Any]:
-            last = model[-1] if family.is_piped else model
-            prepared_tests = tests = requested_rows()
+        def predict(model: Any, begun: FittedSteps | None) -> dict[str, Any]:
+            learner = model[-1] if family.is_piped else model
+            prepared_tests = test_sets = requested_rows()
             if begun is not None:
                 prepared_tests = [
-                    replace(t, X=begun.test_table(i, t.X)) for i, t in enumerate(tests)
+                    replace(test_set, X=begun.test_table(i, test_set.X))
+                    for i, test_set in enumerate(test_sets)
                 ]
             elif family.is_piped:
-                prepared_tests = [_prepared(model, test) for test in tests]
-            answers, *also = (
-                [self.read(last, group, test, data, one) for test in prepared_tests]
-                for one in request.all_requests
+                prepared_tests = [_transform_test(model, test) for test in test_sets]
+            answers, *other_answers = (
+                [self.read(learner, group, test, data, one_request) for test in prepared_tests]
+                for one_request in request.all_requests
             )
-            for answered in (answers, *also):
-                for answer, test in zip(answered, tests, strict=True):
-                    refuse_other_rows(answer.shape[1], len(test.y))
-            return {"answers": answers, "also": tuple(also)}
+            for request_answers in (answers, *other_answers):
+                for answer, test in zip(request_answers, test_sets, strict=True):
+                    refuse_wrong_length(answer.shape[1], len(test.y))
+            return {"answers": answers, "further_answers": tuple(other_answers)}
 
-        first = int(group.candidates[0])
-        whole = attempt(family, data, given, (seed, fit, first), say, instead)
-        if whole.failure is not None:
-            return [whole]
-        share = len(group.candidates)  # each candidate is charged an equal share of the seconds
+        first_candidate = int(group.candidates[0])
+        fitted_piece = fit_or_record_failure(
+            family, data, given, (seed, fit, first_candidate), predict, override
+        )
+        if fitted_piece.failure is not None:
+            return [fitted_piece]
+        n_shares = len(group.candidates)  # Each candidate is charged an equal share of the time.
         return [
             replace(
-                whole,
+                fitted_piece,
                 candidate=int(candidate),
-                answers=[answer[place] for answer in whole.answers],
-                also=tuple(
+                answers=[answer[place] for answer in fitted_piece.answers],
+                further_answers=tuple(
                     [answer[place] for answer in answers_of_request]
-                    for answers_of_request in whole.also
+                    for answers_of_request in fitted_piece.further_answers
                 ),
-                fit_seconds=whole.fit_seconds / share,
-                answer_seconds=whole.answer_seconds / share,
+                fit_seconds=fitted_piece.fit_seconds / n_shares,
+                answer_seconds=fitted_piece.answer_seconds / n_shares,
             )
             for place, candidate in enumerate(group.candidates)
         ]
 
 
 def _requested_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]:
-    """Return all groups, or only their candidates that this fit has to answer for."""
+    """Return the groups, restricted to the candidates for which this fit has to predict."""
     if run.only is not None:
-        wanted = np.array([run.only[fit]])
+        requested_candidates = np.array([run.only[fit]])
     elif run.needed is not None:
-        wanted = np.flatnonzero(run.needed[:, fit])
+        requested_candidates = np.flatnonzero(run.needed[:, fit])
     else:
         return groups
-    parts = [(group, np.flatnonzero(np.isin(group.candidates, wanted))) for group in groups]
-    return [group.part(places) for group, places in parts if len(places)]
+    group_positions = [
+        (group, np.flatnonzero(np.isin(group.candidates, requested_candidates))) for group in groups
+    ]
+    return [group.part(positions) for group, positions in group_positions if len(positions)]
 
 
-def _prepared(model: Any, test: Enquiry) -> Enquiry:
-    """Transform the test rows by the steps before the last step of a pipeline."""
+def _transform_test(model: Any, test: RowsToPredict) -> RowsToPredict:
+    """Transform the test rows by all steps of a fitted pipeline but the last."""
     if len(model) < 2:
         return test
     return replace(test, X=model[:-1].transform(test.X))

@@ -1,11 +1,12 @@
-"""The template of engines that answer all candidates of a group in one pass per training set.
+"""Base class of engines that predict for all candidates of a group in one pass per training set.
 
-A subclass defines which learners it serves, the parameters along which one pass answers, and the
-pass itself: `fit_pass` gets the training set of a fit and returns the predictions for all
-candidates of the group. The method `answer_together` may answer many fits at once first, such as
-leave-one-out from one decomposition. The remaining fits go through `fit_pass`, one training set at
-a time. If a closed form cannot decide an answer (because of a tie, or a singular scatter matrix),
-`fit_pass` returns None or calls `Task.leave_open`; the learner itself is then fitted to obtain it.
+A subclass defines which learners it serves, the hyperparameters in which the candidates of a group
+differ (`along`), and the pass itself: `fit_pass` gets the training set of a fit and returns the
+predictions of all candidates of the group. Before that, the method `answer_together` may compute
+the predictions of many fits at once, such as leave-one-out fits from one decomposition. The
+remaining fits go through `fit_pass`, one training set at a time. If a closed form cannot decide a
+prediction (because of a tie, or a singular scatter matrix), `fit_pass` returns None or calls
+`Task.leave_open`; the learner itself is then fitted to obtain it.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.arguments import Renamed
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
-from truerisk.core.progress import tell
+from truerisk.core.progress import report_progress
 from truerisk.data.data import Data
 from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.doors import shared_steps
-from truerisk.engines.running.fit_warnings import Tally, collect_warnings
+from truerisk.engines.running.fit_warnings import WarningCounts, collect_warnings
 from truerisk.engines.settings import (
     ELSEWHERE,
     Group,
@@ -42,10 +43,10 @@ from truerisk.plan.plan import Plan
 
 
 class OnePass(Engine):
-    """Base class of engines whose one pass answers all candidates that differ in `along` only.
+    """Base class of engines that predict in one pass for all candidates that differ in `along`.
 
-    `learners` returns the classes that it serves, and `fit_pass` computes the predictions of a
-    group for one fit.
+    `learners` returns the classes that the engine serves, and `fit_pass` computes the predictions
+    of a group for one fit.
 
     See Also
     --------
@@ -61,11 +62,11 @@ class OnePass(Engine):
 
     along: ClassVar[tuple[str, ...]]
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
-    weighted: ClassVar[bool] = True  # True if the engine serves sample weights
+    weighted: ClassVar[bool] = True  # True if the engine supports sample weights.
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
-        """Return the classes that the engine serves, imported at the call."""
+        """Return the learner classes that the engine serves, which only this call imports."""
 
     @abstractmethod
     def fit_pass(
@@ -73,15 +74,15 @@ class OnePass(Engine):
     ) -> list[np.ndarray] | None:
         """Return the requested predictions `(candidate of the group, row, ...)` of each test set.
 
-        Return None if the pass cannot decide; every candidate of the group is then fitted by
-        itself.
+        Return None if the pass cannot decide on the predictions; scikit-learn then fits every
+        candidate of the group.
 
         Parameters
         ----------
         task : Task
             The group, the plan and the answers collected so far.
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
         shown : Shown
             The training rows of the fit, after the steps before the learner.
         tests : list of arrays
@@ -94,27 +95,30 @@ class OnePass(Engine):
         """
 
     def shares_work(self, group: Group) -> bool:
-        """Return True if several fits may share work; a time forecast then measures several.
+        """Return True if several fits of the group may share computations.
+
+        The forecast of the duration then times several fits instead of one.
 
         Parameters
         ----------
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
 
         Returns
         -------
         bool
             True if they may share work.
         """
-        return group.preparation is None  # they share X
+        # Without a fitted step before the learner, all fits use the same X.
+        return group.preparation is None
 
     def rounds(self, group: Group) -> bool:
-        """Return True if scores may differ from the learner's in the last digits.
+        """Return True if the engine's scores may differ from the learner's in the last digits.
 
         Parameters
         ----------
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
 
         Returns
         -------
@@ -124,7 +128,9 @@ class OnePass(Engine):
         return True
 
     def learner_refusal(self, family: Family) -> str | None:
-        """Return why the engine does not serve the learner, alone or in a pipeline, or None.
+        """Return why the engine does not support the learner, or None if it does.
+
+        The learner may be alone or the last step of a pipeline.
 
         Parameters
         ----------
@@ -139,7 +145,7 @@ class OnePass(Engine):
         return family_refusal(family, self.learners())
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        """Return why one setting of the learner is not served, or None.
+        """Return why one hyperparameter setting of the learner is not supported, or None if it is.
 
         Parameters
         ----------
@@ -154,7 +160,7 @@ class OnePass(Engine):
         return None
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        """Return why any of the settings is not served, or None.
+        """Return why any of the hyperparameter settings is not supported, or None if all are.
 
         Parameters
         ----------
@@ -172,7 +178,9 @@ class OnePass(Engine):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Return a further reason to refuse, which is checked last, or None.
+        """Return a further reason why the engine refuses the call, or None.
+
+        It is checked after all other reasons.
 
         Parameters
         ----------
@@ -181,9 +189,9 @@ class OnePass(Engine):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits and the test sets that they predict.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
 
         Returns
         -------
@@ -193,7 +201,9 @@ class OnePass(Engine):
         return None
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        """Return why X is not served, or None; engines for sparse X override this and `table`.
+        """Return why the engine does not support X, or None if it does.
+
+        Engines for sparse X override this method and `table`.
 
         Parameters
         ----------
@@ -222,11 +232,12 @@ class OnePass(Engine):
             step is not None and not isinstance(step, str)
             for _, step in family.estimator.steps[:-1]
         ):
-            return None  # A step may impute missing values; its output is checked later.
+            # A step may impute missing values, so that the output of the steps is checked later.
+            return None
         return "X has cells that are not finite." if data.non_finite else None
 
     def single_refusal(self, family: Family) -> str | None:
-        """Return why X in single precision is not served, or None.
+        """Return why the engine does not support X in single precision, or None if it does.
 
         Parameters
         ----------
@@ -241,7 +252,7 @@ class OnePass(Engine):
         return "X is in single precision, and scikit-learn would compute in it."
 
     def fits(self, numbers: Any) -> bool:
-        """Return True if the engine can compute with numbers of this size, in X or in targets.
+        """Return True if numbers in X or in the targets are neither too large nor too small.
 
         Parameters
         ----------
@@ -256,12 +267,14 @@ class OnePass(Engine):
         return squares_fit(numbers)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
-        """Convert the output of a step to float64; if that raises, the learner itself is fitted.
+        """Convert the output of a step to float64.
+
+        If the conversion raises an exception, the learner itself is fitted instead.
 
         Parameters
         ----------
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
         table : object
             The output of the steps before the learner.
 
@@ -278,7 +291,7 @@ class OnePass(Engine):
         Parameters
         ----------
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
         data : Data
             The checked rows of the call.
 
@@ -287,16 +300,16 @@ class OnePass(Engine):
         array of float, shape (n_rows, n_features)
             The transformed X.
         """
-        if group.rowwise is None:  # The learner gets the rows unchanged; `refuse` has checked them.
+        if group.rowwise is None:  # No step changes the rows, and `refuse` has checked them.
             return np.ascontiguousarray(data.X, dtype=np.float64)
         # The rows are copied because a step may overwrite its input (copy=False).
-        every = data.rows(np.arange(data.n_rows))
-        return self.read(group, group.rowwise.fit_transform(every))
+        all_rows = data.rows(np.arange(data.n_rows))
+        return self.read(group, group.rowwise.fit_transform(all_rows))
 
     together = Renamed("answer_together")
 
     def answer_together(self, task: Task) -> np.ndarray:
-        """Answer the fits that can be answered at once, and return a mask of them.
+        """Predict for all fits that can be computed at once, and return a mask of these fits.
 
         Parameters
         ----------
@@ -311,7 +324,7 @@ class OnePass(Engine):
         return np.zeros(task.plan.n_fits, dtype=bool)
 
     def closing_notes(self, task: Task) -> list[str]:
-        """Return notes on a group for the reader, before the learner answers the open fits.
+        """Return notes on a group for the user, before the learner fits the unresolved candidates.
 
         Parameters
         ----------
@@ -336,12 +349,12 @@ class OnePass(Engine):
         )
         if reason is not None:
             return reason
-        # The lower bound of the sizes is cheap to compute.
-        trained = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()
-        if not trained or not plan.test_sizes.all():
+        # The lower bound of the training set sizes is checked first because it is cheap.
+        has_training_rows = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()
+        if not has_training_rows or not plan.test_sizes.all():
             return "a fit sees no rows, or is asked about none."
-        if self.compiled and (lacking := why_not()) is not None:
-            return f"{lacking}."
+        if self.compiled and (missing_module := why_not()) is not None:
+            return f"{missing_module}."
         return self.more_refusals(family, data, plan, request)
 
     @override
@@ -352,71 +365,73 @@ class OnePass(Engine):
         n_lines = len(family) if run.only is None else 1
         values = empty_values(data, plan, request.response, n_lines)
         n_fits = len(values) * plan.n_fits
-        tell(0, n_fits)
+        report_progress(0, n_fits)
         groups = groups_along(family, self.along)
-        # the groups may share fitted steps
+        # Groups of candidates may share the fitted steps before the learner.
         if family.is_piped and len(groups) > 1 and run.steps is None:
-            run = replace(run, steps=shared_steps().Tries())
+            run = replace(run, steps=shared_steps().FittedStepTrees())
         extra = None
         if plan.extra is not None:
             extra = plan.extra.gather(plan, len(values), data.n_classes)
-        params = list(data.fit_params.values())  # `refuse` lets only sample weights pass.
+        # `refuse` accepts no fit parameter other than sample weights.
+        params = list(data.fit_params.values())
         weights = np.asarray(params[0], dtype=np.float64) if params else None
         collected = Collected(values, extra)
-        every = Task(family, groups[0], data, plan, request, run, None, weights, collected)
+        whole_task = Task(family, groups[0], data, plan, request, run, None, weights, collected)
         n_done = 0
         for group in groups:
-            task = with_group(every, group, read=partial(self.read, group))
+            task = with_group(whole_task, group, read=partial(self.read, group))
             n_done += self._answer_group(task, n_done, n_fits)
         if request.response == "score" and any(map(self.rounds, groups)):
-            every.ask_for_ranks()
-        tell(n_fits, n_fits)
+            whole_task.ask_for_ranks()
+        report_progress(n_fits, n_fits)
         if collected.warned:
-            Tally(collected.warned).say(n_fits)
-        shape = len(values), plan.n_fits  # The time of one pass is divided equally among its fits.
-        share = (time.perf_counter() - started) / n_fits
-        for what, most in collected.largest.items():
-            collected.notes.append(what.format(most))
+            WarningCounts(collected.warned).issue_all(n_fits)
+        # The duration of the run is divided equally among its fits.
+        shape = len(values), plan.n_fits
+        fit_seconds = (time.perf_counter() - started) / n_fits
+        for note, largest_value in collected.largest.items():
+            collected.notes.append(note.format(largest_value))
         return Answers(
             plan=plan,
             response=request.response,
             values=values,
             answered=np.ones((len(values), plan.n_questions), dtype=bool),
             engine=self.name,
-            fit_seconds=np.broadcast_to(share, shape),
+            fit_seconds=np.broadcast_to(fit_seconds, shape),
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=n_fits,
             extra=None if extra is None else extra.finished(),
             notes=tuple(dict.fromkeys(collected.notes)),
         )
 
-    def _answer_group(self, task: Task, before: int, total: int) -> int:
-        """Answer the candidates of one group, and return the number of fits that this replaces."""
-        group, data, n_fits, places = task.group, task.data, task.plan.n_fits, task.places
-        size = n_fits * len(group.candidates)
-        if places is not None:
-            size = int((places != ELSEWHERE).sum())
-        served = data.classes is not None or self.fits(data.y)
-        if served and group.preparation is None:  # one table for all fits
+    def _answer_group(self, task: Task, n_done_before: int, n_fits_in_all: int) -> int:
+        """Predict for the candidates of one group; return how many scikit-learn fits this saves."""
+        group, data, n_fits, positions = task.group, task.data, task.plan.n_fits, task.places
+        n_replaced = n_fits * len(group.candidates)
+        if positions is not None:
+            n_replaced = int((positions != ELSEWHERE).sum())
+        is_served = data.classes is not None or self.fits(data.y)
+        if is_served and group.preparation is None:  # All fits of the group use the same table.
             X = None
-            # Steps that handle missing values may be dropped by the grid.
+            # If the grid drops the step that imputes missing values, X is not finite.
             if group.rowwise is not None or not data.non_finite:
                 X = unless_it_fails(partial(self.table, group, data))
-            served = X is not None and self.fits(X)
+            is_served = X is not None and self.fits(X)
             task = replace(task, X=X)
-        done = self.answer_together(task) if served else task.all_open()
-        first = int(done.sum())
-        tell(before + size * first // n_fits, total)
-        for count, fit in enumerate(np.flatnonzero(~done), start=first + 1):
+        done_mask = self.answer_together(task) if is_served else task.all_open()
+        n_done_together = int(done_mask.sum())
+        report_progress(n_done_before + n_replaced * n_done_together // n_fits, n_fits_in_all)
+        for count, fit in enumerate(np.flatnonzero(~done_mask), start=n_done_together + 1):
             self.answer_fit(task, int(fit))
-            tell(before + size * count // n_fits, total)
+            report_progress(n_done_before + n_replaced * count // n_fits, n_fits_in_all)
         task.collected.notes.extend(self.closing_notes(task))
-        if task.collected.open or task.collected.alike:
+        if task.collected.unresolved or task.collected.same_warning:
             task.ask_the_learner()
-        return size
+        return n_replaced
 
     def answer_fit(self, task: Task, fit: int) -> None:
-        """Answer one fit by a pass of its own, or leave it open.
+        """Predict for one fit by a pass of its own, or leave its predictions to the learner.
 
         Parameters
         ----------
@@ -428,35 +443,35 @@ class OnePass(Engine):
         group = task.worth_trying(fit)
         if group is None:
             return
-        with collect_warnings() as warned:
-            shown = unless_it_fails(lambda: task.shown(fit))
-        answers = None if shown is None else self.fit_pass(task, group, *shown)
+        with collect_warnings() as step_warnings:
+            train_and_tests = unless_it_fails(lambda: task.shown(fit))
+        answers = None if train_and_tests is None else self.fit_pass(task, group, *train_and_tests)
         if answers is None:
             task.leave_open(fit, group.candidates)
             return
-        # The learner is fitted for these candidates together with its steps, which then warn
-        # themselves.
-        requested = task.collected.open.get(fit, set())
+        # For unresolved candidates the learner is fitted together with its steps, which warn then.
+        # Only the other candidates need the warnings of this pass.
+        unresolved = task.collected.unresolved.get(fit, set())
         task.collected.warned.extend(
-            warned * sum(int(c) not in requested for c in group.candidates)
+            step_warnings * sum(int(c) not in unresolved for c in group.candidates)
         )
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 
 
-def with_group(task: Task, group: Group, **others: Any) -> Task:
-    """Return the task for this group, with the places in it of the candidates of the fits."""
-    only = task.run.only
-    places = None if only is None else group.places_of(only)
-    return replace(task, group=group, places=places, **others)
+def with_group(task: Task, group: Group, **changes: Any) -> Task:
+    """Return the task for this group, with the position in the group of each fit's candidate."""
+    candidate_of_fit = task.run.only
+    positions = None if candidate_of_fit is None else group.places_of(candidate_of_fit)
+    return replace(task, group=group, places=positions, **changes)
 
 
-def _weights_refusal(family: Family, data: Data, weighted: bool) -> str | None:
-    """Return why fit parameters are not served, or None."""
-    own = f"{family.prefix}sample_weight"
-    others = [name for name in data.fit_params if name != own or not weighted]
-    if others:
-        return f"fit parameters ({', '.join(others)}) are given."
-    if own in data.fit_params and np.shape(data.fit_params[own]) != (data.n_rows,):
-        return f"{own} is not one weight per row."
+def _weights_refusal(family: Family, data: Data, serves_weights: bool) -> str | None:
+    """Return why the fit parameters of the call are not supported, or None if they are."""
+    weight_name = f"{family.prefix}sample_weight"
+    unsupported = [name for name in data.fit_params if name != weight_name or not serves_weights]
+    if unsupported:
+        return f"fit parameters ({', '.join(unsupported)}) are given."
+    if weight_name in data.fit_params and np.shape(data.fit_params[weight_name]) != (data.n_rows,):
+        return f"{weight_name} is not one weight per row."
     return None

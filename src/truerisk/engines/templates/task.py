@@ -1,4 +1,4 @@
-"""One group of candidates on one plan: the training data of its fits and where answers go.
+"""One group of candidates on one plan: the training data of its fits, and storage for predictions.
 
 A `Task` does not change; the results of its fits are gathered in the `Collected` of the run.
 """
@@ -18,18 +18,20 @@ from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.prepared import Begin, dense, unless_it_fails
 from truerisk.engines.running.doors import known_steps
-from truerisk.engines.running.fit_warnings import Warned
-from truerisk.engines.running.fitting import error_of, fit_pieces
+from truerisk.engines.running.fit_warnings import FitWarning
+from truerisk.engines.running.fitting import error_of, fit_batch
 from truerisk.engines.settings import ELSEWHERE, Group, fit_steps
 from truerisk.plan.plan import Plan
 
-CLOSE = 1e-9  # relative to the largest score: differences this small may be due to rounding
-PROBED = 16  # number of successive fits; the first of them shows which candidates are worth a pass
+CLOSE = 1e-9  # Differences of scores below this share of the largest score may be due to rounding.
+# Number of successive fits in a batch.
+# The first fit of a batch shows for which candidates a pass fails.
+PROBED = 16
 
 
 @frozen(eq=False)
 class Shown:
-    """Training data of one fit after the steps before the learner: distinct rows and their weights.
+    """Training data of one fit as the learner gets it: distinct rows, transformed by earlier steps.
 
     Parameters
     ----------
@@ -68,49 +70,50 @@ class Shown:
 
     @property
     def all_weights(self) -> np.ndarray | None:
-        """Product of copies and sample weights, or None if all rows have weight 1."""
+        """Number of copies of each row times its sample weight; None if every weight is 1."""
         if self.times is None:
             return self.weights
-        times = self.times.astype(np.float64)
-        return times if self.weights is None else times * self.weights
+        copies = self.times.astype(np.float64)
+        return copies if self.weights is None else copies * self.weights
 
 
 @dataclass(eq=False)
 class Collected:
-    """Results of the fits of a run so far, and the answers that the learner has to give.
+    """Predictions of a run so far, and the fits that are left to the learner itself.
 
-    `open` maps a fit to the candidates that were left open. `alike` lists pairs (fit, candidate)
-    that cause the same warning. `requested` holds pairs (fit, candidate) that the learner itself
-    answered.
+    `unresolved` maps a fit to its unresolved candidates, for which the learner has to be fitted.
+    `same_warning` lists pairs (fit, candidate) that cause the same warning. `requested` holds pairs
+    (fit,
+    candidate) for which the learner was fitted.
     """
 
     values: np.ndarray
-    extra: Any = None  # a `Gathered`, if the plan asks for more than predictions of rows
-    open: dict[int, set[int]] = field(default_factory=dict)
-    alike: list[tuple[int, int]] = field(default_factory=list)
+    extra: Any = None  # A `Gathered`, if the plan requests more than predictions of rows.
+    unresolved: dict[int, set[int]] = field(default_factory=dict)
+    same_warning: list[tuple[int, int]] = field(default_factory=list)
     requested: set[tuple[int, int]] = field(default_factory=set)
-    warned: list[Warned] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # for the reader of the result
-    # the largest value of each measured quantity
+    warned: list[FitWarning] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # Notes for the user who reads the result.
+    # Largest value of each measured quantity, by the text of its note.
     largest: dict[str, float] = field(default_factory=dict)
 
 
 @frozen(eq=False)
 class Task:
-    """One group of candidates on one plan; `place` stores answers where they belong.
+    """One group of candidates on one plan; the method `place` stores their predictions.
 
     Parameters
     ----------
     family : Family
         The learner and its candidate settings.
     group : Group
-        Candidates that one pass answers together.
+        Candidates whose predictions one pass computes together.
     data : Data
         The checked rows of the call.
     plan : Plan
-        The fits and the questions that they answer.
+        The fits and the test sets that they predict.
     request : Request
-        The type of answers that the loss needs.
+        The type of predictions that the loss needs.
     run : RunOptions
         The executor, the seed, and the fits that are needed.
     X : object
@@ -150,15 +153,16 @@ class Task:
     plan: Plan
     request: Request
     run: RunOptions
-    X: Any  # after the rowwise steps; None if a step learns from the rows
+    X: Any  # X after the steps that treat each row by itself; None if a step learns from the rows.
     weights: np.ndarray | None
     collected: Collected
-    # `group.places_of(run.only)`; None if every fit answers for all candidates
+    # Position in the group of each fit's candidate; None if every fit predicts for all candidates.
     places: np.ndarray | None = None
-    read: Callable[[Any], np.ndarray] = dense  # converts the output of a step for the engine
+    # Converts the output of a step to an array for the engine.
+    read: Callable[[Any], np.ndarray] = dense
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
-        """Return X after steps that are fitted on all rows, or None if they fail.
+        """Return X transformed by steps that are fitted on all rows, or None if they fail.
 
         Returns
         -------
@@ -167,11 +171,11 @@ class Task:
         """
         from sklearn.base import clone
 
-        steps, every = clone(self.group.preparation), self.data.rows(np.arange(self.data.n_rows))
-        return unless_it_fails(lambda: dense(steps.fit_transform(every)))
+        steps, all_rows = clone(self.group.preparation), self.data.rows(np.arange(self.data.n_rows))
+        return unless_it_fails(lambda: dense(steps.fit_transform(all_rows)))
 
     def of_fit(self, fit: int) -> Group | None:
-        """Return the candidates that a fit answers for: the whole group, one of it, or None.
+        """Return the candidates for which a fit predicts: the whole group, one candidate, or None.
 
         Parameters
         ----------
@@ -185,15 +189,15 @@ class Task:
         """
         if self.places is None:
             return self.group
-        place = int(self.places[fit])
-        return None if place == ELSEWHERE else self.group.part(np.array([place]))
+        position = int(self.places[fit])
+        return None if position == ELSEWHERE else self.group.part(np.array([position]))
 
     def worth_trying(self, fit: int) -> Group | None:
-        """Return the fit's candidates, without those that the first of PROBED fits left open.
+        """Return the fit's candidates, except those that a recent fit left to the learner itself.
 
-        The cause of an open answer, such as a solver that does not converge or a singular scatter
-        matrix, usually lies in the table. The learner itself is then fitted at once, instead of
-        after a pass in vain.
+        The recent fit is the first of PROBED successive fits. The reason why a pass fails, such as
+        a solver that does not converge or a singular scatter matrix, usually lies in the table. The
+        learner itself is then fitted at once, instead of after a pass in vain.
 
         Parameters
         ----------
@@ -205,15 +209,15 @@ class Task:
         Group or None
             The candidates.
         """
-        group, first = self.of_fit(fit), fit - fit % PROBED
-        if group is None or fit == first or not self.collected.open.get(first):
+        group, first_fit = self.of_fit(fit), fit - fit % PROBED
+        if group is None or fit == first_fit or not self.collected.unresolved.get(first_fit):
             return group
-        open_ = np.isin(group.candidates, list(self.collected.open[first]))
-        self.leave_open(fit, group.candidates[open_])
-        return None if open_.all() else group.part(np.flatnonzero(~open_))
+        is_open = np.isin(group.candidates, list(self.collected.unresolved[first_fit]))
+        self.leave_open(fit, group.candidates[is_open])
+        return None if is_open.all() else group.part(np.flatnonzero(~is_open))
 
     def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
-        """Return a mask of the fits that answer for the candidate at this place of the group.
+        """Return a mask of the fits that predict for the candidate at this position of the group.
 
         Parameters
         ----------
@@ -230,7 +234,7 @@ class Task:
         return np.ones(len(fits), dtype=bool) if self.places is None else self.places[fits] == place
 
     def questions(self, fit: int) -> np.ndarray:
-        """Return the questions (test sets) of a fit.
+        """Return the numbers of the test sets of a fit.
 
         Parameters
         ----------
@@ -242,26 +246,26 @@ class Task:
         array of int
             The numbers of the questions.
         """
-        order, starts = self.plan.questions_of
-        return order[starts[fit] : starts[fit + 1]]
+        question_order, starts = self.plan.questions_of
+        return question_order[starts[fit] : starts[fit + 1]]
 
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
-        """Write the answers to a question, one row per candidate of the group, into `values`.
+        """Store the predictions of a test set, one row per candidate of the group, in `values`.
 
         Parameters
         ----------
         question : int
             The number of the question.
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
         answers : array
             The predictions, one row per candidate of the group.
         """
-        where = slice(*self.plan.test_offsets[question : question + 2])
-        self.collected.values[self.lines_of(group), where] = answers
+        positions = slice(*self.plan.test_offsets[question : question + 2])
+        self.collected.values[self.lines_of(group), positions] = answers
 
     def measure(self, what: str, value: float) -> None:
-        """Record the largest value of a quantity; `what` is the note with a placeholder.
+        """Record the value of a quantity in one fit; the largest value is reported in a note.
 
         Parameters
         ----------
@@ -274,7 +278,7 @@ class Task:
         largest[what] = max(value, largest.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
-        """Record that the learner itself has to answer for these candidates in a fit.
+        """Record that the learner itself has to be fitted for these candidates in a fit.
 
         Parameters
         ----------
@@ -283,10 +287,12 @@ class Task:
         candidates : iterable of int
             Numbers of candidates.
         """
-        self.collected.open.setdefault(int(fit), set()).update(map(int, candidates))
+        self.collected.unresolved.setdefault(int(fit), set()).update(map(int, candidates))
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
-        """Record candidates that warn alike; the learner is fitted for the first of them.
+        """Record candidates that cause the same warning.
+
+        The learner is fitted only for the first of them, and its warning counts for all.
 
         Parameters
         ----------
@@ -295,10 +301,10 @@ class Task:
         candidates : iterable of int
             Numbers of candidates.
         """
-        self.collected.alike.extend((int(fit), int(c)) for c in candidates)
+        self.collected.same_warning.extend((int(fit), int(c)) for c in candidates)
 
     def all_open(self) -> np.ndarray:
-        """Leave every fit open.
+        """Leave all predictions of every fit to the learner itself, and return a mask of all fits.
 
         Returns
         -------
@@ -311,36 +317,41 @@ class Task:
         return np.ones(self.plan.n_fits, dtype=bool)
 
     def ask_the_learner(self) -> None:
-        """Fit the learner itself for every open answer, and once for a warning that many share."""
+        """Fit the learner itself for every unresolved prediction, and once for a shared warning."""
         collected = self.collected
-        for fit, candidate in collected.alike[:1]:
+        for fit, candidate in collected.same_warning[:1]:
             self.leave_open(fit, [candidate])
-        for fit, candidates in sorted(collected.open.items()):
+        for fit, candidates in sorted(collected.unresolved.items()):
             if candidates:
                 self._ask(fit, sorted(candidates))
             collected.requested.update((fit, candidate) for candidate in candidates)
-        collected.open.clear()
-        collected.alike.clear()
+        collected.unresolved.clear()
+        collected.same_warning.clear()
 
     def _ask(self, fit: int, candidates: list[int]) -> None:
         jobs, seed, collected = [(fit, candidates)], self.run.seed, self.collected
-        for piece in fit_pieces(self.family, self.data, self.plan, self.request, seed, True, jobs):
+        for piece in fit_batch(self.family, self.data, self.plan, self.request, seed, True, jobs):
             if piece.failure is not None:
                 raise error_of(piece)
-            first = (fit, piece.candidate) in collected.alike[:1]
-            collected.warned.extend(piece.warned * (len(collected.alike) if first else 1))
-            line = self.line_of(piece.candidate)
+            is_shared_warning = (fit, piece.candidate) in collected.same_warning[:1]
+            collected.warned.extend(
+                piece.warnings * (len(collected.same_warning) if is_shared_warning else 1)
+            )
+            value_row = self.line_of(piece.candidate)
             if collected.extra is not None:
-                collected.extra.correct(fit, line, piece.extra)
+                collected.extra.correct(fit, value_row, piece.extra)
             for question, answer in zip(self.questions(fit), piece.answers, strict=True):
-                where = slice(*self.plan.test_offsets[question : question + 2])
-                collected.values[line, where] = answer
+                positions = slice(*self.plan.test_offsets[question : question + 2])
+                collected.values[value_row, positions] = answer
 
     def ask_for_ranks(self) -> None:
-        """Fit the learner for scores that rounding may rank, unless it was fitted already."""
-        for line, scores in enumerate(self.collected.values):
+        """Fit the learner itself in fits whose ranking of scores may be due to rounding.
+
+        Candidates for which the learner was fitted already are skipped.
+        """
+        for value_row, scores in enumerate(self.collected.values):
             for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
-                candidate = line if self.run.only is None else int(self.run.only[fit])
+                candidate = value_row if self.run.only is None else int(self.run.only[fit])
                 if (fit, candidate) not in self.collected.requested:
                     self.leave_open(fit, [candidate])
         self.ask_the_learner()
@@ -351,7 +362,7 @@ class Task:
         Parameters
         ----------
         group : Group
-            Candidates that one pass answers together.
+            Candidates whose predictions one pass computes together.
 
         Returns
         -------
@@ -381,7 +392,7 @@ class Task:
         return known_steps(self.run.steps, self.family, self.group.preparation, candidate)
 
     def labels(self, fit: int) -> np.ndarray:
-        """Return the class codes or targets of all rows as this fit sees them.
+        """Return the class codes or targets of all rows in this fit, with its flipped labels.
 
         Parameters
         ----------
@@ -397,7 +408,7 @@ class Task:
         return codes if self.plan.extra is None else self.plan.extra.labels(fit, codes)
 
     def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
-        """Return the training data of a fit and its test sets, both preprocessed.
+        """Return the training data of a fit and its test sets, both transformed by earlier steps.
 
         Parameters
         ----------
@@ -411,34 +422,41 @@ class Task:
         tests : list of arrays
             The rows of each test set.
         """
-        rows, times = self.plan.train_rows(fit)
-        requested = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
+        rows, copies = self.plan.train_rows(fit)
+        test_rows = [self.plan.test_rows(int(question))[0] for question in self.questions(fit)]
         y = self.labels(fit)[rows]
         weights = None if self.weights is None else self.weights[rows]
         if self.X is not None:
-            return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in requested]
-        of = self.group.preparation, self.data, (rows, times), y
-        X, tests = fit_steps(*of, requested, self.read, self._known_steps(self.plan, fit))
-        return Shown(fit, rows, X, y, times, weights), tests
+            return Shown(fit, rows, self.X[rows], y, copies, weights), [
+                self.X[rows_of_test] for rows_of_test in test_rows
+            ]
+        fit_data = self.group.preparation, self.data, (rows, copies), y
+        X, tests = fit_steps(*fit_data, test_rows, self.read, self._known_steps(self.plan, fit))
+        return Shown(fit, rows, X, y, copies, weights), tests
 
 
 def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
-    """Find fits in which a score is nearly equal to the score of a row of the other class.
+    """Find fits in which rows of different classes have nearly equal scores.
 
-    A rule with slope 0 gives every row the same score except for the last digits. Which row ranks
-    first then depends on rounding in the learner or in the engine. This matters between rows of two
-    classes that are ranked together, which are those of one repetition, inside or outside.
+    A model with slope 0 gives every row the same score except for the last digits. Which row ranks
+    first then depends on rounding in the learner or in the engine. This matters for rows of two
+    classes that are ranked together. Test sets are ranked together if they belong to the same
+    repetition and to the same part of the plan (inside or outside).
     """
-    sizes = plan.test_sizes
-    together = np.stack([plan.part, plan.repeat, plan.unit], axis=1)
-    of_question = np.unique(together, axis=0, return_inverse=True)[1].ravel()
-    ranked = np.repeat(of_question, sizes)
-    order = np.lexsort((scores, ranked))
-    near = CLOSE * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    test_sizes = plan.test_sizes
+    ranking_keys = np.stack([plan.part, plan.repeat, plan.unit], axis=1)
+    ranking_of_test_set = np.unique(ranking_keys, axis=0, return_inverse=True)[1].ravel()
+    ranking = np.repeat(ranking_of_test_set, test_sizes)
+    score_order = np.lexsort((scores, ranking))
+    tolerance = CLOSE * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
     with np.errstate(invalid="ignore", over="ignore"):
-        apart = (np.diff(ranked[order]) != 0) | ~(np.diff(scores[order]) <= near)
-    starts = np.concatenate([[0], np.flatnonzero(apart) + 1])
-    codes = data.class_codes[plan.positions[0][order]]
-    mixed = np.maximum.reduceat(codes, starts) > np.minimum.reduceat(codes, starts)
-    tied = order[np.repeat(mixed, np.diff(np.append(starts, len(order))))]
-    return np.unique(np.repeat(plan.fit, sizes)[tied])
+        is_separate = (np.diff(ranking[score_order]) != 0) | ~(
+            np.diff(scores[score_order]) <= tolerance
+        )
+    starts = np.concatenate([[0], np.flatnonzero(is_separate) + 1])
+    codes = data.class_codes[plan.positions[0][score_order]]
+    has_both_classes = np.maximum.reduceat(codes, starts) > np.minimum.reduceat(codes, starts)
+    tied_rows = score_order[
+        np.repeat(has_both_classes, np.diff(np.append(starts, len(score_order))))
+    ]
+    return np.unique(np.repeat(plan.fit, test_sizes)[tied_rows])

@@ -1,10 +1,11 @@
-"""Rotate tables with more columns than rows, so that they have as many columns as rows.
+"""Rotation of tables with more columns than rows, so that they have as many columns as rows.
 
 A learner that uses rows only through their inner products is not affected by a rotation; many
 learners are not affected by a translation before it either. Let V hold orthonormal directions that
-span the training rows. A row x becomes V'x. Of the part of x orthogonal to V only the length
-matters, because no training row has such a part. The directions are computed by Householder
-reflections, which lose no digits of a row's length; the product XX' would lose half of them.
+span the training rows. A row x becomes V'x. Of the component of x orthogonal to V only the length
+matters, because that component is zero for every training row. The directions are computed by
+Householder reflections, which lose no digits of a row's length; the product XX' would lose half of
+them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from truerisk.core.frozen import frozen
 
 
 def is_wide(X: np.ndarray) -> bool:
-    """Return True if rotation makes the table narrower.
+    """Return True if the rotation would reduce the number of columns of the table.
 
     The rows and the origin span at most as many directions as there are rows, plus one.
 
@@ -28,11 +29,11 @@ def is_wide(X: np.ndarray) -> bool:
 
 
 @frozen(eq=False)
-class Turned:
-    """Training rows `shown` in the rotated columns, whose `directions` have unit length.
+class RotatedRows:
+    """Training rows `shown` in rotated columns, along the unit vectors in `directions`.
 
-    `origin` is the position of the zero of the original table in the new columns. `centre` holds
-    the values of the original columns at the new zero.
+    `origin` holds the coordinates of the original table's zero in the rotated columns. `centre`
+    holds the coordinates of the rotated zero in the original columns.
     """
 
     shown: np.ndarray
@@ -46,27 +47,29 @@ class Turned:
         return len(self.directions)
 
     def turn(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return other rows in the new columns, and the lengths of their orthogonal parts."""
-        moved = rows - self.centre
-        inside = moved @ self.directions
-        rest = np.einsum("ij,ij->i", moved, moved) - np.einsum("ij,ij->i", inside, inside)
-        return inside, np.sqrt(np.maximum(rest, 0.0))
+        """Rotate other rows; also return the lengths of their components outside the columns."""
+        centred = rows - self.centre
+        rotated = centred @ self.directions
+        squared_lengths = np.einsum("ij,ij->i", centred, centred) - np.einsum(
+            "ij,ij->i", rotated, rotated
+        )
+        return rotated, np.sqrt(np.maximum(squared_lengths, 0.0))
 
 
-def turned(X: np.ndarray) -> Turned:
-    """Rotate the training rows about the origin of the table."""
-    shown, directions = _decomposed(X.copy())
-    return Turned(shown, directions, np.zeros(X.shape[1]), np.zeros(len(X)))
+def rotate_rows(X: np.ndarray) -> RotatedRows:
+    """Rotate the training rows about zero, without centring them."""
+    shown, directions = _rows_and_directions(X.copy())
+    return RotatedRows(shown, directions, np.zeros(X.shape[1]), np.zeros(len(X)))
 
 
-def turned_about_mean(X: np.ndarray) -> Turned:
-    """Centre the training rows, and rotate them together with the origin of the table."""
+def rotate_about_mean(X: np.ndarray) -> RotatedRows:
+    """Centre the training rows, and rotate them together with the zero of the original table."""
     centre = X.mean(axis=0)
-    both, directions = _decomposed(np.concatenate([X - centre, -centre[None]]))
-    return Turned(both[:-1], directions, centre, both[-1])
+    rows_and_origin, directions = _rows_and_directions(np.concatenate([X - centre, -centre[None]]))
+    return RotatedRows(rows_and_origin[:-1], directions, centre, rows_and_origin[-1])
 
 
-def _decomposed(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rows_and_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return L and V with rows = L V' and V'V = I, by a QR decomposition of the transpose."""
     packed, factors, _, failed = lapack.dgeqrf(rows.T, overwrite_a=True)
     assert not failed

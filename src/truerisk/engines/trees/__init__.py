@@ -1,1 +1,1 @@
-"""Trees and ensembles: all sizes from the largest."""
+"""Engines for trees and ensembles, which predict for every size from the largest fitted model."""

@@ -1,4 +1,4 @@
-"""Trees on many samples of one table, grown as scikit-learn grows them."""
+"""Decision trees on many samples of one table, grown as scikit-learn does, by compiled code."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from truerisk.core.frozen import frozen
 from truerisk.kernels import native
 
 NO_LIMIT = 2**31 - 1
-CLOSE = 1e-7  # scikit-learn treats single-precision values that are this close as equal.
+# scikit-learn treats single-precision values as equal if they differ by no more than this.
+CLOSE = 1e-7
 MEASURES = {"gini": 0, "entropy": 1, "squared_error": 2}
-FEW_TRIED = 12  # A node that tries fewer than one in this many columns sorts only those.
+# If a node tries fewer than one in this many columns, it sorts only the columns that it tries.
+FEW_TRIED = 12
 MOST_SUM = 2**53
-# Squares of counts and their sums are then integers that doubles represent exactly.
+# With fewer rows, doubles represent squares of counts and their sums exactly.
 MOST_ROWS = 2**26
 
 
 @frozen(eq=False)
 class TreeTable:
-    """A table of finite numbers in single precision, stored by columns."""
+    """Table of finite numbers in single precision, stored column by column."""
 
     columns: np.ndarray
 
     @classmethod
     def from_rows(cls, X: np.ndarray) -> TreeTable:
-        """Convert X, whose rows become the rows of the table."""
+        """Convert a table X to single precision, or raise ValueError if it is unsuitable."""
         columns = np.ascontiguousarray(X.T, dtype=np.float32)
         if columns.ndim != 2 or not columns.size or not np.isfinite(columns).all():
             raise ValueError("a tree needs a table of finite numbers, with rows and columns.")
@@ -40,26 +42,26 @@ class TreeTable:
         return int(self.columns.shape[1])
 
     @cached_property
-    def pairs(self) -> ColumnsOfTwo:
-        """The columns with two distinct values."""
-        return ColumnsOfTwo.from_columns(self.columns)
+    def pairs(self) -> TwoValuedColumns:
+        """Columns of the table that have exactly two distinct values."""
+        return TwoValuedColumns.from_columns(self.columns)
 
     @cached_property
     def order(self) -> np.ndarray:
-        """`(slot, place)`: rows sorted by value, for columns with more than two values."""
-        more = self.columns[~self.pairs.which]
-        order = np.empty(more.shape, dtype=np.int32)
-        for rows, values in zip(order, more, strict=True):
+        """Sorted row numbers of each column with more than two values: `(column slot, rank)`."""
+        columns = self.columns[~self.pairs.which]
+        order = np.empty(columns.shape, dtype=np.int32)
+        for rows, values in zip(order, columns, strict=True):
             rows[:] = np.argsort(values)
         return order
 
 
 @frozen(eq=False)
-class ColumnsOfTwo:
-    """Columns with two values `low` and `high`; lists the columns where a row has the rarer one.
+class TwoValuedColumns:
+    """Columns with two distinct values `low` and `high`, stored by the rows with the rarer value.
 
-    `which` marks them among all columns; `lists[starts[i]:starts[i + 1]]` are the column numbers of
-    row i.
+    `which` marks these columns among all columns; `lists[starts[i]:starts[i + 1]]` are the numbers
+    of the columns in which row i has the rarer value.
     """
 
     which: np.ndarray
@@ -69,24 +71,26 @@ class ColumnsOfTwo:
     lists: np.ndarray
 
     @classmethod
-    def from_columns(cls, columns: np.ndarray) -> ColumnsOfTwo:
+    def from_columns(cls, columns: np.ndarray) -> TwoValuedColumns:
         """Find the columns with two values, and list for each row where it has the rarer one."""
         low, high = columns.min(axis=1), columns.max(axis=1)
-        some = np.flatnonzero(high > low)
-        is_high = columns[some] == high[some, None]
-        two = (is_high | (columns[some] == low[some, None])).all(axis=1)
-        some, is_high = some[two], is_high[two]
-        rarer = 2 * is_high.sum(axis=1) <= columns.shape[1]
-        rows, places = np.nonzero((is_high == rarer[:, None]).T)
-        which = np.zeros(len(columns), dtype=bool)
-        which[some] = True
+        column_numbers = np.flatnonzero(high > low)
+        is_high = columns[column_numbers] == high[column_numbers, None]
+        has_two_values = (is_high | (columns[column_numbers] == low[column_numbers, None])).all(
+            axis=1
+        )
+        column_numbers, is_high = column_numbers[has_two_values], is_high[has_two_values]
+        high_is_rarer = 2 * is_high.sum(axis=1) <= columns.shape[1]
+        rows, positions = np.nonzero((is_high == high_is_rarer[:, None]).T)
+        is_two_valued = np.zeros(len(columns), dtype=bool)
+        is_two_valued[column_numbers] = True
         starts = np.searchsorted(rows, np.arange(columns.shape[1] + 1))
-        lists = some[places].astype(np.int32)
-        return cls(which, low, high, starts, lists)
+        lists = column_numbers[positions].astype(np.int32)
+        return cls(is_two_valued, low, high, starts, lists)
 
     @property
     def slots(self) -> np.ndarray:
-        """Index among the columns with more than two values; −1 for columns with two values."""
+        """Index of each column among those with over two values; −1 if a column has two values."""
         return np.where(self.which, -1, np.cumsum(~self.which) - 1).astype(np.int32)
 
 
@@ -100,15 +104,17 @@ class RowLists:
     @classmethod
     def from_lists(cls, lists: list[np.ndarray]) -> RowLists:
         """Concatenate the lists."""
-        ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
+        ends = np.cumsum([0, *(len(row_list) for row_list in lists)], dtype=np.int64)
         rows = np.concatenate(lists) if lists else np.empty(0, np.int32)
         return cls(np.ascontiguousarray(rows, dtype=np.int32), ends)
 
     def check(self, name: str, n_lists: int, bound: int) -> None:
         """Raise ValueError if these are not `n_lists` lists of rows below `bound`."""
         rows, offsets = self.rows, self.offsets
-        whole = len(offsets) == n_lists + 1 and offsets[0] == 0 and offsets[-1] == len(rows)
-        if not whole or (np.diff(offsets) < 0).any():
+        covers_all_rows = (
+            len(offsets) == n_lists + 1 and offsets[0] == 0 and offsets[-1] == len(rows)
+        )
+        if not covers_all_rows or (np.diff(offsets) < 0).any():
             raise ValueError(f"{name} are not {n_lists} lists laid end to end.")
         if len(rows) and not 0 <= rows.min() <= rows.max() < bound:
             raise ValueError(f"{name} name rows outside 0 ... {bound - 1}.")
@@ -116,24 +122,25 @@ class RowLists:
 
 @frozen
 class GrowthLimits:
-    """Stopping rules: scikit-learn's parameters, resolved for one fit.
+    """Stopping rules of a decision tree, resolved from scikit-learn's parameters for one fit.
 
-    `n_split` and `n_leaf` count rows with their copies, and `weight_leaf` is a number of rows too.
+    `min_split_rows` and `min_leaf_rows` count rows with their copies, and `weight_leaf` is a number
+    of rows too.
     """
 
     depth: int = NO_LIMIT
-    n_split: float = 2
-    n_leaf: float = 1
+    min_split_rows: float = 2
+    min_leaf_rows: float = 1
     weight_leaf: float = 0.0
     decrease: float = 0.0
 
 
 @frozen(eq=False)
 class Tree:
-    """The nodes of one tree, under the names of scikit-learn's `tree_`.
+    """Nodes of one decision tree, with the attribute names of scikit-learn's `tree_`.
 
     A leaf has children −1, feature and threshold −2. `counts` are the numbers of rows of each
-    class, or the sum of the targets in one column.
+    class, or, for regression, the sum of the targets in one column.
     """
 
     children_left: np.ndarray
@@ -152,10 +159,10 @@ class Tree:
 
 @frozen(eq=False)
 class Growth:
-    """The nodes of many trees, one after another, and the leaves that tested rows fall into.
+    """Nodes of many trees, one tree after another, and the leaf of each test row.
 
     `nodes.counts[offsets[f]:offsets[f + 1]]` belongs to tree f. `leaves[i]` is the number of the
-    leaf of the i-th tested row within its tree.
+    leaf of the i-th test row within its tree.
     """
 
     nodes: Tree
@@ -163,9 +170,9 @@ class Growth:
     leaves: np.ndarray
 
     def tree(self, number: int) -> Tree:
-        """Return one tree."""
-        part = slice(*self.offsets[number : number + 2])
-        return Tree(**{name: array[part] for name, array in vars(self.nodes).items()})
+        """Return the nodes of the tree with this number."""
+        node_range = slice(*self.offsets[number : number + 2])
+        return Tree(**{name: array[node_range] for name, array in vars(self.nodes).items()})
 
 
 def grow_trees(
@@ -184,11 +191,11 @@ def grow_trees(
 ) -> Growth:
     """Grow one tree per sample, with the same splits as scikit-learn's depth-first builder.
 
-    A node tries columns in an order drawn by a xorshift generator. Among all places between values
-    that are not close it takes the first one with the largest decrease of impurity. Impurities are
-    computed from integers, so that only quotients, logarithms and squares of sums are rounded, in
-    scikit-learn's order. Sorting takes O(n log n) per column once, and a tree takes O(columns ·
-    rows) per level.
+    A node tries columns in an order drawn by a xorshift generator. Candidate thresholds lie between
+    values that are not close. The first threshold with the largest decrease of impurity is chosen.
+    Impurities are computed from integers, so that only quotients, logarithms and squares of sums
+    are rounded, in scikit-learn's order. Sorting takes O(n log n) per column once, and a tree takes
+    O(columns · rows) per level.
 
     Parameters
     ----------
@@ -222,7 +229,7 @@ def grow_trees(
     seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
     if n_tried < 1 or criterion not in MEASURES or not 0 <= close < np.inf:
         raise ValueError(f"{n_tried=}, {criterion=} and {close=} grow no tree.")
-    _check(table, samples, times, requested, seeds, n_fits)
+    _check_arguments(table, samples, times, requested, seeds, n_fits)
     if criterion == "squared_error":
         codes, targets = np.empty(0, dtype=np.int32), np.ascontiguousarray(y, dtype=np.float64)
         _check_targets(targets, n_classes, samples, times, table.n_rows)
@@ -230,20 +237,23 @@ def grow_trees(
         codes, targets = np.ascontiguousarray(y, dtype=np.int32), np.empty(0)
         if codes.shape != (table.n_rows,) or not 0 <= codes.min() <= codes.max() < n_classes:
             raise ValueError(f"codes must be {table.n_rows} numbers from 0 to {n_classes - 1}.")
-    most = np.maximum(2 * np.diff(samples.offsets) - 1, 1).sum()
+    max_nodes = np.maximum(2 * np.diff(samples.offsets) - 1, 1).sum()
     nodes = Tree(
-        children_left=np.empty(most, dtype=np.int32),
-        children_right=np.empty(most, dtype=np.int32),
-        feature=np.empty(most, dtype=np.int32),
-        threshold=np.empty(most),
-        impurity=np.empty(most),
-        weighted_n_node_samples=np.empty(most),
-        counts=np.empty((most, n_classes)),
+        children_left=np.empty(max_nodes, dtype=np.int32),
+        children_right=np.empty(max_nodes, dtype=np.int32),
+        feature=np.empty(max_nodes, dtype=np.int32),
+        threshold=np.empty(max_nodes),
+        impurity=np.empty(max_nodes),
+        weighted_n_node_samples=np.empty(max_nodes),
+        counts=np.empty((max_nodes, n_classes)),
     )
-    made, leaves = np.empty(n_fits, dtype=np.int64), np.empty(len(requested.rows), dtype=np.int32)
+    n_nodes, leaves = (
+        np.empty(n_fits, dtype=np.int64),
+        np.empty(len(requested.rows), dtype=np.int32),
+    )
     n_columns = len(table.columns)
     native().grow_trees(
-        *_laid_out(table, carried=n_columns <= FEW_TRIED * n_tried),
+        *_kernel_arguments(table, sorts_once=n_columns <= FEW_TRIED * n_tried),
         codes,
         targets,
         n_classes,
@@ -254,7 +264,9 @@ def grow_trees(
         requested.rows,
         requested.offsets,
         seeds,
-        np.array([_numbers(one) for one in limits], dtype=np.float64).reshape(n_fits, 5),
+        np.array([_limit_numbers(tree_limits) for tree_limits in limits], dtype=np.float64).reshape(
+            n_fits, 5
+        ),
         min(int(n_tried), n_columns),
         float(close),
         nodes.children_left,
@@ -264,38 +276,56 @@ def grow_trees(
         nodes.impurity,
         nodes.weighted_n_node_samples,
         nodes.counts,
-        made,
+        n_nodes,
         leaves,
     )
-    offsets = np.cumsum([0, *made])
-    used = {name: array[: offsets[-1]] for name, array in vars(nodes).items()}
-    return Growth(Tree(**used), offsets, leaves)
+    offsets = np.cumsum([0, *n_nodes])
+    used_arrays = {name: array[: offsets[-1]] for name, array in vars(nodes).items()}
+    return Growth(Tree(**used_arrays), offsets, leaves)
 
 
-def _laid_out(table: TreeTable, *, carried: bool) -> tuple[object, ...]:
-    """Return the table as the compiled kernel expects it; if not `carried`, only its values."""
-    if not carried:
-        none, numbers = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
-        starts, values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        return table.columns, False, numbers, none, starts, numbers, values, values
-    two = table.pairs
+def _kernel_arguments(table: TreeTable, *, sorts_once: bool) -> tuple[object, ...]:
+    """Return the arguments by which the compiled code gets the table.
+
+    If not `sorts_once`, only the values are passed, and each node sorts the columns that it tries.
+    """
+    if not sorts_once:
+        no_order, no_columns = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
+        no_starts, no_values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        return (
+            table.columns,
+            False,
+            no_columns,
+            no_order,
+            no_starts,
+            no_columns,
+            no_values,
+            no_values,
+        )
+    two_valued = table.pairs
     return (
         table.columns,
         True,
-        two.slots,
+        two_valued.slots,
         table.order,
-        two.starts,
-        two.lists,
-        two.low,
-        two.high,
+        two_valued.starts,
+        two_valued.lists,
+        two_valued.low,
+        two_valued.high,
     )
 
 
-def _numbers(limits: GrowthLimits) -> list[float]:
-    return [limits.depth, limits.n_split, limits.n_leaf, limits.weight_leaf, limits.decrease]
+def _limit_numbers(limits: GrowthLimits) -> list[float]:
+    return [
+        limits.depth,
+        limits.min_split_rows,
+        limits.min_leaf_rows,
+        limits.weight_leaf,
+        limits.decrease,
+    ]
 
 
-def _check(
+def _check_arguments(
     table: TreeTable,
     samples: RowLists,
     times: np.ndarray,
@@ -303,32 +333,32 @@ def _check(
     seeds: np.ndarray,
     n_fits: int,
 ) -> None:
-    """Raise if the compiled kernel would read out of bounds."""
+    """Raise ValueError if the compiled code would read out of bounds."""
     n = table.n_rows
     samples.check("samples", n_fits, n)
     requested.check("requested", n_fits, n)
     if times.shape != samples.rows.shape or (times < 1).any():
         raise ValueError("every row of a sample comes once or more: times must say how often.")
-    starts = samples.offsets[:-1]
+    sample_starts = samples.offsets[:-1]
     if not n_fits or seeds.shape != (n_fits,) or (np.diff(samples.offsets) < 1).any():
         raise ValueError(f"{len(seeds)} seeds for {n_fits} samples, or one without rows.")
-    if (np.add.reduceat(times, starts, dtype=np.int64) >= MOST_ROWS).any():
+    if (np.add.reduceat(times, sample_starts, dtype=np.int64) >= MOST_ROWS).any():
         raise ValueError(f"a sample has {MOST_ROWS:,} rows or more.")
-    falls = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
-    if not np.isin(falls, starts).all():
+    list_starts = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
+    if not np.isin(list_starts, sample_starts).all():
         raise ValueError("the rows of a sample must be distinct and ascending.")
 
 
 def _check_targets(
-    targets: np.ndarray, n_classes: int, samples: RowLists, times: np.ndarray, n: int
+    targets: np.ndarray, n_classes: int, samples: RowLists, copies: np.ndarray, n: int
 ) -> None:
-    most = int(np.add.reduceat(times, samples.offsets[:-1], dtype=np.int64).max())
-    if targets.shape != (n,) or n_classes != 1 or not exact_sums(targets, most):
+    largest_sample = int(np.add.reduceat(copies, samples.offsets[:-1], dtype=np.int64).max())
+    if targets.shape != (n,) or n_classes != 1 or not exact_sums(targets, largest_sample):
         raise ValueError(f"targets must be {n} whole numbers, and not too large to square and add.")
 
 
 def exact_sums(targets: np.ndarray, n: int) -> bool:
-    """Return True if sums of n targets and of their squares are exact in doubles."""
+    """Return True if doubles represent sums of n targets, and of their squares, exactly."""
     doubles = np.asarray(targets, dtype=np.float64)
     if doubles.ndim != 1 or not np.isfinite(doubles).all() or (doubles != np.rint(doubles)).any():
         return False

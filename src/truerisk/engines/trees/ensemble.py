@@ -1,9 +1,10 @@
-"""The ensemble engine: all numbers of members from the largest ensemble per training set.
+"""The ensemble engine: one fit of the largest ensemble predicts for all smaller sizes.
 
-The members of an ensemble draw their random numbers from one sequence. With the same seed (given,
-or common to the candidates of a fit), an ensemble of m members is therefore the beginning of one of
-n > m. This does not hold if the number of stages is decided during the fit (early stopping), which
-is refused. `packages.py` says when it holds for XGBoost, LightGBM and CatBoost.
+The members of an ensemble draw their random numbers from one sequence. With the same seed (set by
+the user, or common to the candidates of a fit), the first m members of an ensemble of n > m members
+are therefore the ensemble of m members. This does not hold if the number of stages is decided
+during the fit (early stopping), which is refused. `packages.py` says when it holds for XGBoost,
+LightGBM and CatBoost.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.running.answering import Enquiry, answer_of
+from truerisk.engines.running.answering import RowsToPredict, predict_rows
 from truerisk.engines.running.members import (
-    FixedAnswers,
-    SaidOfClasses,
-    SaidScores,
-    SaidShares,
-    averages,
+    FixedClassPredictions,
+    FixedDecisionValues,
+    FixedPredictions,
+    FixedProbabilities,
     bagging,
     forests,
+    predictions_by_size,
     why_no_bags,
 )
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_fit import OneFit
-from truerisk.engines.trees.packages import FirstTrees, package_of, packaged
+from truerisk.engines.trees.packages import FirstTrees, package_learners, package_of
 from truerisk.plan.plan import Plan
 
-# Number of rows from which early_stopping="auto" of histogram boosting stops early.
+# With more rows than this, early_stopping="auto" of histogram boosting stops early.
 STOPS_EARLY = 10_000
 
 
@@ -67,7 +68,7 @@ class Ensembles(OneFit):
 
     @override
     def learners(self) -> Sequence[type]:
-        return (*forests(), *bagging(), *boosting(), *reweighting(), *packaged())
+        return (*forests(), *bagging(), *boosting(), *reweighting(), *package_learners())
 
     @override
     def path_of(self, family: Family) -> str:
@@ -87,11 +88,17 @@ class Ensembles(OneFit):
     def setting_refusal(self, setting: dict[str, Any], plan: Plan, request: Request) -> str | None:
         if setting.get("n_iter_no_change") is not None and "early_stopping" not in setting:
             return "n_iter_no_change ends the fit where a part of the rows says so."
-        early = setting.get("early_stopping", False)
-        if early is True or (early == "auto" and int(plan.train_sizes.max()) > STOPS_EARLY):
+        early_stopping = setting.get("early_stopping", False)
+        if early_stopping is True or (
+            early_stopping == "auto" and int(plan.train_sizes.max()) > STOPS_EARLY
+        ):
             return "early_stopping ends the fit where a part of the rows says so."
-        decides = hasattr(setting.get("estimator"), "decision_function")
-        if request.response == "score" and "bootstrap_features" in setting and decides:
+        has_decision_function = hasattr(setting.get("estimator"), "decision_function")
+        if (
+            request.response == "score"
+            and "bootstrap_features" in setting
+            and has_decision_function
+        ):
             return "decision values are asked for, and it averages probabilities."
         return None
 
@@ -106,7 +113,7 @@ class Ensembles(OneFit):
 
     @override
     def read(
-        self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, enquiry: RowsToPredict, data: Data, request: Request
     ) -> np.ndarray:
         path = _path_of(model, group.settings[0])
         sizes = [int(setting[path]) for setting in group.settings]
@@ -114,7 +121,7 @@ class Ensembles(OneFit):
 
 
 def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
-    """Return the name of the learner's parameter for the number of members."""
+    """Return the name of the learner's hyperparameter for the number of members."""
     package = package_of(learner)
     if package is not None:
         return package.size_of(setting)
@@ -122,7 +129,7 @@ def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
 
 
 def _package_refusal(family: Family, data: Data) -> str | None:
-    """Return why the first trees of a package's fit may differ from a shorter fit, or None."""
+    """Return why the first trees of a boosting package may differ from a shorter fit, or None."""
     package = package_of(family.last)
     if package is None:
         return None
@@ -134,7 +141,7 @@ def _package_refusal(family: Family, data: Data) -> str | None:
 
 
 def boosting() -> tuple[type, ...]:
-    """Return scikit-learn's gradient boosting classes, which predict stage by stage."""
+    """Return scikit-learn's gradient boosting classes, which can predict after each stage."""
     from sklearn import ensemble
 
     return (
@@ -146,16 +153,19 @@ def boosting() -> tuple[type, ...]:
 
 
 def reweighting() -> tuple[type, ...]:
-    """Return the AdaBoost classes, whose members have weights."""
+    """Return scikit-learn's AdaBoost classes, whose members have weights."""
     from sklearn.ensemble import AdaBoostClassifier, AdaBoostRegressor
 
     return AdaBoostClassifier, AdaBoostRegressor
 
 
 def answers_at(
-    model: Any, sizes: list[int], enquiry: Enquiry, data: Data, request: Request
+    model: Any, sizes: list[int], enquiry: RowsToPredict, data: Data, request: Request
 ) -> np.ndarray:
-    """Return `(size, row, ...)` predictions as by the generic engine, for each ensemble size."""
+    """Return the predictions `(size, row, ...)` of the fitted model's first members, for each size.
+
+    They equal those of the generic engine, which fits an ensemble of each size.
+    """
     models: Iterator[tuple[int, Any]]
     if package_of(model) is not None:
         models = ((size, FirstTrees(model, size)) for size in set(sizes))
@@ -164,39 +174,43 @@ def answers_at(
     elif isinstance(model, reweighting()):
         models = _reweighted(model, set(sizes), enquiry.X)
     else:
-        models = iter(averages(model, set(sizes), enquiry).items())
-    answers = {m: answer_of(one, data, enquiry, request) for m, one in models if m in sizes}
+        models = iter(predictions_by_size(model, set(sizes), enquiry).items())
+    answers = {
+        m: predict_rows(sized_model, data, enquiry, request)
+        for m, sized_model in models
+        if m in sizes
+    }
     return np.stack([answers[size] for size in sizes])
 
 
 def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
-    """Yield the models of each size from scikit-learn's staged predictions."""
+    """Yield each ensemble size with a model that returns scikit-learn's staged predictions."""
     classes = getattr(model, "classes_", None)
     if classes is None:
-        yield from enumerate(map(FixedAnswers, model.staged_predict(X)), start=1)
+        yield from enumerate(map(FixedPredictions, model.staged_predict(X)), start=1)
         return
-    kind: type[SaidOfClasses] = SaidOfClasses
+    answer_class: type[FixedClassPredictions] = FixedClassPredictions
     if request.response == "probability":
-        stages, kind = model.staged_predict_proba(X), SaidShares
+        stages, answer_class = model.staged_predict_proba(X), FixedProbabilities
     elif request.response == "score":
-        stages, kind = model.staged_decision_function(X), SaidScores
+        stages, answer_class = model.staged_decision_function(X), FixedDecisionValues
     else:
         stages = model.staged_predict(X)
-    for number, answers in enumerate(stages, start=1):
-        yield number, kind(answers, classes)
+    for n_stages, answers in enumerate(stages, start=1):
+        yield n_stages, answer_class(answers, classes)
 
 
 def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:
-    """Yield AdaBoost models of each size.
+    """Yield each ensemble size with an AdaBoost model of the first members.
 
     Each member predicts once, and scikit-learn weights the predictions of the first members.
     """
     from sklearn.utils import check_array
 
     table = check_array(X, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False)
-    answers = [FixedAnswers(member.predict(table)) for member in model.estimators_]
+    answers = [FixedPredictions(member.predict(table)) for member in model.estimators_]
     for size in sizes:
-        first = copy.copy(model)
-        first.n_estimators, first.estimators_ = size, answers[:size]
-        first.estimator_weights_ = model.estimator_weights_[:size]
-        yield size, first
+        smaller_model = copy.copy(model)
+        smaller_model.n_estimators, smaller_model.estimators_ = size, answers[:size]
+        smaller_model.estimator_weights_ = model.estimator_weights_[:size]
+        yield size, smaller_model

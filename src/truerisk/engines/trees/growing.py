@@ -1,10 +1,10 @@
-"""All trees of a plan by the compiled builder, many fits in one call, without model objects.
+"""Fits of decision trees by the compiled builder: many fits in one call, without model objects.
 
 It serves plain `DecisionTreeClassifier`s, and `DecisionTreeRegressor`s of integer targets (sums of
-other targets depend on the order of the rows), on a table of finite numbers in this process. They
-may follow other steps in a pipeline: these are fitted once per training set, for all settings of
-the tree. The predictions equal those of scikit-learn's fits to the bit. All other fits are made by
-scikit-learn.
+other targets depend on the order of the rows), on a table of finite numbers in this process. The
+tree may follow other steps in a pipeline: these are fitted once per training set, for all settings
+of the tree. The predictions equal those of scikit-learn's fits to the bit. All other fits are made
+by scikit-learn.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.contracts import Request, RunOptions
-from truerisk.core.family import Family, drawn_states
-from truerisk.core.progress import tell
+from truerisk.core.family import Family, random_states_for
+from truerisk.core.progress import report_progress
 from truerisk.data.data import Data
 from truerisk.engines.prepared import (
     Begin,
@@ -28,53 +28,59 @@ from truerisk.engines.prepared import (
     unless_it_fails,
 )
 from truerisk.engines.running.doors import known_steps
-from truerisk.engines.running.fit_warnings import Tally, Warned, collect_warnings
+from truerisk.engines.running.fit_warnings import FitWarning, WarningCounts, collect_warnings
 from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
 from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
-from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
+from truerisk.engines.trees.recipes import Recipe, equality_gap, recipe_of, splitter_seed
 from truerisk.plan.answers import Answers, empty_values, with_extras
-from truerisk.plan.blocks import spread
+from truerisk.plan.blocks import select_lists
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from truerisk.engines.running.shared_steps import Tries
+    from truerisk.engines.running.shared_steps import FittedStepTrees
 
-# Approximate duration of a call. Progress and interruptions are handled between calls.
+# Approximate duration of a call of the builder in seconds.
+# Progress and interruptions are handled between calls.
 SECONDS = 0.1
 
 
-def growing_of(
+def tree_builder_for(
     groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
-) -> Growing | None:
-    """Return the builder for this plan, or None if scikit-learn has to make the fits."""
-    if run.fit_store is not None or not _is_served(groups, family, data, plan):
+) -> TreeBuilder | None:
+    """Return the tree builder for this plan, or None if scikit-learn has to fit the trees."""
+    if run.fit_store is not None or not _builder_serves(groups, family, data, plan):
         return None
     table = None
-    if stands_alone(family):
+    if has_no_steps(family):
         X = in_single_precision(data.X)
         if X is None:
             return None
         table = TreeTable.from_rows(X)
-    elif not may_step(family):
+    elif not can_fit_steps_apart(family):
         return None
-    return Growing(groups, table, family, data, plan, request, run)
+    return TreeBuilder(groups, table, family, data, plan, request, run)
 
 
-def _is_served(groups: list[Group], family: Family, data: Data, plan: Plan) -> bool:
-    """Return True if the builder grows such trees for such targets."""
+def _builder_serves(groups: list[Group], family: Family, data: Data, plan: Plan) -> bool:
+    """Return True if the compiled builder can grow trees with these settings and targets."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    learner, numbers = type(family.last), data.codes is None
-    if learner is not (DecisionTreeRegressor if numbers else DecisionTreeClassifier):
+    learner, is_regression = type(family.last), data.codes is None
+    if learner is not (DecisionTreeRegressor if is_regression else DecisionTreeClassifier):
         return False
-    recipes = [recipe_of(group.settings[0], 1, numbers=numbers) for group in groups]
-    known = all(r is not None and closeness(r.criterion) is not None for r in recipes)
-    return known and _is_plain(data, plan)
+    recipes = [recipe_of(group.settings[0], 1, numbers=is_regression) for group in groups]
+    are_known = all(
+        recipe is not None and equality_gap(recipe.criterion) is not None for recipe in recipes
+    )
+    return are_known and _is_plain(data, plan)
 
 
-class Growing:
-    """Groups of candidates on one plan; without a `table` each fit has its own, after the steps."""
+class TreeBuilder:
+    """Predictions of grown trees for all groups of candidates on one plan.
+
+    Without a `table` each fit has its own table, which is the output of the steps before the tree.
+    """
 
     def __init__(
         self,
@@ -90,32 +96,36 @@ class Growing:
         self.plan, self.request, self.run = plan, request, run
         n_lines = len(family) if run.only is None else 1
         self.values = [
-            empty_values(data, plan, one.response, n_lines) for one in request.all_requests
+            empty_values(data, plan, one_request.response, n_lines)
+            for one_request in request.all_requests
         ]
         self.fit_seconds = np.zeros((n_lines, plan.n_fits))
         self.answer_seconds = np.zeros((n_lines, plan.n_fits))
         self.done = 0
-        self.warned: list[Warned] = []
+        self.warned: list[FitWarning] = []
 
     def answers(self, engine: str) -> Answers | None:
-        """Grow all trees; return None if the output of a step requires scikit-learn."""
+        """Grow all trees and return their predictions, or None if scikit-learn has to fit them.
+
+        None means that the output of a step before the tree is unsuitable for the builder.
+        """
         total = self.fit_seconds.size
-        tell(0, total)
+        report_progress(0, total)
         if self.table is not None:
             for group in self.groups:
-                # A few fits of a group come first. Then as many fits are made at once as take a
-                # moment.
-                size, fits = 1, self._fits_of(group)
+                # The first calls make few fits.
+                # Their duration determines how many fits the next call makes.
+                batch_size, fits = 1, self._fits_of(group)
                 while len(fits):
-                    some, fits = fits[:size], fits[size:]
+                    next_fits, fits = fits[:batch_size], fits[batch_size:]
                     started = time.perf_counter()
-                    self._answer(self.table, group, some)
+                    self._answer(self.table, group, next_fits)
                     took = max(time.perf_counter() - started, 1e-6)
-                    size = max(1, min(2 * size, int(len(some) * SECONDS / took)))
+                    batch_size = max(1, min(2 * batch_size, int(len(next_fits) * SECONDS / took)))
         elif unless_it_fails(self._grow_after_steps) is None:
             return None
         if self.warned:
-            Tally(self.warned).say(total)
+            WarningCounts(self.warned).issue_all(total)
         answers = Answers(
             plan=self.plan,
             response=self.request.response,
@@ -129,108 +139,128 @@ class Growing:
         return with_extras(answers, self.request.responses, self.values)
 
     def _grow_after_steps(self) -> bool:
-        """Grow trees fit by fit; steps are fitted once for all groups that share them."""
-        for groups in self._beginning_alike():
-            mine = [set(self._fits_of(group).tolist()) for group in groups]
-            fits = sorted(set().union(*mine))
-            of = groups[0], self.family, self.data, self.plan, fits, self.run.steps
-            for fit, table, warned in tables_after_steps(*of):
-                for group, own in zip(groups, mine, strict=True):
-                    if fit in own:
-                        n = self._answer(table, group, np.array([fit]))
-                        self.warned.extend(warned * n)
+        """Grow trees fit by fit, after fitting the steps before them.
+
+        The steps are fitted once for all groups that share them.
+        """
+        for groups in self._groups_by_steps():
+            fits_of_groups = [set(self._fits_of(group).tolist()) for group in groups]
+            fits = sorted(set().union(*fits_of_groups))
+            step_data = groups[0], self.family, self.data, self.plan, fits, self.run.steps
+            for fit, table, warned in tables_after_steps(*step_data):
+                for group, group_fits in zip(groups, fits_of_groups, strict=True):
+                    if fit in group_fits:
+                        n_replaced = self._answer(table, group, np.array([fit]))
+                        self.warned.extend(warned * n_replaced)
         return True
 
-    def _beginning_alike(self) -> list[list[Group]]:
-        alike: dict[str, list[Group]] = {}
+    def _groups_by_steps(self) -> list[list[Group]]:
+        by_steps: dict[str, list[Group]] = {}
         for group in self.groups:
-            alike.setdefault(steps_key(self.family, int(group.candidates[0])), []).append(group)
-        return list(alike.values())
+            by_steps.setdefault(steps_key(self.family, int(group.candidates[0])), []).append(group)
+        return list(by_steps.values())
 
     def _fits_of(self, group: Group) -> np.ndarray:
-        """Return all fits, or those that need a candidate of the group."""
-        only = self.run.only
-        if only is None:
+        """Return the numbers of the fits that need a candidate of the group."""
+        candidate_of_fit = self.run.only
+        if candidate_of_fit is None:
             return np.arange(self.plan.n_fits)
-        return np.flatnonzero(np.isin(only, group.candidates))
+        return np.flatnonzero(np.isin(candidate_of_fit, group.candidates))
 
     def _answer(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
-        """Make some fits and store their predictions; return the number of fits of candidates."""
+        """Grow the trees of some fits and store their predictions.
+
+        Return the number of fits of candidates that this replaces.
+        """
         started = time.perf_counter()
-        requested, ends, places = self._tested_rows(fits)
-        grown = self._grow(table, group, fits, RowLists(requested, ends))
-        fitted = time.perf_counter()
-        nodes = self._nodes(group, grown, fits, ends)
-        lines = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
-        for one, values in zip(self.request.all_requests, self.values, strict=True):
-            values[lines[:, None], places] = _of_nodes(grown, one)[nodes]
-        where, share = np.ix_(lines, fits), len(lines) * len(fits)
-        self.fit_seconds[where] = (fitted - started) / share
-        self.answer_seconds[where] = (time.perf_counter() - fitted) / share
-        self.done += share
-        tell(self.done, self.fit_seconds.size)
-        return share
+        test_rows, ends, positions = self._tested_rows(fits)
+        growth = self._grow(table, group, fits, RowLists(test_rows, ends))
+        grown_at = time.perf_counter()
+        nodes = self._nodes(group, growth, fits, ends)
+        value_rows = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
+        for one_request, values in zip(self.request.all_requests, self.values, strict=True):
+            values[value_rows[:, None], positions] = _node_predictions(growth, one_request)[nodes]
+        cells, n_replaced = np.ix_(value_rows, fits), len(value_rows) * len(fits)
+        self.fit_seconds[cells] = (grown_at - started) / n_replaced
+        self.answer_seconds[cells] = (time.perf_counter() - grown_at) / n_replaced
+        self.done += n_replaced
+        report_progress(self.done, self.fit_seconds.size)
+        return n_replaced
 
     def _tested_rows(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the tested rows, the end of each fit's rows, and the positions of predictions."""
-        order, starts = self.plan.questions_of
-        of_fit, questions = spread(starts, fits)
-        of_question, places = spread(self.plan.test_offsets, order[questions])
-        return self.plan.positions[0][places].astype(np.int32), of_question[of_fit], places
+        """Return the test rows of some fits, the end of each fit's rows, and output positions."""
+        question_order, starts = self.plan.questions_of
+        fit_offsets, questions = select_lists(starts, fits)
+        row_offsets, positions = select_lists(self.plan.test_offsets, question_order[questions])
+        return (
+            self.plan.positions[0][positions].astype(np.int32),
+            row_offsets[fit_offsets],
+            positions,
+        )
 
     def _grow(
         self, table: TreeTable, group: Group, fits: np.ndarray, requested: RowLists
     ) -> Growth:
-        numbers = self.data.codes is None
-        recipe = recipe_of(group.settings[0], len(table.columns), numbers=numbers)
+        is_regression = self.data.codes is None
+        recipe = recipe_of(group.settings[0], len(table.columns), numbers=is_regression)
         assert recipe is not None
-        sets = [self.plan.train_rows(int(fit)) for fit in fits]
-        times = [np.ones(len(r), np.int32) if counts is None else counts for r, counts in sets]
-        sizes = [int(one.sum()) for one in times]
-        limits = {n: recipe.limits(n) for n in set(sizes)}
-        close = closeness(recipe.criterion)
-        assert close is not None
+        row_sets = [self.plan.train_rows(int(fit)) for fit in fits]
+        copies = [np.ones(len(r), np.int32) if counts is None else counts for r, counts in row_sets]
+        n_rows = [int(fit_copies.sum()) for fit_copies in copies]
+        limits = {n: recipe.limits(n) for n in set(n_rows)}
+        closest_gap = equality_gap(recipe.criterion)
+        assert closest_gap is not None
         return grow_trees(
             table,
             self.data.y if self.data.codes is None else self.data.codes,
             max(1, self.data.n_classes),
-            RowLists.from_lists([rows for rows, _ in sets]),
-            np.concatenate(times),
+            RowLists.from_lists([rows for rows, _ in row_sets]),
+            np.concatenate(copies),
             requested,
             np.array([self._start(recipe, int(fit)) for fit in fits], dtype=np.uint32),
-            [limits[n] for n in sizes],
+            [limits[n] for n in n_rows],
             n_tried=recipe.n_tried,
             criterion=recipe.criterion,
-            close=close,
+            close=closest_gap,
         )
 
     def _start(self, recipe: Recipe, fit: int) -> int:
-        """Return the generator's start; a `random_state` of None is drawn by the fit's number."""
-        given = recipe.seed
-        return start_of(drawn_states((self.run.seed, fit), 1)[0] if given is None else given)
+        """Return the start of the tree's random number generator in a fit.
 
-    def _nodes(self, group: Group, grown: Growth, fits: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return `(candidate, tested row)`: the node, among those of all trees, that predicts."""
+        If `random_state` is None, the seed is drawn from the number of the fit.
+        """
+        seed = recipe.seed
+        return splitter_seed(
+            random_states_for((self.run.seed, fit), 1)[0] if seed is None else seed
+        )
+
+    def _nodes(
+        self, group: Group, growth: Growth, fits: np.ndarray, ends: np.ndarray
+    ) -> np.ndarray:
+        """Return `(candidate, test row)`: the node that predicts the row.
+
+        Nodes are numbered across all trees.
+        """
         alphas = group.values("ccp_alpha").astype(np.float64)
         n_lines = len(alphas) if self.run.only is None else 1
-        if not alphas.any():  # All alphas are 0, so that nothing is pruned.
-            leaves = grown.leaves + np.repeat(grown.offsets[:-1], np.diff(ends))
+        if not alphas.any():
+            leaves = growth.leaves + np.repeat(growth.offsets[:-1], np.diff(ends))
             return np.tile(leaves, (n_lines, 1))
-        nodes = np.empty((n_lines, len(grown.leaves)), dtype=np.int64)
-        for number, fit in enumerate(fits):
-            mine = slice(*ends[number : number + 2])
-            own = (
+        nodes = np.empty((n_lines, len(growth.leaves)), dtype=np.int64)
+        for fit_position, fit in enumerate(fits):
+            fit_rows = slice(*ends[fit_position : fit_position + 2])
+            fit_alphas = (
                 alphas if self.run.only is None else alphas[group.candidates == self.run.only[fit]]
             )
-            leaves = nodes_at(grown.tree(number), own, grown.leaves[mine])
-            nodes[:, mine] = leaves + grown.offsets[number]
+            leaves = nodes_at(growth.tree(fit_position), fit_alphas, growth.leaves[fit_rows])
+            nodes[:, fit_rows] = leaves + growth.offsets[fit_position]
         return nodes
 
 
-def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
-    """Return the prediction of each node if it were a leaf."""
-    counts = grown.nodes.counts
-    shares: np.ndarray = counts / grown.nodes.weighted_n_node_samples[:, None]
+def _node_predictions(growth: Growth, request: Request) -> np.ndarray:
+    """Return the prediction that each node would make if it were a leaf."""
+    counts = growth.nodes.counts
+    shares: np.ndarray = counts / growth.nodes.weighted_n_node_samples[:, None]
     if request.response == "label":
         return shares.argmax(axis=1)
     if request.response == "value":
@@ -239,40 +269,42 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
 
 
 def _is_plain(data: Data, plan: Plan) -> bool:
-    """Return True if fits use only rows and targets, and scikit-learn warns of none of them."""
+    """Return True if fits use only rows and targets, and scikit-learn would not warn of them."""
     if data.fit_params or plan.extra is not None:
         return False
-    fewest = int(plan.least_train_sizes.min(initial=0 if not plan.n_fits else 2**31))
-    if fewest < 1:
+    smallest_train_size = int(plan.least_train_sizes.min(initial=0 if not plan.n_fits else 2**31))
+    if smallest_train_size < 1:
         return False
     if data.codes is None:
         return exact_sums(data.y, int(plan.train_sizes.max()))
-    # scikit-learn warns if there are more than two classes, and at least half as many as rows.
-    return not (data.n_classes > 2 and 2 * data.n_classes >= fewest) and _unquestioned(data.y)
+    # scikit-learn warns of more than two classes if they are at least half as many as the rows.
+    return not (
+        data.n_classes > 2 and 2 * data.n_classes >= smallest_train_size
+    ) and _are_classification_targets(data.y)
 
 
-def _unquestioned(y: np.ndarray) -> bool:
+def _are_classification_targets(y: np.ndarray) -> bool:
     from sklearn.utils.multiclass import check_classification_targets
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             check_classification_targets(y)
-    except Exception:  # noqa: BLE001  the fits say so themselves
+    except Exception:  # noqa: BLE001  scikit-learn's fits report the problem themselves.
         return False
     return True
 
 
-def stands_alone(family: Family) -> bool:
-    """Return True if nothing precedes the learner: it is bare, or the only step of a pipeline."""
+def has_no_steps(family: Family) -> bool:
+    """Return True if no step precedes the tree: it is no pipeline, or the pipeline's only step."""
     if not family.is_piped:
         return True
-    own = all(name.startswith(family.prefix) for name in family.named)
-    return len(family.estimator.steps) == 1 and own and why_not_apart(family) is None
+    names_learner_only = all(name.startswith(family.prefix) for name in family.named)
+    return len(family.estimator.steps) == 1 and names_learner_only and why_not_apart(family) is None
 
 
-def may_step(family: Family) -> bool:
-    """Return True if the steps before a tree may be fitted separately.
+def can_fit_steps_apart(family: Family) -> bool:
+    """Return True if the steps before a tree may be fitted separately from it.
 
     The seed of the tree must be its own, or the only one that is drawn for the pipeline.
     """
@@ -284,42 +316,59 @@ def may_step(family: Family) -> bool:
 
 
 def tables_after_steps(
-    group: Group, family: Family, data: Data, plan: Plan, fits: Sequence[int], tries: Tries | None
-) -> Iterator[tuple[int, TreeTable, list[Warned]]]:
-    """Yield the table of each fit and the warnings of its steps; equal tables are sorted once."""
-    last: np.ndarray | None = None
-    known = known_steps(tries, family, group.steps, int(group.candidates[0]))
+    group: Group,
+    family: Family,
+    data: Data,
+    plan: Plan,
+    fits: Sequence[int],
+    tries: FittedStepTrees | None,
+) -> Iterator[tuple[int, TreeTable, list[FitWarning]]]:
+    """Yield each fit with its transformed table and the warnings of its steps.
+
+    If successive fits have equal tables, the table is sorted only once.
+    """
+    last_X: np.ndarray | None = None
+    known_begin = known_steps(tries, family, group.steps, int(group.candidates[0]))
     for fit in fits:
         with collect_warnings() as warned:
-            X = _after_steps(group, data, plan, fit, known(plan, fit))
-        if last is None or not np.array_equal(X, last):
-            last, table = X, TreeTable.from_rows(X)
+            X = _table_after_steps(group, data, plan, fit, known_begin(plan, fit))
+        if last_X is None or not np.array_equal(X, last_X):
+            last_X, table = X, TreeTable.from_rows(X)
         yield fit, table, warned
 
 
-def _after_steps(group: Group, data: Data, plan: Plan, fit: int, begin: Begin | None) -> np.ndarray:
+def _table_after_steps(
+    group: Group, data: Data, plan: Plan, fit: int, begin: Begin | None
+) -> np.ndarray:
     """Return a table with the transformed training and test rows of a fit.
 
-    Other rows are unused.
+    Rows that the fit neither trains on nor predicts have meaningless cells.
     """
-    rows, times = plan.train_rows(fit)
-    order, starts = plan.questions_of
-    requested = [plan.test_rows(int(q))[0] for q in order[starts[fit] : starts[fit + 1]]]
+    rows, copies = plan.train_rows(fit)
+    question_order, starts = plan.questions_of
+    test_rows = [
+        plan.test_rows(int(question))[0]
+        for question in question_order[starts[fit] : starts[fit + 1]]
+    ]
     y = data.y if data.codes is None else data.codes
-    X, tests = fit_steps(group.steps, data, (rows, times), y[rows], requested, _read, begin)
+    X, tests = fit_steps(
+        group.steps, data, (rows, copies), y[rows], test_rows, _in_single_precision_or_raise, begin
+    )
     table = np.repeat(X[:1], data.n_rows, axis=0)
     table[rows] = X
-    seen = np.zeros(data.n_rows, dtype=bool)
-    seen[rows] = True
-    for where, values in zip(requested, tests, strict=True):
-        if not np.array_equal(table[where][seen[where]], values[seen[where]]):
+    is_filled = np.zeros(data.n_rows, dtype=bool)
+    is_filled[rows] = True
+    for rows_of_test, values in zip(test_rows, tests, strict=True):
+        if not np.array_equal(
+            table[rows_of_test][is_filled[rows_of_test]], values[is_filled[rows_of_test]]
+        ):
             raise OwnArithmetic("a row that it was fitted on is another when it is asked about")
-        table[where] = values
-        seen[where] = True
+        table[rows_of_test] = values
+        is_filled[rows_of_test] = True
     return table
 
 
-def _read(table: Any) -> np.ndarray:
+def _in_single_precision_or_raise(table: Any) -> np.ndarray:
     single = in_single_precision(table)
     if single is None:
         raise OwnArithmetic("what scikit-learn treats otherwise")
@@ -327,14 +376,14 @@ def _read(table: Any) -> np.ndarray:
 
 
 def in_single_precision(X: Any) -> np.ndarray | None:
-    """Return X in single precision; None if scikit-learn treats it differently or refuses it.
+    """Return X in single precision, or None if scikit-learn treats it differently or refuses it.
 
     For a sparse table scikit-learn grows the same tree as for the dense one.
     """
     if is_bearable(X):
         X = as_dense(X)
     if type(X) is not np.ndarray:
-        X = _of_frame(X)
+        X = _cells_of_frame(X)
     if X is None or X.ndim != 2 or not X.size or X.dtype.kind not in "biuf" or X.itemsize > 8:
         return None
     with np.errstate(over="ignore"):
@@ -342,12 +391,15 @@ def in_single_precision(X: Any) -> np.ndarray | None:
     return single if np.isfinite(single).all() else None
 
 
-def _of_frame(X: Any) -> np.ndarray | None:
-    """Return the cells of a numeric frame with valid names, or None."""
+def _cells_of_frame(X: Any) -> np.ndarray | None:
+    """Return the cells of a numeric data frame as an array, or None for any other table.
+
+    The column names must all be strings, or none of them may be a string.
+    """
     dtypes = getattr(X, "dtypes", None)
     if not hasattr(X, "iloc") or not hasattr(X, "columns") or dtypes is None:
         return None
-    numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in dtypes)
-    if not numbers or len({isinstance(name, str) for name in X.columns}) != 1:
+    is_numeric = all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes)
+    if not is_numeric or len({isinstance(name, str) for name in X.columns}) != 1:
         return None
     return np.asarray(X)

@@ -1,7 +1,7 @@
-"""XGBoost, LightGBM and CatBoost: which of their fits begin with the trees of a shorter one.
+"""Parameters of XGBoost, LightGBM and CatBoost with which a long fit begins with a shorter fit.
 
 A tree is fitted to the residuals of the trees before it, with random numbers drawn in one sequence.
-The first m trees of n are therefore those of a fit of m trees, and the package itself can predict
+The first m of n trees are therefore those of a fit of m trees, and the package itself can predict
 with them. There are three exceptions: a parameter ends the fit early, depends on n (as the learning
 rate that CatBoost chooses), or changes the contribution of earlier trees when later ones are added
 (dart). A parameter is refused unless it is known to do none of these.
@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import known_class
+from truerisk.core.identity import imported_class
 
 Values = tuple[Any, ...]
 ANSWERS = ("predict", "predict_proba", "decision_function")
@@ -24,31 +24,34 @@ ANSWERS = ("predict", "predict_proba", "decision_function")
 
 @frozen
 class Package:
-    """The names that a package uses.
+    """Parameter names of a boosting package, sorted by their effect on the first trees of a fit.
 
-    `sizes` are the names of the number of trees, and `first(model, m)` returns the arguments with
-    which it predicts by its first m trees. `alike` are the parameters that treat every tree alike,
-    `served` the accepted values of other parameters, and `fit_params` the names that `fit` accepts.
+    `sizes` are the names of the number of trees, and `first_trees_arguments(model, m)` returns the
+    arguments with which the package predicts by its first m trees. `same_for_every_tree` are the
+    parameters that
+    treat every tree alike, `served` the accepted values of other parameters, and `fit_params` the
+    names that
+    `fit` accepts.
     """
 
     sizes: tuple[str, ...]
-    first: Callable[[Any, int], dict[str, Any]]
-    alike: frozenset[str]
+    first_trees_arguments: Callable[[Any, int], dict[str, Any]]
+    same_for_every_tree: frozenset[str]
     served: Mapping[str, Values]
     fit_params: frozenset[str]
-    # names of parameters that are chosen by n if they are not set
-    chosen: tuple[tuple[str, ...], ...] = ()
+    # Names of parameters that the package chooses by the number of trees if they are not set.
+    chosen_by_size: tuple[tuple[str, ...], ...] = ()
 
     def size_of(self, setting: Mapping[str, Any]) -> str:
-        """Return the name of the number of trees in a setting, or the usual name if it has none."""
+        """Return the name by which a setting gives the number of trees, or the usual name."""
         return next((name for name in self.sizes if name in setting), self.sizes[0])
 
     def setting_refusal(self, setting: Mapping[str, Any]) -> str | None:
-        """Return why the first trees of a longer fit may differ from this setting's, or None."""
-        named = [name for name in self.sizes if name in setting]
-        if len(named) != 1:
-            return f"the number of trees has {len(named) or 'no'} names in one setting."
-        for names in self.chosen:
+        """Return why a longer fit may not begin with the trees of this setting, or None."""
+        size_names = [name for name in self.sizes if name in setting]
+        if len(size_names) != 1:
+            return f"the number of trees has {len(size_names) or 'no'} names in one setting."
+        for names in self.chosen_by_size:
             if all(setting.get(name) is None for name in names):
                 return (
                     f"{names[0]} is chosen by the number of trees where it is not set: set it, and "
@@ -57,49 +60,58 @@ class Package:
         if any(callable(setting.get(name)) for name in ("objective", "loss_function")):
             return "an objective of your own may remember what it was asked before."
         for name, value in setting.items():
-            if name in self.alike or name in named or value is None:
+            if name in self.same_for_every_tree or name in size_names or value is None:
                 continue
             if name not in self.served:
                 return f"it does not know whether {name} treats every tree alike."
-            if not any(value is one or value == one for one in self.served[name]):
+            if not any(value is accepted or value == accepted for accepted in self.served[name]):
                 return f"{name}={value!r} {REASONS.get(name, OTHERWISE)}."
         return None
 
     def param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
-        """Return why a fit with these parameters may differ from the start of a longer one."""
-        strange = [name for name in params if name.removeprefix(prefix) not in self.fit_params]
-        return f"{strange[0]} of fit may end it, or have it begin elsewhere." if strange else None
+        """Return why a longer fit with these fit parameters may begin differently, or None."""
+        unknown_names = [
+            name for name in params if name.removeprefix(prefix) not in self.fit_params
+        ]
+        return (
+            f"{unknown_names[0]} of fit may end it, or have it begin elsewhere."
+            if unknown_names
+            else None
+        )
 
 
 class FirstTrees:
-    """A fitted model that predicts with its first trees, as the package itself does."""
+    """Fitted model that predicts with its first trees only, by the package's own arguments."""
 
     def __init__(self, model: Any, n_trees: int) -> None:
         package = package_of(model)
         assert package is not None
-        self._model, self._first = model, package.first(model, n_trees)
+        self._model, self._first = model, package.first_trees_arguments(model, n_trees)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a prediction method limited to the first trees, or else the model's attribute."""
+        """Return an attribute of the model; prediction methods use only the first trees."""
         attribute = getattr(self._model, name)
         return partial(attribute, **self._first) if name in ANSWERS else attribute
 
 
-def packaged() -> tuple[type, ...]:
-    """Return the learners of the packages that are imported."""
-    return tuple(kind for kind, _ in _imported())
+def package_learners() -> tuple[type, ...]:
+    """Return the learner classes of the boosting packages that have been imported."""
+    return tuple(learner_class for learner_class, _ in _imported_classes())
 
 
 def package_of(model: Any) -> Package | None:
-    """Return the package of a learner, by its exact class."""
-    return next((package for kind, package in _imported() if type(model) is kind), None)
+    """Return the boosting package of a learner, found by its exact class, or None."""
+    return next(
+        (package for learner_class, package in _imported_classes() if type(model) is learner_class),
+        None,
+    )
 
 
-def _imported() -> Iterator[tuple[type, Package]]:
-    for place, package in PACKAGES.items():
-        kind = known_class(place)
-        if kind is not None:
-            yield kind, package
+def _imported_classes() -> Iterator[tuple[type, Package]]:
+    for class_path, package in PACKAGES.items():
+        learner_class = imported_class(class_path)
+        if learner_class is not None:
+            yield learner_class, package
 
 
 OTHERWISE = "is not known to treat every tree alike"
@@ -122,14 +134,14 @@ REASONS = {
 }
 
 
-def _words(*lines: str) -> frozenset[str]:
-    return frozenset(" ".join(lines).split())
+def _split_names(*name_lists: str) -> frozenset[str]:
+    return frozenset(" ".join(name_lists).split())
 
 
 XGBOOST = Package(
     sizes=("n_estimators",),
-    first=lambda model, m: {"iteration_range": (0, m)},
-    alike=_words(
+    first_trees_arguments=lambda model, m: {"iteration_range": (0, m)},
+    same_for_every_tree=_split_names(
         "objective base_score colsample_bylevel colsample_bynode colsample_bytree",
         "enable_categorical eval_metric feature_types feature_weights gamma grow_policy",
         "importance_type interaction_constraints learning_rate max_bin max_cat_threshold",
@@ -144,12 +156,12 @@ XGBOOST = Package(
         "early_stopping_rounds": (),
         "callbacks": (),
     },
-    fit_params=_words("sample_weight feature_weights verbose"),
+    fit_params=_split_names("sample_weight feature_weights verbose"),
 )
 LIGHTGBM = Package(
     sizes=("n_estimators",),
-    first=lambda model, m: {"num_iteration": m},
-    alike=_words(
+    first_trees_arguments=lambda model, m: {"num_iteration": m},
+    same_for_every_tree=_split_names(
         "class_weight colsample_bytree importance_type learning_rate max_depth min_child_samples",
         "min_child_weight min_split_gain n_jobs num_leaves objective random_state reg_alpha",
         "reg_lambda subsample subsample_for_bin subsample_freq verbose verbosity force_col_wise",
@@ -166,12 +178,12 @@ LIGHTGBM = Package(
         "early_stopping_rounds": (),
         "device_type": ("cpu",),
     },
-    fit_params=_words("sample_weight feature_name categorical_feature"),
+    fit_params=_split_names("sample_weight feature_name categorical_feature"),
 )
 CATBOOST = Package(
     sizes=("iterations", "n_estimators", "num_trees", "num_boost_round"),
-    first=lambda model, m: {"ntree_end": min(m, model.tree_count_)},
-    alike=_words(
+    first_trees_arguments=lambda model, m: {"ntree_end": min(m, model.tree_count_)},
+    same_for_every_tree=_split_names(
         "learning_rate eta depth max_depth l2_leaf_reg reg_lambda rsm colsample_bylevel",
         "loss_function objective border_count max_bin feature_border_type nan_mode",
         "leaf_estimation_iterations leaf_estimation_method thread_count random_seed random_state",
@@ -197,8 +209,8 @@ CATBOOST = Package(
         "od_pval": (),
         "callbacks": (),
     },
-    fit_params=_words("sample_weight verbose"),
-    chosen=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
+    fit_params=_split_names("sample_weight verbose"),
+    chosen_by_size=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
 )
 PACKAGES = {
     "xgboost.sklearn:XGBClassifier": XGBOOST,
@@ -206,10 +218,10 @@ PACKAGES = {
     "truerisk.models.labelled_xgboost:LabelledXGBClassifier": XGBOOST,
     "lightgbm.sklearn:LGBMClassifier": LIGHTGBM,
     "lightgbm.sklearn:LGBMRegressor": LIGHTGBM,
-    "truerisk.models.levelled_lightgbm:LevelledLGBMClassifier": LIGHTGBM,
-    "truerisk.models.levelled_lightgbm:LevelledLGBMRegressor": LIGHTGBM,
-    "truerisk.models.levelled_catboost:LevelledCatBoostClassifier": CATBOOST,
-    "truerisk.models.levelled_catboost:LevelledCatBoostRegressor": CATBOOST,
+    "truerisk.models.levelled_lightgbm:CategoricalLGBMClassifier": LIGHTGBM,
+    "truerisk.models.levelled_lightgbm:CategoricalLGBMRegressor": LIGHTGBM,
+    "truerisk.models.levelled_catboost:CategoricalCatBoostClassifier": CATBOOST,
+    "truerisk.models.levelled_catboost:CategoricalCatBoostRegressor": CATBOOST,
     "catboost.core:CatBoostClassifier": CATBOOST,
     "catboost.core:CatBoostRegressor": CATBOOST,
 }

@@ -1,4 +1,4 @@
-"""Minimal cost-complexity pruning: all subtrees of one fitted tree, from its arrays.
+"""Minimal cost-complexity pruning: computes all pruned subtrees of one fitted tree from its arrays.
 
 Collapsing the weakest link repeatedly gives a nested sequence of subtrees. scikit-learn's fit with
 `ccp_alpha` is the member of the sequence before the first link that is stronger than `ccp_alpha`,
@@ -16,34 +16,41 @@ import numpy as np
 
 NO_CHILD = -1
 NEVER = np.iinfo(np.int64).max
-TOO_STRONG = np.finfo(np.float64).max  # A link that is this strong, or NaN, is never collapsed.
+# A link whose strength is this large, or NaN, is never collapsed.
+TOO_STRONG = np.finfo(np.float64).max
 
 
 def nodes_at(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """Return `(n_alphas, n_rows)`: the node that predicts rows in these leaves of the full tree."""
-    if not alphas.any():  # All alphas are 0, so that nothing is pruned.
+    """Return `(alpha, row)`: the node that predicts each row after pruning.
+
+    `leaves` are the leaves of the rows in the unpruned tree.
+    """
+    if not alphas.any():
         return np.tile(leaves, (len(alphas), 1))
-    return standing_nodes(tree, alphas)[:, leaves]
+    return leaves_after_pruning(tree, alphas)[:, leaves]
 
 
-def standing_nodes(tree: Any, alphas: np.ndarray) -> np.ndarray:
-    """Return `(n_alphas, n_nodes)`: each node's highest ancestor that is now a leaf, or itself.
+def leaves_after_pruning(tree: Any, alphas: np.ndarray) -> np.ndarray:
+    """Return `(alpha, node)`: the leaf after pruning that contains each node, or the node itself.
 
-    With alpha 0 nothing is pruned, as in scikit-learn.
+    The leaf is the node's highest ancestor that pruning has collapsed. With alpha 0 nothing is
+    pruned, as in scikit-learn.
     """
     strengths, step = weakest_links(tree)
-    # scikit-learn stops at the first link above alpha, even if rounding makes a later one weaker.
+    # scikit-learn stops at the first link stronger than alpha.
+    # By rounding, a later link may be weaker.
     n_steps = np.searchsorted(np.maximum.accumulate(strengths), alphas, side="right")
     n_steps[alphas == 0] = 0
     collapsed = step[None, :] < n_steps[:, None]
     parent = np.array(_parents(tree))
-    stands = np.tile(np.arange(tree.node_count), (len(alphas), 1))
-    gone = np.zeros_like(collapsed)  # True for nodes below a node that is now a leaf.
-    for level in _levels(tree):
-        above = parent[level]
-        gone[:, level] = gone[:, above] | collapsed[:, above]
-        stands[:, level] = np.where(gone[:, level], stands[:, above], level)
-    return stands
+    standing_node = np.tile(np.arange(tree.node_count), (len(alphas), 1))
+    # True for nodes below a collapsed node, which is a leaf of the pruned tree.
+    is_removed = np.zeros_like(collapsed)
+    for level in _nodes_by_depth(tree):
+        parents = parent[level]
+        is_removed[:, level] = is_removed[:, parents] | collapsed[:, parents]
+        standing_node[:, level] = np.where(is_removed[:, level], standing_node[:, parents], level)
+    return standing_node
 
 
 def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -52,71 +59,75 @@ def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     R(t) is the impurity of node t times its share of the weight, and R(T_t) is its sum over the
     leaves below t. The strength of the link is (R(t) − R(T_t)) / (leaves below − 1). Sums are
     computed in scikit-learn's order, and of equal links the lowest node is collapsed first, so that
-    every comparison has the same result as there.
+    every comparison has the same result as in scikit-learn.
     """
     weight, parent = tree.weighted_n_node_samples, _parents(tree)
-    of_node = (weight * tree.impurity / weight[0]).tolist()
+    node_risk = (weight * tree.impurity / weight[0]).tolist()
     left, right = tree.children_left.tolist(), tree.children_right.tolist()
-    below, n_leaves = _sums_of_leaves(of_node, left, parent)
-    # True for inner nodes that may still collapse.
+    leaf_risk, n_leaves = _risk_of_leaves(node_risk, left, parent)
+    # True for inner nodes that have not been collapsed yet.
     standing = [child != NO_CHILD for child in left]
     version = [0] * len(left)
     links = [
-        (_strength(of_node, below, n_leaves, t), t, 0) for t, inner in enumerate(standing) if inner
+        (_link_strength(node_risk, leaf_risk, n_leaves, node), node, 0)
+        for node, is_inner in enumerate(standing)
+        if is_inner
     ]
     links = [link for link in links if link[0] < TOO_STRONG]
     heapify(links)
     strengths: list[float] = []
     step = np.full(len(left), NEVER)
     while links and standing[0]:
-        strength, weakest, made_at = heappop(links)
-        if not standing[weakest] or made_at != version[weakest]:
+        strength, weakest, link_version = heappop(links)
+        if not standing[weakest] or link_version != version[weakest]:
             continue
         step[weakest] = len(strengths)
         strengths.append(strength)
-        _fell(weakest, standing, left, right)
-        fewer, more = n_leaves[weakest] - 1, of_node[weakest] - below[weakest]
-        above = parent[weakest]
-        while above != NO_CHILD:
-            n_leaves[above] -= fewer
-            below[above] += more
-            version[above] += 1
-            strength = _strength(of_node, below, n_leaves, above)
+        _mark_collapsed(weakest, standing, left, right)
+        fewer_leaves, added_risk = n_leaves[weakest] - 1, node_risk[weakest] - leaf_risk[weakest]
+        ancestor = parent[weakest]
+        while ancestor != NO_CHILD:
+            n_leaves[ancestor] -= fewer_leaves
+            leaf_risk[ancestor] += added_risk
+            version[ancestor] += 1
+            strength = _link_strength(node_risk, leaf_risk, n_leaves, ancestor)
             if strength < TOO_STRONG:
-                heappush(links, (strength, above, version[above]))
-            above = parent[above]
+                heappush(links, (strength, ancestor, version[ancestor]))
+            ancestor = parent[ancestor]
     return np.array(strengths), step
 
 
-def _strength(of_node: list[float], below: list[float], n_leaves: list[int], t: int) -> float:
-    return (of_node[t] - below[t]) / (n_leaves[t] - 1)
+def _link_strength(
+    node_risk: list[float], leaf_risk: list[float], n_leaves: list[int], node: int
+) -> float:
+    return (node_risk[node] - leaf_risk[node]) / (n_leaves[node] - 1)
 
 
-def _sums_of_leaves(
-    of_node: list[float], left: list[int], parent: list[int]
+def _risk_of_leaves(
+    node_risk: list[float], left: list[int], parent: list[int]
 ) -> tuple[list[float], list[int]]:
-    """Return, for each node, the sum over the leaves below it (in order), and their number."""
-    below, n_leaves = [0.0] * len(left), [0] * len(left)
+    """Return the sum of R over the leaves below each node, in their order, and their number."""
+    leaf_risk, n_leaves = [0.0] * len(left), [0] * len(left)
     for leaf, child in enumerate(left):
         if child != NO_CHILD:
             continue
-        below[leaf] = here = of_node[leaf]
-        above = parent[leaf]
-        while above != NO_CHILD:
-            below[above] += here
-            n_leaves[above] += 1
-            above = parent[above]
-    return below, n_leaves
+        leaf_risk[leaf] = own_risk = node_risk[leaf]
+        ancestor = parent[leaf]
+        while ancestor != NO_CHILD:
+            leaf_risk[ancestor] += own_risk
+            n_leaves[ancestor] += 1
+            ancestor = parent[ancestor]
+    return leaf_risk, n_leaves
 
 
-def _fell(node: int, standing: list[bool], left: list[int], right: list[int]) -> None:
-    """Mark all inner nodes from here down as collapsed, except below nodes that already are."""
+def _mark_collapsed(node: int, standing: list[bool], left: list[int], right: list[int]) -> None:
+    """Mark the inner nodes of a subtree as collapsed, except below nodes that already are."""
     stack = [node]
     while stack:
-        at = stack.pop()
-        if standing[at]:
-            standing[at] = False
-            stack += (left[at], right[at])
+        current_node = stack.pop()
+        if standing[current_node]:
+            standing[current_node] = False
+            stack += (left[current_node], right[current_node])
 
 
 def _parents(tree: Any) -> list[int]:
@@ -127,8 +138,8 @@ def _parents(tree: Any) -> list[int]:
     return parent.tolist()
 
 
-def _levels(tree: Any) -> list[np.ndarray]:
-    """Return the nodes of each depth below the root, from the top."""
+def _nodes_by_depth(tree: Any) -> list[np.ndarray]:
+    """Return the node numbers at each depth of the tree, from depth 1 downwards."""
     levels: list[np.ndarray] = []
     level = np.zeros(1, dtype=np.int64)
     while True:

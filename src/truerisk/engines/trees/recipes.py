@@ -1,4 +1,4 @@
-"""Decision trees that the compiled builder grows, with their seeds and stopping rules."""
+"""Settings of decision trees that the compiled builder can grow, with seeds and stopping rules."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ READ = {
     "random_state",
     "ccp_alpha",
 }
-RANDOM_END = 2**31 - 1  # scikit-learn's RAND_R_MAX
+RANDOM_END = 2**31 - 1  # This is scikit-learn's constant RAND_R_MAX.
 
 
 @frozen
 class Recipe:
-    """One setting of a decision tree as the builder needs it."""
+    """Hyperparameters of one decision tree, in the form that the compiled builder needs."""
 
     setting: Mapping[str, Any]
     criterion: str
@@ -50,89 +50,110 @@ class Recipe:
 
     @property
     def seed(self) -> int | None:
-        """The `random_state`, or None if each fit gets its own."""
-        given = self.setting["random_state"]
-        return None if given is None else int(given)
+        """Value of `random_state`, or None if each fit gets a seed of its own."""
+        random_state = self.setting["random_state"]
+        return None if random_state is None else int(random_state)
 
     def limits(self, n: int) -> GrowthLimits:
-        """Return the stopping rules for n rows (with copies); shares of rows become numbers."""
-        given = self.setting
-        depth, split = given["max_depth"], given["min_samples_split"]
-        leaf = given["min_samples_leaf"]
+        """Return the stopping rules for n training rows, counting copies.
+
+        Hyperparameters given as shares of the rows are converted to numbers of rows.
+        """
+        setting = self.setting
+        max_depth, min_split = setting["max_depth"], setting["min_samples_split"]
+        min_leaf = setting["min_samples_leaf"]
         return GrowthLimits(
-            depth=NO_LIMIT if depth is None else int(depth),
-            n_split=max(2, ceil(split * n)) if isinstance(split, float) else int(split),
-            n_leaf=ceil(leaf * n) if isinstance(leaf, float) else int(leaf),
-            weight_leaf=given["min_weight_fraction_leaf"] * n,
-            decrease=given["min_impurity_decrease"],
+            depth=NO_LIMIT if max_depth is None else int(max_depth),
+            min_split_rows=max(2, ceil(min_split * n))
+            if isinstance(min_split, float)
+            else int(min_split),
+            min_leaf_rows=ceil(min_leaf * n) if isinstance(min_leaf, float) else int(min_leaf),
+            weight_leaf=setting["min_weight_fraction_leaf"] * n,
+            decrease=setting["min_impurity_decrease"],
         )
 
 
 def recipe_of(
     setting: Mapping[str, Any], n_columns: int, *, numbers: bool = False
 ) -> Recipe | None:
-    """Return the recipe of a setting, or None if scikit-learn has to grow or reject it.
+    """Return the recipe of a setting, or None if scikit-learn has to grow or reject the tree.
 
-    `numbers` distinguishes the regression tree from the classification tree.
+    `numbers` is True for regression trees and False for classification trees.
     """
     absent, criteria = (ABSENT - {"class_weight"}, OF_NUMBERS) if numbers else (ABSENT, OF_CLASSES)
-    if set(setting) != READ | absent:  # This release of scikit-learn has other parameters.
+    # The installed scikit-learn has hyperparameters that the builder does not know.
+    if set(setting) != READ | absent:
         return None
     if any(setting[name] is not None for name in absent) or not _all_in_range(setting):
         return None
     if setting["criterion"] not in criteria:
         return None
-    return Recipe(setting, criteria[setting["criterion"]], _tried(setting, n_columns))
+    return Recipe(setting, criteria[setting["criterion"]], _n_tried_columns(setting, n_columns))
 
 
-@lru_cache(maxsize=1024)  # Most fits share one seed.
-def start_of(seed: int) -> int:
-    """Return the number that scikit-learn's splitter draws first from a `random_state`."""
+@lru_cache(maxsize=1024)  # The result is cached because most fits share one seed.
+def splitter_seed(seed: int) -> int:
+    """Return the first number that scikit-learn's splitter draws from a `random_state`."""
     return int(np.random.RandomState(seed).randint(0, RANDOM_END))
 
 
-def _all_in_range(given: Mapping[str, Any]) -> bool:
-    words = isinstance(given["criterion"], str) and isinstance(given["splitter"], str)
-    features = given["max_features"]
+def _all_in_range(setting: Mapping[str, Any]) -> bool:
+    are_texts = isinstance(setting["criterion"], str) and isinstance(setting["splitter"], str)
+    max_features = setting["max_features"]
     return (
-        words
-        and given["splitter"] == "best"
-        and (given["max_depth"] is None or _is_whole(given["max_depth"], 1))
-        and (_is_whole(given["min_samples_split"], 2) or _part(given["min_samples_split"]))
-        and (_is_whole(given["min_samples_leaf"], 1) or _part(given["min_samples_leaf"], below=1.0))
-        and _real(given["min_weight_fraction_leaf"], 0.5)
-        and _real(given["min_impurity_decrease"], inf)
-        and (_is_option(features) or _is_whole(features, 1) or _part(features))
-        and (given["random_state"] is None or _is_whole(given["random_state"], 0, 2**32))
+        are_texts
+        and setting["splitter"] == "best"
+        and (setting["max_depth"] is None or _is_whole(setting["max_depth"], 1))
+        and (_is_whole(setting["min_samples_split"], 2) or _is_share(setting["min_samples_split"]))
+        and (
+            _is_whole(setting["min_samples_leaf"], 1)
+            or _is_share(setting["min_samples_leaf"], below=1.0)
+        )
+        and _is_real_in_range(setting["min_weight_fraction_leaf"], 0.5)
+        and _is_real_in_range(setting["min_impurity_decrease"], inf)
+        and (
+            _is_named_number(max_features) or _is_whole(max_features, 1) or _is_share(max_features)
+        )
+        and (setting["random_state"] is None or _is_whole(setting["random_state"], 0, 2**32))
     )
 
 
-def _is_option(features: Any) -> bool:
-    return features is None or (isinstance(features, str) and features in ("sqrt", "log2"))
+def _is_named_number(max_features: Any) -> bool:
+    return max_features is None or (
+        isinstance(max_features, str) and max_features in ("sqrt", "log2")
+    )
 
 
 def _is_whole(value: Any, least: int, end: int = NO_LIMIT) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and least <= int(value) < end
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_integer and least <= int(value) < end
 
 
-def _part(value: Any, below: float = np.nextafter(1.0, 2.0)) -> bool:
+def _is_share(value: Any, below: float = np.nextafter(1.0, 2.0)) -> bool:
     return isinstance(value, float) and 0 < value < below
 
 
-def _real(value: Any, most: float) -> bool:
-    return (isinstance(value, float) or _is_whole(value, 0)) and 0 <= value <= most and value < inf
+def _is_real_in_range(value: Any, upper_limit: float) -> bool:
+    return (
+        (isinstance(value, float) or _is_whole(value, 0))
+        and 0 <= value <= upper_limit
+        and value < inf
+    )
 
 
-def _tried(given: Mapping[str, Any], n_columns: int) -> int:
-    """Return `max_features` as a number of columns."""
-    features = given["max_features"]
-    if features is None:
+def _n_tried_columns(setting: Mapping[str, Any], n_columns: int) -> int:
+    """Return the number of columns that a node tries, from the hyperparameter `max_features`."""
+    max_features = setting["max_features"]
+    if max_features is None:
         return n_columns
-    if isinstance(features, str):
-        root = sqrt(n_columns) if features == "sqrt" else log2(n_columns)
+    if isinstance(max_features, str):
+        root = sqrt(n_columns) if max_features == "sqrt" else log2(n_columns)
         return max(1, int(root))
-    return max(1, int(features * n_columns)) if isinstance(features, float) else int(features)
+    return (
+        max(1, int(max_features * n_columns))
+        if isinstance(max_features, float)
+        else int(max_features)
+    )
 
 
 N_CLASSES = 5
@@ -140,18 +161,19 @@ NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
 
 
 @cache
-def closeness(criterion: str) -> float | None:
-    """Return the gap up to which values are equal if scikit-learn grows the same trees, else None.
+def equality_gap(criterion: str) -> float | None:
+    """Return the gap up to which scikit-learn treats values as equal, or None if trees differ.
 
-    It is tested once per process and criterion, in some milliseconds. Releases before 1.8 split
+    None means that the trees of the builder differ from scikit-learn's with any gap. The comparison
+    runs once per process and criterion, in some milliseconds. scikit-learn before 1.8 splits at
     every gap.
     """
     if not available():
         return None
-    settings = [({"criterion": criterion, **more}, n) for more, n in SETTINGS]
-    for close in (CLOSE, 0.0):
-        if all(_agree(*one, close) for one in settings):
-            return close
+    settings = [({"criterion": criterion, **params}, n) for params, n in SETTINGS]
+    for gap in (CLOSE, 0.0):
+        if all(_grows_the_same_tree(*example, gap) for example in settings):
+            return gap
     return None
 
 
@@ -164,39 +186,42 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 )
 
 
-def _agree(params: dict[str, Any], n: int, close: float) -> bool:
+def _grows_the_same_tree(params: dict[str, Any], n: int, gap: float) -> bool:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    X, codes, rows, times = _problem(n)
-    numbers = params["criterion"] == "squared_error"
-    model = (DecisionTreeRegressor if numbers else DecisionTreeClassifier)(**params)
-    recipe = recipe_of(model.get_params(), X.shape[1], numbers=numbers)
-    every = np.repeat(rows, times)
-    theirs = unless_it_fails(lambda: model.fit(X[every], codes[every]))
-    if recipe is None or recipe.seed is None or theirs is None:
+    X, codes, rows, copies = _simulated_rows(n)
+    is_regression = params["criterion"] == "squared_error"
+    model = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(**params)
+    recipe = recipe_of(model.get_params(), X.shape[1], numbers=is_regression)
+    row_copies = np.repeat(rows, copies)
+    sklearn_model = unless_it_fails(lambda: model.fit(X[row_copies], codes[row_copies]))
+    if recipe is None or recipe.seed is None or sklearn_model is None:
         return False
-    ours = grow_trees(
+    growth = grow_trees(
         TreeTable.from_rows(X),
         codes,
-        1 if numbers else N_CLASSES,
+        1 if is_regression else N_CLASSES,
         RowLists.from_lists([rows]),
-        times,
+        copies,
         RowLists.from_lists([np.arange(n)]),
-        np.array([start_of(recipe.seed)]),
-        [recipe.limits(int(times.sum()))],
+        np.array([splitter_seed(recipe.seed)]),
+        [recipe.limits(int(copies.sum()))],
         n_tried=recipe.n_tried,
         criterion=recipe.criterion,
-        close=close,
+        close=gap,
     )
-    return same_tree(ours.tree(0), theirs.tree_) and np.array_equal(ours.leaves, theirs.apply(X))
+    return same_tree(growth.tree(0), sklearn_model.tree_) and np.array_equal(
+        growth.leaves, sklearn_model.apply(X)
+    )
 
 
-def _problem(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return integers, or rounded numbers in both signs, with a constant and close values.
+def _simulated_rows(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Simulate a training set with copies, on which many splits are equally good up to rounding.
 
-    Many splits are equally good up to rounding. Those of columns with opposite sign are mirrored:
-    if a compiler fuses a product and a sum into one operation (on processors other than x86-64, for
-    example), rounding distinguishes the two.
+    The cells are integers, or rounded numbers in both signs, with a constant column and a column of
+    close values. Splits of columns with opposite sign are mirrored: if a compiler fuses a product
+    and a sum into one operation (on processors other than x86-64, for example), rounding
+    distinguishes the two.
     """
     rng = np.random.default_rng(n)
     X = np.round(rng.normal(size=(n, 6)))
@@ -204,17 +229,20 @@ def _problem(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         X[:, :3] = np.round(rng.normal(size=(n, 3)), 1)
         X[:, 3:] = -X[:, :3]
     codes = rng.integers(N_CLASSES, size=n)
-    times = rng.choice(3, n, p=[0.05, 0.9, 0.05])  # Some rows are left out, and some are repeated.
-    rows = np.flatnonzero(times)
+    # Some rows are left out of the training set, and some are repeated in it.
+    copies = rng.choice(3, n, p=[0.05, 0.9, 0.05])
+    rows = np.flatnonzero(copies)
     X = np.column_stack([X, np.ones(n), 0.1 + CLOSE * rng.normal(size=n)])
-    return X, codes, rows, times[rows]
+    return X, codes, rows, copies[rows]
 
 
-def same_tree(ours: Tree, theirs: Any) -> bool:
-    """Return True if all numbers of two trees are equal."""
-    weight = ours.weighted_n_node_samples
+def same_tree(grown_tree: Tree, sklearn_tree: Any) -> bool:
+    """Return True if all numbers of a tree of the builder and of a scikit-learn tree are equal."""
+    weight = grown_tree.weighted_n_node_samples
     return (
-        all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in NAMES)
-        and np.array_equal(weight, theirs.weighted_n_node_samples)
-        and np.array_equal(ours.counts / weight[:, None], theirs.value[:, 0])
+        all(
+            np.array_equal(getattr(grown_tree, name), getattr(sklearn_tree, name)) for name in NAMES
+        )
+        and np.array_equal(weight, sklearn_tree.weighted_n_node_samples)
+        and np.array_equal(grown_tree.counts / weight[:, None], sklearn_tree.value[:, 0])
     )

@@ -1,4 +1,4 @@
-"""The tree engine: all prunings of a decision tree from one unpruned tree per training set.
+"""The tree engine: one unpruned decision tree per training set predicts for every `ccp_alpha`.
 
 `ccp_alpha` has no effect on growing a tree: scikit-learn grows the whole tree and prunes it then.
 All random numbers and ties during growth are therefore the same for every value, and the prediction
@@ -35,11 +35,11 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.data.rows import take_rows
-from truerisk.engines.running.answering import Enquiry, codes_of_classes
-from truerisk.engines.running.fitting import FitInput, Piece
+from truerisk.engines.running.answering import RowsToPredict, codes_of_classes
+from truerisk.engines.running.fitting import FitInput, FitResult
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_fit import OneFit
-from truerisk.engines.trees.growing import growing_of
+from truerisk.engines.trees.growing import tree_builder_for
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
@@ -72,7 +72,8 @@ class Trees(OneFit):
     """
 
     name: ClassVar[str] = "tree"
-    leaves_out: ClassVar[bool] = False  # All trees of a call are grown before a choice is made.
+    # All trees of a call are grown before a candidate is chosen.
+    leaves_out: ClassVar[bool] = False
 
     @override
     def learners(self) -> Sequence[type]:
@@ -104,10 +105,10 @@ class Trees(OneFit):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         groups = groups_along(family, ["ccp_alpha"])
-        growing = growing_of(groups, family, data, plan, request, run)
-        grown = None if growing is None else growing.answers(self.name)
-        if grown is not None:
-            return grown
+        builder = tree_builder_for(groups, family, data, plan, request, run)
+        answers = None if builder is None else builder.answers(self.name)
+        if answers is not None:
+            return answers
         return super().run(family, data, plan, request, run)
 
     @override
@@ -117,24 +118,24 @@ class Trees(OneFit):
         data: Data,
         request: Request,
         given: FitInput,
-        requested_rows: Callable[[], list[Enquiry]],
+        requested_rows: Callable[[], list[RowsToPredict]],
         place: tuple[int, int, Group],
-    ) -> list[Piece]:
+    ) -> list[FitResult]:
         if given.copy_of is not None and _counts_are_weights(family, place[2], data):
-            given = _weighed(given, given.copy_of)
+            given = _copies_to_weights(given, given.copy_of)
         return super().pieces(family, data, request, given, requested_rows, place)
 
     @override
     def read(
-        self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, enquiry: RowsToPredict, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
         nodes = nodes_at(model.tree_, alphas, model.apply(enquiry.X))
-        return _of_nodes(model, data, enquiry, request)[nodes]
+        return _node_predictions(model, data, enquiry, request)[nodes]
 
 
 def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
-    """Return True if copies of a row grow the same tree as one weighted row, to the bit.
+    """Return True if copies of a row grow the same tree, to the bit, as one row with their weight.
 
     Sums over classes are then integers, and a node of copies of one row is pure and a leaf.
     Settings that count rows or classes would distinguish copies from weights.
@@ -142,21 +143,27 @@ def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
     if data.codes is None or data.fit_params or family.is_piped:
         return False
     setting = group.settings[0]
-    return all(setting[name] == usual for name, usual in UNCOUNTED.items())
+    return all(setting[name] == default for name, default in UNCOUNTED.items())
 
 
-def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
-    """Return distinct rows with their counts as weights."""
-    _, first, times = np.unique(copy_of, return_index=True, return_counts=True)
-    weights = {"sample_weight": times.astype(np.float64)}
-    y = given.y[first]
+def _copies_to_weights(fit_input: FitInput, copy_of: np.ndarray) -> FitInput:
+    """Return the training set with distinct rows, and the number of copies as sample weights."""
+    _, first_copies, copies = np.unique(copy_of, return_index=True, return_counts=True)
+    weights = {"sample_weight": copies.astype(np.float64)}
+    y = fit_input.y[first_copies]
     return replace(
-        given, cut=lambda: take_rows(given.cut(), first), y=y, params=weights, copy_of=None
+        fit_input,
+        make_features=lambda: take_rows(fit_input.make_features(), first_copies),
+        y=y,
+        params=weights,
+        copy_of=None,
     )
 
 
-def _of_nodes(model: Any, data: Data, enquiry: Enquiry, request: Request) -> np.ndarray:
-    """Return the prediction of each node if it were a leaf."""
+def _node_predictions(
+    model: Any, data: Data, enquiry: RowsToPredict, request: Request
+) -> np.ndarray:
+    """Return the prediction that each node would make if it were a leaf."""
     values = model.tree_.value
     if request.response == "value":
         return values[:, :, 0].reshape(-1, *enquiry.y.shape[1:])
@@ -164,6 +171,6 @@ def _of_nodes(model: Any, data: Data, enquiry: Enquiry, request: Request) -> np.
     codes = codes_of_classes(model.classes_, data)
     if request.response == "label":
         return codes[shares.argmax(axis=1)]
-    full = np.zeros((len(shares), data.n_classes))
-    full[:, codes[codes >= 0]] = shares[:, codes >= 0]
-    return full if request.response == "probability" else full[:, 1]
+    probabilities = np.zeros((len(shares), data.n_classes))
+    probabilities[:, codes[codes >= 0]] = shares[:, codes >= 0]
+    return probabilities if request.response == "probability" else probabilities[:, 1]

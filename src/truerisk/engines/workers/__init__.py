@@ -1,1 +1,1 @@
-"""Executors of the fits: this process, its workers, an executor of the user, or a cluster."""
+"""Execution of fits: in this process, in worker processes, on a user's executor or a cluster."""

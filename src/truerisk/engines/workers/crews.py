@@ -1,6 +1,6 @@
-"""Worker pools that run batches, the data sent to them, and the pool of a user's executor.
+"""Worker pools that run batches of fits, and the data that all batches of a run share.
 
-What all batches share is sent to a pool once, before the first of them.
+The shared data is sent to a pool once, before the first batch.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from truerisk.core.overrides import override
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Payload, run_payload
 
-IN_FLIGHT = 2  # Number of batches per worker. The next one already waits where it will run.
-UNCOUNTED = 64  # Number of batches in flight on an executor with an unknown number of workers.
+# Number of batches per worker. The next batch already waits on the worker that will run it.
+IN_FLIGHT = 2
+# Number of batches submitted at a time to an executor with an unknown number of workers.
+UNCOUNTED = 64
 PROCESSES = (
     "concurrent.futures.process:ProcessPoolExecutor",
     "loky.process_executor:ProcessPoolExecutor",
@@ -33,7 +35,10 @@ PROCESSES = (
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions on which results may depend here, without importing the packages."""
+    """Return the versions of Python and the packages on which results may depend.
+
+    The packages are not imported.
+    """
     packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     python = ".".join(platform.python_version_tuple()[:2])
     return {"truerisk": __version__, "python": python, **packages}
@@ -41,9 +46,9 @@ def versions() -> dict[str, str]:
 
 @frozen(eq=False)
 class Shared:
-    """A task with its shared arguments; it is called with a batch on the worker.
+    """Function that a worker calls with a batch, with the arguments that all batches share.
 
-    A worker refuses if its versions differ from those of the calling process.
+    A worker refuses if its package versions differ from those of the calling process.
     """
 
     task: Callable[..., Any]
@@ -53,22 +58,27 @@ class Shared:
 
     def __call__(self, batch: Any) -> Any:
         """Run the task on a batch, or refuse if this worker has other versions of the packages."""
-        here = versions()
-        if here != self.versions:
-            wanted = self.versions.items()
-            other = [f"{name} {here.get(name)} (not {v})" for name, v in wanted if here[name] != v]
+        local_versions = versions()
+        if local_versions != self.versions:
+            expected = self.versions.items()
+            differences = [
+                f"{name} {local_versions.get(name)} (not {expected_version})"
+                for name, expected_version in expected
+                if local_versions[name] != expected_version
+            ]
             raise self.refusal(
-                f"the worker {platform.node()} has {', '.join(other)}: install the same versions "
+                f"the worker {platform.node()} has {', '.join(differences)}: install the same "
+                "versions "
                 "on all machines, or the numbers depend on who computed them."
             )
         return self.task(*self.parts, batch)
 
 
 class WorkerPool(ABC):
-    """A pool of workers that runs as many batches at a time as it has `slots`."""
+    """Pool of workers to which at most `slots` batches are submitted at a time."""
 
     workers: int = 1
-    breaks_as_a_whole = True  # True if the death of one worker loses all batches in flight.
+    breaks_as_a_whole = True  # True if the death of one worker loses all submitted batches.
 
     @property
     def slots(self) -> int:
@@ -77,42 +87,42 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def share(self, shared: Shared) -> None:
-        """Store what all batches share where they will run."""
+        """Send the data that all batches share to the workers."""
 
     @abstractmethod
     def submit(self, batch: Any) -> Future[Any]:
-        """Start a batch."""
+        """Submit a batch of fits to the workers, and return the future of its result."""
 
     def deaths(self, error: BaseException) -> int:
-        """Return the number of dead workers that an error of a future implies."""
+        """Return the number of dead workers that the exception of a future implies."""
         return int(isinstance(error, BrokenExecutor))
 
-    def unsent(self, error: BaseException) -> bool:
-        """Return True if a batch could not start because workers had died before."""
+    def was_not_submitted(self, error: BaseException) -> bool:
+        """Return True if a batch could not be submitted because workers had already died."""
         return self.deaths(error) > 0
 
     def replace(self) -> bool:
-        """Replace dead workers; return False if the pool cannot do so."""
+        """Replace dead workers by new ones, or return False if the pool cannot do so."""
         return False
 
-    def missing(self) -> str | None:
-        """Return what is missing for any batch to run, as a sentence, or None."""
+    def missing_resource(self) -> str | None:
+        """Return what the pool lacks to run any batch, as a sentence, or None if it is ready."""
         return None
 
     def end(self) -> None:
-        """Terminate the running batches, whose results are no longer needed."""
+        """Terminate the running batches because their results are no longer needed."""
         return
 
     def close(self) -> None:
-        """Release the shared data."""
+        """Release the data that the batches shared."""
         return
 
 
 class UserExecutor(WorkerPool):
-    """The executor of a user, which is used but neither closed nor replaced.
+    """Pool on the user's own executor, which is neither closed nor replaced.
 
-    Only process pools are known to run on this machine. All others receive the shared data with
-    each batch.
+    Only process pools are known to run on this machine. All other executors receive the shared data
+    with each batch.
     """
 
     def __init__(self, executor: Any, workers: int) -> None:
@@ -145,17 +155,19 @@ class UserExecutor(WorkerPool):
             self._payload.remove()
 
 
-def _copy_containers(part: Any) -> Any:
-    """Copy what a pool may still pickle on its own thread while this thread reads results.
+def _copy_containers(shared_object: Any) -> Any:
+    """Copy the containers of data that a pool may still be pickling on its own thread.
 
-    Reading results makes our objects cache values, which would change their dictionaries while they
-    are being pickled. Arrays and the user's objects are not copied.
+    Meanwhile this thread reads results, which makes our objects cache values. This would change
+    their dictionaries while they are being pickled. Arrays and the user's objects are not copied.
     """
-    if isinstance(part, tuple):
-        return tuple(_copy_containers(one) for one in part)
-    if not (is_dataclass(part) and is_from(part, "truerisk")):
-        return part
-    twin = copy(part)
-    if hasattr(twin, "__dict__"):
-        vars(twin).update({name: _copy_containers(value) for name, value in vars(part).items()})
-    return twin
+    if isinstance(shared_object, tuple):
+        return tuple(_copy_containers(item) for item in shared_object)
+    if not (is_dataclass(shared_object) and is_from(shared_object, "truerisk")):
+        return shared_object
+    copied = copy(shared_object)
+    if hasattr(copied, "__dict__"):
+        vars(copied).update(
+            {name: _copy_containers(value) for name, value in vars(shared_object).items()}
+        )
+    return copied

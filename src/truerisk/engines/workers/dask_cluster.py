@@ -1,6 +1,7 @@
-"""A Dask cluster, given by its scheduler's address or a Client, for fits and for studies.
+"""A Dask cluster as a worker pool, given by the address of its scheduler or by a Client.
 
-A cluster keeps the table for the duration of a call, which uses the same rows several times.
+The cluster keeps the table for the duration of a call, because a call uses the same rows several
+times. Fits and studies run on it.
 """
 
 from __future__ import annotations
@@ -21,21 +22,22 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.workers.crews import Shared, WorkerPool
 
-ANSWER = 10.0  # seconds that the scheduler may take to reply
-LOOK_EVERY = 5.0  # seconds between looks at how many workers there are
-SEND = 30.0  # Seconds that sending to a worker may take, in addition to the time for its content.
-SLOWEST = 1e6  # bytes a second
-RECONNECT = 60.0  # seconds during which a client tries to reach a lost scheduler again
+ANSWER = 10.0  # Number of seconds that the scheduler may take to reply.
+LOOK_EVERY = 5.0  # Number of seconds between two counts of the workers.
+SEND = 30.0  # Number of seconds to send data to a worker, in addition to the time for its size.
+SLOWEST = 1e6  # Lowest assumed transfer rate in bytes per second.
+RECONNECT = 60.0  # Number of seconds during which a client tries to reach a lost scheduler again.
 
 
 @contextmanager
 def connected(
     where: Any, refusal: type[TrueRiskError], idle: dict[Any, Cluster] | None
 ) -> Iterator[Cluster]:
-    """Provide a cluster: an idle one of this call, or a new connection."""
-    connected = None if idle is None else idle.pop(where, None)
-    cluster = Cluster(where, refusal) if connected is None else connected
-    cluster.missing()  # The call counts the workers, whose number may change between two runs.
+    """Provide a connection to a cluster: an idle one of this call, or a new one."""
+    cluster_or_none = None if idle is None else idle.pop(where, None)
+    cluster = Cluster(where, refusal) if cluster_or_none is None else cluster_or_none
+    # `missing` counts the workers, because their number may change between two runs.
+    cluster.missing_resource()
     try:
         yield cluster
     except BaseException:
@@ -48,29 +50,34 @@ def connected(
 
 
 class Cluster(WorkerPool):
-    """A pool on a cluster, which itself repeats what a dead worker was doing until it gives up.
+    """Worker pool on a Dask cluster, which itself repeats the tasks of a dead worker.
 
-    `unreachable` is the class of the error that is raised if no scheduler replies.
+    It repeats them until it gives up with the error KilledWorker. `unreachable` is the class of the
+    error that is raised if no scheduler replies.
     """
 
     breaks_as_a_whole = False
 
     def __init__(self, where: Any, unreachable: type[TrueRiskError]) -> None:
         self._own = isinstance(where, str)
-        self._client = _client(where, unreachable) if self._own else _checked(where)
+        self._client = _client(where, unreachable) if self._own else _synchronous_client(where)
         self._log = logging.getLogger("distributed.client")
         self._level = self._log.level
-        if self._own:  # A lost scheduler is reported in one sentence, not with tracebacks.
+        # A lost scheduler is reported in one sentence, without the tracebacks that Dask logs.
+        if self._own:
             self._log.setLevel(logging.CRITICAL)
-        self._contents: list[tuple[Any, Any]] = []  # The contents, each with its future or None.
+        # Shared objects, each with its future on the cluster, or None if it has to be sent.
+        self._contents: list[tuple[Any, Any]] = []
         self.look()
 
     def share(self, shared: Shared) -> None:
-        """Register the shared data; X is sent separately, and once if the next run has it too."""
-        tables = [part.X for part in shared.parts if isinstance(part, Data)]
-        without = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
-        sent = {id(content): future for content, future in self._contents}
-        self._contents = [(content, sent.get(id(content))) for content in (without, *tables)]
+        """Register the shared data; X is sent separately, so that later runs can use it again."""
+        tables = [argument.X for argument in shared.parts if isinstance(argument, Data)]
+        without_tables = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
+        future_of = {id(content): future for content, future in self._contents}
+        self._contents = [
+            (content, future_of.get(id(content))) for content in (without_tables, *tables)
+        ]
 
     @override
     def submit(self, batch: Any) -> Future[Any]:
@@ -81,21 +88,22 @@ class Cluster(WorkerPool):
         return future
 
     def _sent(self) -> list[Any]:
-        """Return the contents on the cluster; send those that are not there, or were lost.
+        """Return the shared objects on the cluster, after sending those that are missing there.
 
-        Anew by another name (`hash`): the scheduler may hear later that the former was let go, and
-        would drop the new one of the same name.
+        An object is sent again under a new name (`hash`). Otherwise the scheduler might hear later
+        that the old object was released, and would drop the new object of the same name.
         """
         try:
-            for place, (content, future) in enumerate(self._contents):
+            for position, (content, future) in enumerate(self._contents):
                 if future is None:
-                    self._contents[place] = content, self._send(content)
-        except KeyError as error:  # The scheduler looks up a worker that has just died.
+                    self._contents[position] = content, self._send(content)
+        # The scheduler raises KeyError if it looks up a worker that has just died.
+        except KeyError as error:
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
         return [future for _, future in self._contents]
 
     def _send(self, content: Any) -> Any:
-        """Send a content to one worker, from which the others fetch it.
+        """Send a shared object to one worker, from which the other workers fetch it.
 
         Raise a TimeoutError if that does not end in time. A `broadcast` would copy it to every
         worker: if one of them dies meanwhile, distributed never ends the copy, and holds the lock
@@ -104,7 +112,8 @@ class Cluster(WorkerPool):
         from dask.sizeof import sizeof
 
         async def scatter() -> Any:
-            (future,) = await self._client.scatter(  # A list prevents the content from being split.
+            # The object is wrapped in a list because Dask would split it otherwise.
+            (future,) = await self._client.scatter(
                 [content], hash=False, timeout=ANSWER, asynchronous=True
             )
             return future
@@ -113,7 +122,7 @@ class Cluster(WorkerPool):
         return self._client.sync(scatter, callback_timeout=limit)
 
     def deaths(self, error: BaseException) -> int:
-        """Return the number of deaths of workers that an error implies.
+        """Return the number of deaths of workers that an exception implies.
 
         KilledWorker is raised after the scheduler has tried several times itself. A cancelled task
         needed data that was lost with its last holder, or its scheduler was lost, which is not a
@@ -124,12 +133,12 @@ class Cluster(WorkerPool):
         return int(isinstance(error, CancelledError) and self._client.status == "running")
 
     @override
-    def unsent(self, error: BaseException) -> bool:
-        # The worker that was to receive the batch failed.
+    def was_not_submitted(self, error: BaseException) -> bool:
+        # An OSError means that the worker that was to receive the batch failed.
         return isinstance(error, OSError) or self.deaths(error) > 0
 
     def replace(self) -> bool:
-        """Mark the data to be sent again, since a dead worker may have been its last holder.
+        """Mark the shared data to be sent again, since a dead worker may have been its last holder.
 
         The cluster replaces workers itself.
         """
@@ -138,13 +147,13 @@ class Cluster(WorkerPool):
         return True
 
     @override
-    def missing(self) -> str | None:
+    def missing_resource(self) -> str | None:
         if time.monotonic() - self._looked > LOOK_EVERY or self._lacking:
             self.look()
         return self._lacking
 
     def look(self) -> None:
-        """Ask the scheduler for its workers."""
+        """Ask the scheduler for its workers, and record their number or why there are none."""
         self._looked = time.monotonic()
         where = self._client.scheduler.address
         self._lacking: str | None = f"the Dask scheduler at {where} does not answer"
@@ -158,7 +167,7 @@ class Cluster(WorkerPool):
         self._lacking = None if threads else f"the Dask scheduler at {where} has no workers"
 
     def close(self) -> None:
-        """Release the shared data, and close the client if it is our own."""
+        """Release the shared data, and close the client unless it is the user's."""
         self._contents = []
         if self._own:
             self._client.close(timeout=ANSWER)
@@ -166,11 +175,11 @@ class Cluster(WorkerPool):
 
 
 async def _hand_over(sent: Any, future: Future[Any]) -> None:
-    """Pass the result of a batch to its future, on the client's event loop.
+    """Pass the result of a batch to its future, on the event loop of the Dask client.
 
     The executor of distributed does not report a result whose only holder died before it was read.
     """
-    with suppress(InvalidStateError):  # The future was cancelled.
+    with suppress(InvalidStateError):  # A cancelled future accepts no result.
         try:
             future.set_result(await sent)
         except BaseException as error:  # noqa: BLE001  The code that waits for the batch handles it.
@@ -182,36 +191,39 @@ def _run_sent(shared: Shared, *tables_and_batch: Any) -> Any:
     return replace(shared, parts=_with_tables(shared.parts, tables))(batch)
 
 
-def _with_tables(parts: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the same parts, where the data have these tables as X and keep their cached values."""
-    filled, left = [], iter(tables)
-    for part in parts:
-        if isinstance(part, Data):
-            part = copy(part)
-            vars(part)["X"] = next(left)
-        filled.append(part)
+def _with_tables(arguments: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
+    """Return shared arguments in which each `Data` has the given table as X.
+
+    The `Data` keep their cached values.
+    """
+    filled, next_tables = [], iter(tables)
+    for argument in arguments:
+        if isinstance(argument, Data):
+            argument = copy(argument)
+            vars(argument)["X"] = next(next_tables)
+        filled.append(argument)
     return tuple(filled)
 
 
 def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
-    """Return a client of the scheduler at `dask://host:port`."""
+    """Return a client of the Dask scheduler at the address `dask://host:port`, or raise."""
     try:
         from distributed import Client
     except ImportError:
         raise MissingExtra("dask://… needs distributed: pip install 'truerisk[dask]'.") from None
-    scheme, _, place = address.partition("://")
-    wanted = f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{place}"
+    scheme, _, host_and_port = address.partition("://")
+    scheduler_address = f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{host_and_port}"
     try:
-        client: Any = Client  # distributed has no type annotations.
-        return client(wanted, timeout=RECONNECT, set_as_default=False)
+        client_class: Any = Client  # Any is needed because distributed has no type annotations.
+        return client_class(scheduler_address, timeout=RECONNECT, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise unreachable(
-            f"no Dask scheduler answers at {wanted} ({error}): start one there with "
+            f"no Dask scheduler answers at {scheduler_address} ({error}): start one there with "
             "`dask scheduler`, or look at the address."
         ) from None
 
 
-def _checked(client: Any) -> Any:
+def _synchronous_client(client: Any) -> Any:
     if not callable(getattr(client, "scatter", None)):
         raise UnknownName(
             f"{mention('n_jobs', client)} is no Client of distributed: give Client(address), or "

@@ -1,4 +1,4 @@
-"""Batches known in advance, run on worker processes, an executor or a cluster."""
+"""Execution of batches that are known in advance, on worker processes, an executor or a cluster."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from truerisk.engines.workers.crews import Shared, UserExecutor, WorkerPool
 from truerisk.engines.workers.processes import Processes
 from truerisk.engines.workers.scheduler import Batches, BatchRun
 
-DOUBTFUL = 2  # number of deaths during a batch after which it runs alone
-PATIENCE = 60.0  # seconds during which a cluster may have no workers
+DOUBTFUL = 2  # A batch during which this many workers died runs alone the next time.
+PATIENCE = 60.0  # A cluster may have no workers for this number of seconds.
 
 
 def open_workers_on(executor: Any, workers: int) -> WorkerPool:
-    """Return the crew of a number of processes, or of an executor of the user."""
-    own = isinstance(executor, Integral)
-    return Processes(workers) if own else UserExecutor(executor, workers)
+    """Return a worker pool with a number of processes, or on an executor of the user."""
+    is_number = isinstance(executor, Integral)
+    return Processes(workers) if is_number else UserExecutor(executor, workers)
 
 
 def run_listed(
@@ -31,20 +31,20 @@ def run_listed(
     batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
     named: Callable[[Any], str] | None,
 ) -> Generator[tuple[int, Any], None, None]:
-    """Yield `(number, task(*shared, batch))` of every batch, as each one is done."""
-    made = batches(workers.workers) if callable(batches) else batches
-    run = BatchRun(workers, Shared(task, shared), _Listed(made, named))
-    with closing(run.results()) as coming:
-        for numbered, result in coming:
-            if numbered is not None:
-                yield numbered[0], result
+    """Yield `(number, task(*shared, batch))` for every batch, in the order of completion."""
+    batch_list = batches(workers.workers) if callable(batches) else batches
+    run = BatchRun(workers, Shared(task, shared), _Listed(batch_list, named))
+    with closing(run.results()) as results:
+        for numbered_batch, result in results:
+            if numbered_batch is not None:
+                yield numbered_batch[0], result
 
 
 Numbered = tuple[int, Any]
 
 
 class _Listed(Batches):
-    """Batches that are known in advance; the first error ends the run."""
+    """Queue of batches that are known in advance; the first failed fit ends the run."""
 
     def __init__(self, made: Sequence[Any], named: Callable[[Any], str] | None) -> None:
         self.waiting: deque[Numbered] = deque(enumerate(made))
@@ -56,7 +56,7 @@ class _Listed(Batches):
         return bool(self.waiting or self.alone)
 
     def next(self) -> Numbered | None:
-        """Return the next batch, or None while suspected batches remain to be tested alone."""
+        """Return the next batch, or None while suspected batches have to run alone."""
         return self.waiting.popleft() if self.waiting and not self.alone else None
 
     def next_alone(self) -> Numbered | None:
@@ -71,24 +71,29 @@ class _Listed(Batches):
     def blame(
         self, batch: Numbered, error: BaseException | None, *, deaths: int, alone: bool
     ) -> None:
-        """Repeat the batch after a death, alone after two; raise if it fails when it runs alone."""
-        number, content = batch
+        """Queue a batch again after its worker died; after two deaths, to run alone.
+
+        Raise if the worker of a batch that ran alone died.
+        """
+        batch_number, content = batch
         if alone:
-            named = "" if self.named is None else f" again and again over {self.named(content)}"
-            raise _death(error, named) from error
-        self.hit[number] += deaths
-        self.give_back(batch, alone=self.hit[number] >= DOUBTFUL)
+            description = (
+                "" if self.named is None else f" again and again over {self.named(content)}"
+            )
+            raise _worker_died(error, description) from error
+        self.hit[batch_number] += deaths
+        self.give_back(batch, alone=self.hit[batch_number] >= DOUBTFUL)
 
     def failed(self, batch: Numbered, error: BaseException, *, alone: bool) -> None:
         raise error
 
-    def stopped(self, reason: str | BaseException) -> FitFailed:
+    def no_workers_error(self, reason: str | BaseException) -> FitFailed:
         if isinstance(reason, str):
             return FitFailed(f"{reason}: start workers, or use {mention('n_jobs', None)}.")
-        return _death(reason)
+        return _worker_died(reason)
 
 
-def _death(error: BaseException | None, where: str = "") -> FitFailed:
+def _worker_died(error: BaseException | None, where: str = "") -> FitFailed:
     return FitFailed(
         f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
         f"crashed it. Use fewer workers, or {mention('n_jobs', None)} to see where."

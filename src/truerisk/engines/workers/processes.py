@@ -1,9 +1,9 @@
-"""Our own worker processes: started once, reused by the next run, ended with their parent.
+"""Pools of our own worker processes, which the next run reuses and which end with their parent.
 
-Ctrl-C during the work of a library that holds locks is handled after it has released them. Python
-may raise KeyboardInterrupt between any two of its steps, for example when a pool has acquired a
-lock and not yet noted it, or has created a thread and not yet started it. Such a pool would wait
-for itself forever when the program ends.
+Ctrl-C during the work of a library that holds locks is handled after the library has released them.
+Python may raise KeyboardInterrupt between any two of its steps, for example when a pool has
+acquired a lock and not yet noted it, or has created a thread and not yet started it. Such a pool
+would wait for itself forever when the program ends.
 """
 
 from __future__ import annotations
@@ -24,17 +24,15 @@ from typing import Any
 
 from truerisk.core.overrides import override
 from truerisk.engines.workers.crews import Shared, WorkerPool
-from truerisk.engines.workers.parcels import Payload, abandoned, run_payload
+from truerisk.engines.workers.parcels import Payload, remove_payload_files, run_payload
 
-IDLE = 120  # Seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
-LOOK_EVERY = 0.5  # seconds between looks at the parent
+# Number of seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
+IDLE = 120
+LOOK_EVERY = 0.5  # Number of seconds between two checks that the parent process is alive.
 
 
 class Processes(WorkerPool):
-    """A number of processes that map the data shared by their batches.
-
-    A broken pool is replaced.
-    """
+    """Pool of worker processes that map the data of their batches; replaced when it breaks."""
 
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
@@ -51,13 +49,14 @@ class Processes(WorkerPool):
         with uninterrupted():
             if self._pool is None:
                 self._pool = reusable_workers(self.workers)
-            # It follows loky's own processes, whose start would unblock the signal.
-            with born_deaf():
+            # Ctrl-C is blocked only after loky has started its own helper processes.
+            # Their start would unblock it.
+            with started_without_ctrl_c():
                 future: Future[Any] = self._pool.submit(run_payload, self._payload.path, batch)
             return future
 
     def replace(self) -> bool:
-        """Let another pool take the next batch, since a broken pool is not reused."""
+        """Drop the broken pool, so that the next batch starts a new one."""
         self._pool = None
         return True
 
@@ -74,31 +73,34 @@ class Processes(WorkerPool):
 
 
 def reusable_workers(n_workers: int) -> Any:
-    """Return the pool that all runs with this number of workers share, unless it is broken."""
+    """Return the process pool that all runs with this number of workers share.
+
+    A broken pool is replaced by a new one.
+    """
     from loky import cpu_count, get_reusable_executor
 
     return get_reusable_executor(
         max_workers=n_workers,
-        initializer=_depend,
+        initializer=_initialize_worker,
         initargs=(os.getpid(),),
         timeout=IDLE,
-        env=_threads(cpu_count() // n_workers),
+        env=_thread_variables(cpu_count() // n_workers),
     )
 
 
-def _threads(most: int) -> dict[str, str]:
-    """Return environment variables that make a model's threads share the cores with other workers.
+def _thread_variables(max_threads: int) -> dict[str, str]:
+    """Return environment variables that limit a model's threads to a worker's share of the cores.
 
     Settings of the user have priority. Waiting threads sleep, because spinning on cores that others
     use costs a hundredfold. Sleeping and waking makes LightGBM, whose loops are short, take twice
     the time of one thread per worker.
     """
-    ours = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": str(max(most, 1))}
-    return {name: os.environ.get(name, value) for name, value in ours.items()}
+    default_values = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": str(max(max_threads, 1))}
+    return {name: os.environ.get(name, value) for name, value in default_values.items()}
 
 
-def _depend(parent: int) -> None:
-    """End this worker with its parent, which alone handles Ctrl-C from a terminal."""
+def _initialize_worker(parent: int) -> None:
+    """Make this worker ignore Ctrl-C, which its parent handles, and end with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
@@ -106,34 +108,37 @@ def _depend(parent: int) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process as soon as its parent has ended, from a thread of its own.
+    """Start a thread that ends this process as soon as its parent has ended.
 
-    A parent that was killed tells no one.
+    A parent that was killed cannot notify its workers.
     """
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
+    Thread(target=_end_after_parent, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
+def _end_after_parent(parent: int) -> None:
     _wait_for_end(parent)
-    abandoned()
-    # The batch is no longer needed. SIGTERM may be ignored, if the parent's parent chose so.
+    remove_payload_files()
+    # SIGKILL is used because the grandparent may have chosen to ignore SIGTERM.
+    # The result of the batch is no longer needed.
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _wait_for_end(parent: int) -> None:
-    """Return when the parent has ended: Linux says so at once, other systems are asked again.
+    """Return when the parent process has ended.
 
-    Linux could also signal the end of a parent (PR_SET_PDEATHSIG), but of the thread that began
+    Linux reports the end of a process at once; on other systems the parent is checked repeatedly.
+    Linux could also signal the end of a parent (PR_SET_PDEATHSIG), but of the thread that started
     the worker, which a user may end before the process.
     """
     if sys.platform == "linux":
-        with suppress(OSError):  # The kernel is old, or no descriptor is left.
+        # Old kernels lack pidfd_open, and the process may have no file descriptor left.
+        with suppress(OSError):
             descriptor = os.pidfd_open(parent)
             try:
                 if os.getppid() == parent:
-                    ended = select.poll()
-                    ended.register(descriptor, select.POLLIN)
-                    ended.poll()
+                    end_poll = select.poll()
+                    end_poll.register(descriptor, select.POLLIN)
+                    end_poll.poll()
             finally:
                 os.close(descriptor)
     while os.getppid() == parent:
@@ -141,80 +146,82 @@ def _wait_for_end(parent: int) -> None:
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-TICK = 0.1  # seconds after which Ctrl-C is handled
+TICK = 0.1  # Longest delay in seconds before Ctrl-C is handled.
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Run the block without interruption; signals that arrive meanwhile are handled at its end."""
-    came: list[tuple[int, FrameType | None]] = []
+    """Delay signals such as Ctrl-C to the end of the block, and handle them then."""
+    delayed_signals: list[tuple[int, FrameType | None]] = []
 
     def note(number: int, frame: FrameType | None) -> None:
-        came.append((number, frame))
+        delayed_signals.append((number, frame))
 
-    heard: dict[int, Any] = {}
+    previous_handlers: dict[int, Any] = {}
     try:
-        # Signals interrupt only the main thread.
+        # Handlers are replaced only in the main thread, because signals interrupt no other thread.
         if threading.current_thread() is threading.main_thread():
-            for one in SIGNALS:
-                if callable(handler := signal.getsignal(one)):
-                    heard[one] = handler
-                    signal.signal(one, note)
+            for signal_number in SIGNALS:
+                if callable(handler := signal.getsignal(signal_number)):
+                    previous_handlers[signal_number] = handler
+                    signal.signal(signal_number, note)
         yield
     finally:
-        _restore(list(heard.items()))
-        _hear(heard, came)
+        _restore_handlers(list(previous_handlers.items()))
+        _handle_delayed(previous_handlers, delayed_signals)
 
 
-def _restore(handlers: list[tuple[int, Any]]) -> None:
-    """Restore all handlers, even if a signal is handled by a restored one meanwhile."""
+def _restore_handlers(handlers: list[tuple[int, Any]]) -> None:
+    """Restore all signal handlers, even if a restored handler raises meanwhile."""
     if handlers:
-        (number, handler), *others = handlers
+        (signal_number, handler), *other_handlers = handlers
         try:
-            _restore(others)
+            _restore_handlers(other_handlers)
         finally:
-            signal.signal(number, handler)
+            signal.signal(signal_number, handler)
 
 
-def _hear(handlers: dict[int, Any], came: list[tuple[int, FrameType | None]]) -> None:
-    """Pass each signal to its handler, also if the handler of an earlier one raises."""
-    if came:
-        (number, frame), *others = came
+def _handle_delayed(
+    handlers: dict[int, Any], delayed_signals: list[tuple[int, FrameType | None]]
+) -> None:
+    """Pass each delayed signal to its handler, even if the handler of an earlier signal raises."""
+    if delayed_signals:
+        (signal_number, frame), *later_signals = delayed_signals
         try:
-            handlers[number](number, frame)
+            handlers[signal_number](signal_number, frame)
         finally:
-            _hear(handlers, others)
+            _handle_delayed(handlers, later_signals)
 
 
 def done_of(
     futures: Collection[Future[Any]], seconds: float | None = None, *, every: bool = False
 ) -> set[Future[Any]]:
-    """Wait for one future, or for `every` future, and return those that are done.
+    """Wait for one future, or for all if `every` is true, and return the futures that are done.
 
     The wait ends after `seconds`, if they are given.
     """
     end = None if seconds is None else time.monotonic() + seconds
     while True:
-        left = TICK if end is None else min(TICK, max(0.0, end - time.monotonic()))
+        timeout = TICK if end is None else min(TICK, max(0.0, end - time.monotonic()))
         with uninterrupted():
-            done, others = wait(futures, left, ALL_COMPLETED if every else FIRST_COMPLETED)
-        if not others or (done and not every) or (end is not None and time.monotonic() >= end):
+            done, pending = wait(futures, timeout, ALL_COMPLETED if every else FIRST_COMPLETED)
+        if not pending or (done and not every) or (end is not None and time.monotonic() >= end):
             return done
 
 
 @contextmanager
-def born_deaf() -> Iterator[None]:
-    """Block Ctrl-C in processes that start in the block, until they call `hears_again`.
+def started_without_ctrl_c() -> Iterator[None]:
+    """Block Ctrl-C in processes that start within the block, until they unblock it themselves.
 
     Otherwise Ctrl-C, which a terminal sends to all processes, would end them during their imports.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    if not hasattr(signal, "pthread_sigmask"):  # Windows cannot block signals.
         yield
         return
-    # If the tracker started in the block, it would unblock the signal.
+    # The resource tracker is started first because its start would unblock Ctrl-C.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)

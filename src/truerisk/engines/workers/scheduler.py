@@ -1,6 +1,6 @@
-"""The loop of all runs: it gives batches to a worker pool and returns their outcomes.
+"""The loop of all runs, which submits batches of fits to a worker pool and yields their results.
 
-A worker that dies loses the batches in flight, one of which may have caused its death. The
+A worker that dies loses the submitted batches, one of which may have caused its death. The
 `Batches` decide what happens to them: they run again, and suspected batches run alone, so that the
 batch whose worker dies then is known to be the cause.
 """
@@ -18,17 +18,17 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.workers.crews import Shared, WorkerPool
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
-TICK = 0.5  # seconds after which a wait checks workers and limits
-BREAKING = 30.0  # seconds that a broken pool may take to report it for all its batches
-Landed = tuple[Any, Any]  # a finished batch and its result
-STILLBORN = 3  # number of times in a row that workers may die before they have a batch
+TICK = 0.5  # Number of seconds between two checks of the workers and of time limits.
+BREAKING = 30.0  # Number of seconds that a broken pool may take to fail all its batches.
+FinishedBatch = tuple[Any, Any]  # Type of a finished batch with its result.
+STILLBORN = 3  # Workers may die this many times in a row before they have received a batch.
 
 
 class Batches(ABC):
-    """Batches that wait to be run, and decisions on those that do not return.
+    """Queue of batches to run, which decides what happens to batches that fail or are lost.
 
-    `slots` is the maximum number in flight, which is 0 if there are no workers. A pool without
-    workers is waited for during `patience` seconds.
+    `slots` is the maximum number of batches submitted at a time, which is 0 if there are no
+    workers. A pool without workers is waited for during `patience` seconds.
     """
 
     slots: int = 0
@@ -36,44 +36,45 @@ class Batches(ABC):
 
     @abstractmethod
     def __bool__(self) -> bool:
-        """Return True if a batch is waiting."""
+        """Return True if a batch is waiting to be run."""
 
     @abstractmethod
     def next(self) -> Any | None:
-        """Return a batch that may run next to others."""
+        """Return a batch that may run at the same time as others, or None."""
 
     @abstractmethod
     def next_alone(self) -> Any | None:
-        """Return a batch that has to run alone."""
+        """Return a batch that has to run while no other batch runs, or None."""
 
     @abstractmethod
     def give_back(self, batch: Any, *, alone: bool) -> None:
-        """Queue a batch again that could not run for reasons outside of it."""
+        """Queue a batch again that did not run for reasons that do not lie in the batch."""
 
     @abstractmethod
     def blame(self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool) -> Any:
-        """Return the result of a batch over which workers died or that was never heard of again.
+        """Return the result of a batch whose worker died or that did not return in time.
 
-        The result None says that it will run again.
+        None means that the batch will run again.
         """
 
     @abstractmethod
     def failed(self, batch: Any, error: BaseException, *, alone: bool) -> Any:
-        """Return the result of a batch that the executor could not run; None to run it again."""
+        """Return the result of a batch that the executor could not run, or None to run it again."""
 
     @abstractmethod
-    def stopped(self, reason: str | BaseException) -> TrueRiskError:
-        """Return the error to raise if no workers are left, with the reason.
+    def no_workers_error(self, reason: str | BaseException) -> TrueRiskError:
+        """Return the error to raise if no workers are left.
 
-        The reason is what is missing, or why the workers died.
+        The reason is a sentence that says what is missing, or the exception by which the workers
+        died.
         """
 
     def content(self, batch: Any) -> Any:
-        """Return the content of a batch that is sent to a worker."""
+        """Return the part of a batch that is sent to a worker."""
         return batch
 
-    def longest(self, batch: Any, ahead: int) -> float | None:
-        """Return the seconds after which a batch counts as lost; None if there is no limit.
+    def time_limit_of(self, batch: Any, ahead: int) -> float | None:
+        """Return the seconds after which a batch counts as lost, or None if there is no limit.
 
         The batch waits behind `ahead` other batches.
         """
@@ -88,20 +89,20 @@ class _Flight:
 
 
 class BatchRun:
-    """A run of all batches on a worker pool or, without one, in this process."""
+    """Run of all batches on a worker pool or, without a pool, in this process."""
 
     def __init__(self, workers: WorkerPool | None, shared: Shared, batches: Batches) -> None:
         self.workers, self.shared, self.batches = workers, shared, batches
-        self.flying: dict[Future[Any], _Flight] = {}
+        self.submitted: dict[Future[Any], _Flight] = {}
         self._stillborn = 0
-        # Time since which no result has arrived, or workers have been missing.
+        # Time at which the last result arrived, or at which workers were last available.
         self._quiet = time.monotonic()
 
-    def results(self) -> Generator[Landed, None, None]:
+    def results(self) -> Generator[FinishedBatch, None, None]:
         """Yield (batch, result) for every finished batch, and (None, ()) in between.
 
-        The pauses let the caller check for interruptions. A caller that stops early has to close
-        the generator, which ends the running batches.
+        The empty pairs let the caller check for interruptions. A caller that stops early has to
+        close the generator, which ends the running batches.
         """
         workers, batches = self.workers, self.batches
         if workers is None:
@@ -111,75 +112,77 @@ class BatchRun:
         if batches:
             workers.share(self.shared)
         try:
-            while batches or self.flying:
+            while batches or self.submitted:
                 yield from self._begin(workers)
-                done = done_of(self.flying, TICK)
+                done = done_of(self.submitted, TICK)
                 for future in done:
-                    if future in self.flying:
-                        yield from self._land(workers, future)
+                    if future in self.submitted:
+                        yield from self._finish(workers, future)
                 if not done:
-                    yield from self._look_around(workers)
+                    yield from self._check_limits(workers)
                 yield None, ()
-        # This includes Ctrl-C and close(): running batches are no longer needed.
+        # Ctrl-C and close() are caught too, because the running batches are no longer needed then.
         except BaseException:
             with uninterrupted():
-                # Workers end before futures are cancelled, since otherwise loky's thread would
-                # complain.
+                # Workers end before futures are cancelled. Otherwise loky's thread would complain.
                 workers.end()
-                for future in self.flying:
+                for future in self.submitted:
                     future.cancel()
             raise
 
     def rescued(self) -> Iterator[Any]:
-        """Yield results that had arrived before an interruption and were not yet reported."""
-        for future in self.flying:
+        """Yield the results that had arrived before an interruption and were not yet yielded."""
+        for future in self.submitted:
             if future.done() and _error_of(future) is None:
                 yield future.result()
 
-    # ------------------------------------------------------------ giving out
+    # ------------------------------------------------------------ submitting batches
 
-    def _begin(self, workers: WorkerPool) -> Iterator[Landed]:
-        """Start as many batches as keep the pool busy; a suspected batch runs alone."""
-        if any(flight.alone for flight in self.flying.values()):
+    def _begin(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
+        """Submit as many batches as keep the pool busy; a suspected batch runs alone."""
+        if any(flight.alone for flight in self.submitted.values()):
             return
-        if not self.flying and workers.missing() is not None:
+        if not self.submitted and workers.missing_resource() is not None:
             time.sleep(TICK)
             return
         self.batches.slots = workers.slots
-        while len(self.flying) < workers.slots and (batch := self.batches.next()) is not None:
+        while len(self.submitted) < workers.slots and (batch := self.batches.next()) is not None:
             if not (yield from self._submit(workers, batch, alone=False)):
                 return
-        if not self.flying and (batch := self.batches.next_alone()) is not None:
+        if not self.submitted and (batch := self.batches.next_alone()) is not None:
             yield from self._submit(workers, batch, alone=True)
 
     def _submit(
         self, workers: WorkerPool, batch: Any, *, alone: bool
-    ) -> Generator[Landed, None, bool]:
-        """Return True if the batch has started; the pool may be found dead only now."""
+    ) -> Generator[FinishedBatch, None, bool]:
+        """Submit a batch, and return False if the pool turns out to be dead."""
         try:
             future = workers.submit(self.batches.content(batch))
         except Exception as error:
-            if not workers.unsent(error):
+            if not workers.was_not_submitted(error):
                 raise
             self.batches.give_back(batch, alone=alone)
             self._stillborn += 1
             if self._stillborn > STILLBORN:
-                raise self.batches.stopped(
+                raise self.batches.no_workers_error(
                     f"workers died {self._stillborn} times in a row before they had a batch "
                     f"({type(error).__name__})"
                 ) from error
-            yield from self._after(workers, error)
+            yield from self._handle_deaths(workers, error)
             return False
-        self.flying[future] = _Flight(batch, alone, time.monotonic())
+        self.submitted[future] = _Flight(batch, alone, time.monotonic())
         return True
 
-    # ------------------------------------------------------------ coming back
+    # ------------------------------------------------------------ handling results
 
-    def _land(
+    def _finish(
         self, workers: WorkerPool, future: Future[Any], lost: BaseException | None = None
-    ) -> Iterator[Landed]:
-        """Yield the outcome of a batch; `lost` is the error of a broken pool, handled elsewhere."""
-        flight = self.flying.pop(future)
+    ) -> Iterator[FinishedBatch]:
+        """Yield a finished batch with its result, or decide what happens to it if it failed.
+
+        `lost` is the error of a broken pool, whose workers the caller replaces.
+        """
+        flight = self.submitted.pop(future)
         error = _error_of(future) if future.done() else lost
         if error is None:
             self._stillborn, self._quiet = 0, time.monotonic()
@@ -195,30 +198,33 @@ class BatchRun:
         if failure is not None:
             yield flight.batch, failure
         if deaths and lost is None:
-            yield from self._after(workers, error)
+            yield from self._handle_deaths(workers, error)
 
-    def _after(self, workers: WorkerPool, error: BaseException) -> Iterator[Landed]:
-        """Handle dead workers: a broken pool loses all its batches, and then new workers start."""
+    def _handle_deaths(self, workers: WorkerPool, error: BaseException) -> Iterator[FinishedBatch]:
+        """Handle the death of workers, and start new ones or raise.
+
+        A broken pool first loses all its submitted batches.
+        """
         if workers.breaks_as_a_whole:
-            done_of(self.flying, BREAKING, every=True)
-            for future in list(self.flying):
-                yield from self._land(workers, future, error)
+            done_of(self.submitted, BREAKING, every=True)
+            for future in list(self.submitted):
+                yield from self._finish(workers, future, error)
         if not workers.replace():
-            raise self.batches.stopped(error) from error
+            raise self.batches.no_workers_error(error) from error
 
-    # ------------------------------------------------------------ looking around
+    # ------------------------------------------------------------ time limits
 
-    def _look_around(self, workers: WorkerPool) -> Iterator[Landed]:
-        """Enforce the limits on waiting for workers and for batches whose tasks have a limit."""
-        lacking, now = workers.missing(), time.monotonic()
-        if lacking is None:
+    def _check_limits(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
+        """Raise if workers have been missing for too long; give up batches past their limit."""
+        missing_reason, now = workers.missing_resource(), time.monotonic()
+        if missing_reason is None:
             self._quiet = now
         elif now - self._quiet > self.batches.patience:
-            raise self.batches.stopped(f"{lacking} for {self.batches.patience:g} s")
-        for future, flight in list(self.flying.items()):
-            most = self.batches.longest(flight.batch, len(self.flying))
-            if most is not None and now - flight.since > most:
-                del self.flying[future]
+            raise self.batches.no_workers_error(f"{missing_reason} for {self.batches.patience:g} s")
+        for future, flight in list(self.submitted.items()):
+            time_limit = self.batches.time_limit_of(flight.batch, len(self.submitted))
+            if time_limit is not None and now - flight.since > time_limit:
+                del self.submitted[future]
                 future.cancel()
                 failure = self.batches.blame(flight.batch, None, deaths=1, alone=flight.alone)
                 if failure is not None:
@@ -226,8 +232,8 @@ class BatchRun:
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:
-    """Return the error of a finished future, which includes its cancellation."""
+    """Return the exception of a finished future, or its CancelledError, or None."""
     try:
         return future.exception()
-    except BaseException as error:  # noqa: BLE001  CancelledError is none of Exception's
+    except BaseException as error:  # noqa: BLE001  CancelledError is not a subclass of Exception.
         return error

@@ -1,1 +1,1 @@
-"""Posteriors of the error of linear rules."""
+"""Posterior distributions of the true error of linear classification rules."""

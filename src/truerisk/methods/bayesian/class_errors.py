@@ -1,8 +1,8 @@
 """Posterior of the error of a linear rule in one class, given the rows of that class.
 
-A score g(X) of a row of class c is normal with mean m and variance v. Both priors of the Bayesian
+The score g(X) of a row of class c is normal with mean m and variance v. Both priors of the Bayesian
 error estimator lead to the same form of posterior: v = b/G with G ~ Gamma(α), and m given v is
-normal about g* with variance v/ν*. The class error is Φ(−c m/√v). All functions take and return
+normal with mean g* and variance v/ν*. The class error is Φ(−c m/√v). All functions take and return
 arrays with one entry per rule. The class is coded c = −1 or +1.
 """
 
@@ -16,12 +16,14 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-_NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18, too small to change a sum of doubles
+_NEGLIGIBLE_LOG = 41.5  # e^-41.5 is 1e-18, which is too small to change a sum of doubles.
 
 
 @frozen(eq=False)
 class ClassErrors:
-    """α, b, ν* and the margin c g* of every rule; b = 0 is a class whose error is certainly 0 or 1.
+    """Posteriors of the class errors of several rules, given by α, b, ν* and the margin c g*.
+
+    If b = 0, the class error is known with certainty: it is 0 or 1.
 
     >>> from truerisk.methods.bayesian.class_errors import ClassErrors
     >>> ClassErrors(*np.array([[2.0], [4.0], [3.0], [0.0]])).mean()
@@ -34,18 +36,20 @@ class ClassErrors:
     margin: np.ndarray
 
     @classmethod
-    def joined(cls, parts: Sequence[ClassErrors]) -> ClassErrors:
-        """Concatenate posteriors, so that quantities that all of them need are computed once."""
-        return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
+    def joined(cls, class_errors: Sequence[ClassErrors]) -> ClassErrors:
+        """Concatenate the posteriors of several classes, so that one call serves all of them."""
+        return cls(
+            *(np.concatenate([getattr(e, f.name) for e in class_errors]) for f in fields(cls))
+        )
 
     def halves(self) -> tuple[ClassErrors, ClassErrors]:
-        """Split posteriors that were joined from two equally long parts."""
-        half = len(self.alpha) // 2
-        first, second = (
-            ClassErrors(*(getattr(self, f.name)[part] for f in fields(self)))
-            for part in (slice(half), slice(half, None))
+        """Split posteriors that were joined from two classes with equally many rules."""
+        n_rules = len(self.alpha) // 2
+        first_class, second_class = (
+            ClassErrors(*(getattr(self, f.name)[rules] for f in fields(self)))
+            for rules in (slice(n_rules), slice(n_rules, None))
         )
-        return first, second
+        return first_class, second_class
 
     @property
     def is_certain(self) -> np.ndarray:
@@ -53,26 +57,33 @@ class ClassErrors:
         return np.asarray(self.b <= 0)
 
     @cached_property
-    def quantity(self) -> np.ndarray:
-        r"""h0 = −c g* √(α/b) √(ν*/(ν*+1)): the mean error is Student's T with 2α at h0."""
+    def mean_quantile(self) -> np.ndarray:
+        r"""Quantile h0 of Student's t with 2α degrees of freedom whose probability is E[error].
+
+        h0 = −c g* √(α/b) √(ν*/(ν*+1)).
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            h = -self.margin * np.sqrt(self.alpha / self.b * self.nu / (self.nu + 1))
-        certain = np.where(self.margin > 0, -np.inf, np.where(self.margin < 0, np.inf, 0.0))
-        return np.where(self.is_certain, certain, h)
+            finite_quantile = -self.margin * np.sqrt(self.alpha / self.b * self.nu / (self.nu + 1))
+        certain_quantile = np.where(
+            self.margin > 0, -np.inf, np.where(self.margin < 0, np.inf, 0.0)
+        )
+        return np.where(self.is_certain, certain_quantile, finite_quantile)
 
     def log_mean(self) -> np.ndarray:
-        """Return log E[error]. It is exact in the tail, where the error itself would underflow."""
+        """Return log E[error], which is exact even if E[error] itself would underflow to 0."""
         with np.errstate(divide="ignore"):
-            rest = np.log1p(-np.exp(np.minimum(self._tail, np.log(0.5))))
-        return np.asarray(np.where(self.quantity <= 0, self._tail, rest))
+            log_complement = np.log1p(-np.exp(np.minimum(self._tail, np.log(0.5))))
+        return np.asarray(np.where(self.mean_quantile <= 0, self._tail, log_complement))
 
     @cached_property
     def _tail(self) -> np.ndarray:
-        """Logarithm of the mean of the error or of 1 − error, whichever is smaller."""
-        return _log_wedge(np.abs(self.quantity), self.alpha, np.zeros(len(self.alpha)))
+        """Logarithm of E[error] or of 1 − E[error], whichever is smaller."""
+        return _log_tail_probability(
+            np.abs(self.mean_quantile), self.alpha, np.zeros(len(self.alpha))
+        )
 
     def mean(self) -> np.ndarray:
-        """Return E[error]."""
+        """Return the posterior mean E[error] of every rule."""
         return np.asarray(np.exp(self.log_mean()))
 
     def second_moment(self) -> np.ndarray:
@@ -80,18 +91,21 @@ class ClassErrors:
         return np.asarray(self.variance() + self.mean() ** 2)
 
     def variance(self) -> np.ndarray:
-        """Return Var[error], computed from 1 − error if that is the smaller one."""
-        turn = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
-        both = np.exp(_log_wedge(np.abs(self.quantity), self.alpha, turn))
-        return np.asarray(np.maximum(both - np.exp(2 * self._tail), 0.0))
+        """Return Var[error] of every rule, computed from 1 − error if that is smaller."""
+        angle = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
+        joint_probability = np.exp(
+            _log_tail_probability(np.abs(self.mean_quantile), self.alpha, angle)
+        )
+        return np.asarray(np.maximum(joint_probability - np.exp(2 * self._tail), 0.0))
 
 
 @frozen(eq=False)
-class Scored:
-    """Summary of the rows and the prior of one class, from which its posteriors follow.
+class ScoreSummary:
+    """Sufficient statistics of the scores of one class, and its prior, with one entry per rule.
 
-    `n` rows have scores with these `means` and `scatters`, one entry per rule. The prior counts as
-    `nu` rows with score `centre` and adds βᵀSβ (`prior_scatter`) to the scatter. `excess` is κ − p.
+    The scores of the `n` rows have these `means` and `scatters` (sums of squared deviations). The
+    prior counts as `nu` rows with score `centre`, and adds βᵀSβ (`prior_scatter`) to the scatter.
+    `excess` is κ − p.
     """
 
     n: np.ndarray
@@ -111,56 +125,58 @@ class Scored:
         *,
         excess: float = 2.0,
         nu: float = 0.5,
-    ) -> Scored:
+    ) -> ScoreSummary:
         """Summarise `scores[r, i]`, the score g of rule r for row i, with the default prior.
 
-        The default prior has S = I and m = 0. `squares` are the squared lengths of the
-        coefficients.
+        The default prior has S = I and m = 0. `squares` holds the squared length of each rule's
+        coefficient vector.
         """
-        every = np.ones(len(scores))
+        ones = np.ones(len(scores))
         means, scatters = moments(scores)
-        n = every * scores.shape[1]
-        return cls(n, means, scatters, every * excess, every * nu, intercepts, squares)
+        n = ones * scores.shape[1]
+        return cls(n, means, scatters, ones * excess, ones * nu, intercepts, squares)
 
     @classmethod
-    def joined(cls, parts: Sequence[Scored]) -> Scored:
-        """Concatenate the summaries of several classes."""
-        return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
+    def joined(cls, summaries: Sequence[ScoreSummary]) -> ScoreSummary:
+        """Concatenate the sufficient statistics of several classes."""
+        return cls(*(np.concatenate([getattr(e, f.name) for e in summaries]) for f in fields(cls)))
 
 
-def proper(
+def proper_class_errors(
     scores: np.ndarray, intercepts: np.ndarray, squares: np.ndarray, sign: int
 ) -> ClassErrors:
-    """Return posteriors under a general covariance: inverse Wishart with κ = p + 2 and S = I.
+    """Return class errors' posteriors under the prior "proper": inverse Wishart, κ = p + 2, S = I.
 
-    The prior mean is 0 with weight 1/2. βᵀS*β requires no matrix: it is the sum of the scatter of
-    the scores, the squared length of β, and a term that pulls the mean towards 0.
+    The prior mean is 0 with weight ν = 1/2. βᵀS*β requires no matrix: it is the sum of the scatter
+    of the scores, the squared length of β, and a term that pulls the mean towards 0.
     """
-    scored = Scored.from_scores(scores, intercepts, squares)
-    return posterior(scored, np.full(len(scores), float(sign)), intercepts, squares)
+    summary = ScoreSummary.from_scores(scores, intercepts, squares)
+    return posterior(summary, np.full(len(scores), float(sign)), intercepts, squares)
 
 
 def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and the scatter (sum of squared deviations) of every rule's scores."""
+    """Return the mean of every rule's scores, and their sum of squared deviations from it."""
     means = scores.mean(axis=1)
-    gaps = scores - means[:, None]
-    gaps *= gaps
-    return means, gaps.sum(axis=1)
+    deviations = scores - means[:, None]
+    deviations *= deviations
+    return means, deviations.sum(axis=1)
 
 
 def posterior(
-    seen: Scored, sign: np.ndarray, intercepts: np.ndarray, squares: np.ndarray
+    summary: ScoreSummary, sign: np.ndarray, intercepts: np.ndarray, squares: np.ndarray
 ) -> ClassErrors:
-    """Return the posterior under a general covariance, one entry per rule."""
-    nu = seen.n + seen.nu
-    away = seen.means - seen.centre
-    b = (seen.scatters + seen.prior_scatter + seen.nu * seen.n / nu * away**2) / 2
-    margin = sign * (seen.centre + away * seen.n / nu)
-    alpha = (seen.n + seen.excess + 1) / 2
+    """Return the class errors' posteriors under an inverse Wishart prior, one entry per rule."""
+    nu = summary.n + summary.nu
+    mean_difference = summary.means - summary.centre
+    b = (
+        summary.scatters + summary.prior_scatter + summary.nu * summary.n / nu * mean_difference**2
+    ) / 2
+    margin = sign * (summary.centre + mean_difference * summary.n / nu)
+    alpha = (summary.n + summary.excess + 1) / 2
     return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squares, sign)
 
 
-def improper(
+def improper_class_errors(
     scores: np.ndarray,
     intercepts: np.ndarray,
     squares: np.ndarray,
@@ -169,12 +185,13 @@ def improper(
     traces: np.ndarray,
     n_selected: np.ndarray,
 ) -> ClassErrors:
-    """Return posteriors under a scaled identity covariance with the flat prior as it was published.
+    """Return the class errors' posteriors under the published flat prior with covariance σ²I.
 
-    `traces` are the scatters of the class over the selected features of each rule, and `n_selected`
-    the numbers of these features. The prior is not the usual reference prior: α grows with the
-    square of the number of features, so that the estimate is grossly optimistic if there are many
-    more features than rows.
+    The covariance is a multiple of the identity. `traces` holds the sum of
+    squared deviations of the class over the features that each rule selects, and `n_selected` the
+    number of these features. The prior is not the usual reference prior: α grows with the square of
+    the number of features, so that the estimate is grossly optimistic if there are many more
+    features than rows.
     """
     n = scores.shape[1]
     alpha = np.maximum(n_selected * (n + n_selected + 1) / 2 - 1, 0.5)
@@ -185,89 +202,97 @@ def improper(
 
 
 def _with_constants(
-    found: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int | np.ndarray
+    errors: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int | np.ndarray
 ) -> ClassErrors:
-    """Replace the errors of rules without coefficients, which always predict the same class.
+    """Make the error certain (0 or 1) for rules with all coefficients 0, which are constant.
 
-    Such a rule predicts the first class if it is on the boundary.
+    Such a rule predicts the first class if its intercept is 0.
     """
-    constant = squares <= 0
-    signs = np.where(intercepts > 0, 1.0, -1.0)
+    is_constant = squares <= 0
+    intercept_signs = np.where(intercepts > 0, 1.0, -1.0)
     return ClassErrors(
-        found.alpha,
-        np.where(constant, 0.0, found.b),
-        found.nu,
-        np.where(constant, sign * signs, found.margin),
+        errors.alpha,
+        np.where(is_constant, 0.0, errors.b),
+        errors.nu,
+        np.where(is_constant, sign * intercept_signs, errors.margin),
     )
 
 
-def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarray:
-    r"""Return the logarithm of a probability of Student's t, or of a pair of them.
+def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarray:
+    r"""Return the log of a tail probability of Student's t, or of a bivariate t distribution.
 
     It is log :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
     For s = 0 this is the probability that Student's t with 2α degrees of freedom lies below −h
     (Craig's formula, mixed over the variance). For s = arctan √((1−ρ)/(1+ρ)) it is the probability
-    that both of a pair with correlation ρ lie below −h. The integrand decreases from its start, so
-    that the logarithm of its first value is taken out of the integral. The variable of integration
-    is φ = π/2 − θ: for small h the integrand decreases within √k of φ = 0.
+    that both components of a bivariate t with correlation ρ lie below −h. The integrand decreases
+    from θ = s on, so that the logarithm of its value there is taken out of the integral. The
+    variable of integration is φ = π/2 − θ: for small h the integrand decreases within √k of φ = 0,
+    where k = h²/(2α).
     """
-    infinite = np.isinf(h)
-    k = np.where(infinite, 1.0, h) ** 2 / (2 * alpha)
-    first = k / np.cos(start) ** 2
-    log_first = np.log1p(first)
+    is_infinite = np.isinf(h)
+    k = np.where(is_infinite, 1.0, h) ** 2 / (2 * alpha)
+    k_at_start = k / np.cos(start) ** 2
+    log_at_start = np.log1p(k_at_start)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        # At this point the integrand has decreased to 1e-18 of its first value.
-        least = np.arcsin(np.sqrt(k / np.expm1(log_first + _NEGLIGIBLE / alpha)))
-    least = np.where(k > 0, np.fmin(least, np.pi / 2 - start), 0.0)
-    width = np.pi / 2 - start - least
-    near, far = h <= _NEAR, (h >= _FAR) & (alpha >= _FEW)
-    total = np.empty(len(h))
-    for those, rule in ((near, _SHARP), (~near & ~far, _SMOOTH), (far, _SMOOTHER)):
-        if those.any():
-            columns = (part[those, None] for part in (k, alpha, log_first, least, width))
-            total[those] = width[those] * _fallen(rule, *columns)
-    return np.where(infinite, -np.inf, np.log(total / np.pi) - alpha * log_first)
+        # At this φ the integrand has decreased to 1e-18 of its largest value.
+        lower_limit = np.arcsin(np.sqrt(k / np.expm1(log_at_start + _NEGLIGIBLE_LOG / alpha)))
+    lower_limit = np.where(k > 0, np.fmin(lower_limit, np.pi / 2 - start), 0.0)
+    width = np.pi / 2 - start - lower_limit
+    is_small, is_large = h <= _SMALL_H, (h >= _LARGE_H) & (alpha >= _LARGE_ALPHA)
+    integral = np.empty(len(h))
+    for mask, rule in (
+        (is_small, _TANH_SINH_144),
+        (~is_small & ~is_large, _GAUSS_64),
+        (is_large, _GAUSS_40),
+    ):
+        if mask.any():
+            columns = (
+                values[mask, None] for values in (k, alpha, log_at_start, lower_limit, width)
+            )
+            integral[mask] = width[mask] * _mean_integrand(rule, *columns)
+    return np.where(is_infinite, -np.inf, np.log(integral / np.pi) - alpha * log_at_start)
 
 
-def _fallen(
+def _mean_integrand(
     rule: tuple[np.ndarray, np.ndarray],
     k: np.ndarray,
     alpha: np.ndarray,
-    log_first: np.ndarray,
-    least: np.ndarray,
+    log_at_start: np.ndarray,
+    lower_limit: np.ndarray,
     width: np.ndarray,
 ) -> np.ndarray:
-    """Return the mean of the integrand over its range, relative to its first value, per rule."""
+    """Return the mean of the integrand over its range, per rule, relative to its largest value."""
     nodes, weights = rule
-    at = width * nodes
-    at += least
-    np.sin(at, out=at)
-    at *= at
-    np.divide(k, at, out=at)
-    np.log1p(at, out=at)
-    at -= log_first
-    at *= -alpha
-    return np.asarray(np.exp(at, out=at) @ weights)
+    integrand = width * nodes
+    integrand += lower_limit
+    np.sin(integrand, out=integrand)
+    integrand *= integrand
+    np.divide(k, integrand, out=integrand)
+    np.log1p(integrand, out=integrand)
+    integrand -= log_at_start
+    integrand *= -alpha
+    return np.asarray(np.exp(integrand, out=integrand) @ weights)
 
 
-def _ends_first(n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
+def _tanh_sinh_rule(n: int, half_range: float) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights on (0, 1) that cluster at both ends (tanh-sinh quadrature)."""
-    step = 2 * reach / (n - 1)
-    u = np.linspace(-reach, reach, n)
-    nodes = 1 / (1 + np.exp(-np.pi * np.sinh(u)))
-    weights = step * np.pi * np.cosh(u) * nodes * (1 / (1 + np.exp(np.pi * np.sinh(u))))
+    step = 2 * half_range / (n - 1)
+    grid = np.linspace(-half_range, half_range, n)
+    nodes = 1 / (1 + np.exp(-np.pi * np.sinh(grid)))
+    weights = step * np.pi * np.cosh(grid) * nodes * (1 / (1 + np.exp(np.pi * np.sinh(grid))))
     return nodes, weights
 
 
-def _evenly(n: int) -> tuple[np.ndarray, np.ndarray]:
+def _gauss_legendre_rule(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return (1 + nodes) / 2, weights / 2
 
 
-_NEAR = 0.25  # Below it the integrand decreases too steeply near φ = 0 for evenly spaced nodes.
-# With h and α at least this large, fewer nodes also reach a precision of 1e-14.
-_FAR, _FEW = 1.0, 8.0
-_SHARP = _ends_first(144, 3.3)
-_SMOOTH = _evenly(64)
-_SMOOTHER = _evenly(40)
+# For h below _SMALL_H the integrand decreases too steeply near φ = 0 for evenly spaced nodes.
+_SMALL_H = 0.25
+# If h is at least _LARGE_H and α at least _LARGE_ALPHA, 40 nodes reach a precision of 1e-14.
+_LARGE_H, _LARGE_ALPHA = 1.0, 8.0
+_TANH_SINH_144 = _tanh_sinh_rule(144, 3.3)
+_GAUSS_64 = _gauss_legendre_rule(64)
+_GAUSS_40 = _gauss_legendre_rule(40)

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, is_number, mention, shown
+from truerisk.core.arguments import as_array, is_number, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 
@@ -30,11 +30,11 @@ _NO_DISTRIBUTION = (
 
 @frozen(eq=False)
 class ClassPrior:
-    """The prior of one class: κ, ν, the scale matrix S and the mean.
+    """The prior of one class: κ − p (`excess`), ν, the scale matrix S and the mean m.
 
-    A scale or mean of None is estimated from the rows. `excess` is κ − p, which does not change
-    when features are left out: a block of an inverse Wishart matrix has a κ that is smaller by the
-    number of features left out.
+    A scale or mean of None is estimated from the rows. `excess` does not change when features are
+    left out: a block of an inverse Wishart matrix has a κ that is smaller by the number of features
+    left out.
     """
 
     excess: float
@@ -43,14 +43,14 @@ class ClassPrior:
     mean: float | np.ndarray | None
 
     @property
-    def is_usual(self) -> bool:
-        """True if neither the number of features nor their order matters."""
+    def is_default(self) -> bool:
+        """True if the prior has the default parameters κ = p + 2, ν = ½, S = I and m = 0."""
         if isinstance(self.scale, np.ndarray) or isinstance(self.mean, np.ndarray):
             return False
         return (self.nu, self.excess, self.scale, self.mean) == (PROPER_NU, 2, 1, 0)
 
     def scatter(self, slopes: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """Return βᵀSβ of every rule."""
+        """Return βᵀSβ of every rule, where β are its coefficients and S is the scale matrix."""
         if isinstance(self.scale, np.ndarray):
             return np.asarray(np.einsum("ri,ij,rj->r", slopes, self.scale, slopes))
         return np.asarray(squares * float(self.scale or 0.0))
@@ -62,7 +62,7 @@ class ClassPrior:
         return np.asarray(intercepts + float(self.mean or 0.0) * slopes.sum(axis=1))
 
     def refuse_improper(self, p: int) -> None:
-        """Raise if S is given and κ is too small for a distribution of covariances."""
+        """Raise Refusal if S is not 0 and κ is too small for a distribution of covariances."""
         if self.excess <= -1 and (self.scale is None or np.any(self.scale)):
             raise Refusal(
                 f"{_NO_DISTRIBUTION.format(self.excess + p)} Here p is {p}: give a kappa above "
@@ -70,38 +70,40 @@ class ClassPrior:
             )
 
     def refuse_too_few(self, name: str, n: int, p: int) -> None:
-        """Raise if the class has too few rows for a proper posterior of the covariance."""
-        least = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive
+        """Raise Refusal if the class has too few rows for a proper posterior of the covariance."""
+        min_rows = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive.
         if self.scale is not None and not np.any(self.scale):
-            least = max(least, p + (self.nu == 0))  # S is 0: the scatter itself must have full rank
-        if n < least:
+            min_rows = max(
+                min_rows, p + (self.nu == 0)
+            )  # With S = 0 the scatter must have full rank.
+        if n < min_rows:
             raise Refusal(
                 f"prior '{name}' has no posterior from {n} rows of a class and {p} features: "
-                f"{least} rows are the fewest. The prior 'proper' needs one."
+                f"{min_rows} rows are the fewest. The prior 'proper' needs one."
             )
 
 
 def check_prior(prior: Any) -> None:
-    """Raise if the name of the prior is unknown."""
+    """Raise BadArgument if the name of the prior is unknown."""
     if not isinstance(prior, str) or prior not in PRIORS:
-        words = ", ".join(f"'{name}'" for name in PRIORS)
-        raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {words}.")
+        prior_names = ", ".join(f"'{name}'" for name in PRIORS)
+        raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {prior_names}.")
 
 
-def check_parameters(prior: str, **given: Any) -> None:
-    """Raise if parameters are invalid for every class.
+def check_parameters(prior: str, **arguments: Any) -> None:
+    """Raise BadArgument if a parameter of the prior is invalid, whatever the data.
 
-    Sizes are checked later, against the rows.
+    The sizes of arrays are checked later, against the number of features.
     """
-    parameters = {name: value for name, value in given.items() if value is not None}
+    parameters = {name: value for name, value in arguments.items() if value is not None}
     if prior == "improper" and parameters:
         raise BadArgument(
             f"{mention('prior', 'improper')} is one form without parameters, and "
             f"{', '.join(parameters)} is given: take 'proper', whose parameters they are."
         )
     for name, value in parameters.items():
-        for one in _values_by_class(value):
-            _check(name, one)
+        for class_value in _values_by_class(value):
+            _check_parameter(name, class_value)
     if prior in ("proper", "empirical") and all(
         np.any(s) for s in _values_by_class(parameters.get("scale", 1))
     ):
@@ -111,54 +113,56 @@ def check_parameters(prior: str, **given: Any) -> None:
 
 
 def _values_by_class(value: Any) -> Sequence[Any]:
-    """Return the values of all classes, or the single value that all classes share, as a tuple."""
+    """Return a parameter's values of all classes, or a tuple of the one value that they share."""
     return tuple(value.values()) if isinstance(value, Mapping) else (value,)
 
 
 def as_tuples(value: Any) -> Any:
     """Convert arrays to nested tuples, also inside a mapping, and return other values unchanged."""
     if isinstance(value, Mapping):
-        return {label: as_tuples(one) for label, one in value.items()}
+        return {label: as_tuples(class_value) for label, class_value in value.items()}
     if np.ndim(value) == 0:
         return value.item() if isinstance(value, np.ndarray) else value
-    return tuple(as_tuples(one) for one in np.asarray(value).tolist())
+    return tuple(as_tuples(class_value) for class_value in np.asarray(value).tolist())
 
 
-def _check(name: str, value: Any) -> None:
+def _check_parameter(name: str, value: Any) -> None:
     if name in ("kappa", "nu"):
         if not is_number(value) or not np.isfinite(float(value)) or (name == "nu" and value < 0):
-            what = "a number" if name == "kappa" else "a number of rows, 0 or more"
+            requirement = "a number" if name == "kappa" else "a number of rows, 0 or more"
             raise BadArgument(
-                f"{mention(name, value)} is not {what}; one for each class is a mapping from the "
-                f"labels of y, such as {name}={{0: 7, 1: 8}}."
+                f"{mention(name, value)} is not {requirement}; one for each class is a mapping "
+                f"from the labels of y, such as {name}={{0: 7, 1: 8}}."
             )
         return
     try:
         array = as_array(value, np.float64)
     except ValueError:
         array = np.array(np.nan)
-    most = 2 if name == "scale" else 1
-    sound = np.isfinite(array).all() and array.ndim in (0, most) and not isinstance(value, bool)
-    if sound and name == "scale":
-        sound = bool(array >= 0) if array.ndim == 0 else _is_covariance(array)
-    if not sound:
-        what = (
+    max_dims = 2 if name == "scale" else 1
+    is_valid = (
+        np.isfinite(array).all() and array.ndim in (0, max_dims) and not isinstance(value, bool)
+    )
+    if is_valid and name == "scale":
+        is_valid = bool(array >= 0) if array.ndim == 0 else _is_covariance(array)
+    if not is_valid:
+        requirement = (
             "a number from 0 on, or a symmetric matrix whose eigenvalues are above 0"
             if name == "scale"
             else "a number, or one for each feature"
         )
-        raise BadArgument(f"{mention(name, value)} is not {what}.")
+        raise BadArgument(f"{mention(name, value)} is not {requirement}.")
 
 
 def _is_covariance(matrix: np.ndarray) -> bool:
     if matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):
         return False
-    values = np.linalg.eigvalsh(matrix)
-    return bool(values.size and values.min() > 1e-12 * abs(values).max())
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    return bool(eigenvalues.size and eigenvalues.min() > 1e-12 * abs(eigenvalues).max())
 
 
 def refuse_singular(n: int, n_classes: int, p: int) -> None:
-    """Raise if the covariance within the classes, estimated from the rows, has no full rank."""
+    """Raise Refusal if the within-class covariance, estimated from n rows, has no full rank."""
     if n - n_classes < p:
         raise Refusal(
             f"prior 'empirical' takes the covariance within the classes for S, and that of {n} "
@@ -167,33 +171,42 @@ def refuse_singular(n: int, n_classes: int, p: int) -> None:
 
 
 def class_priors(
-    prior: str, given: Mapping[str, Any], labels: Sequence[Any], n_columns: int, p: int
+    prior: str, parameters: Mapping[str, Any], labels: Sequence[Any], n_columns: int, p: int
 ) -> dict[int, ClassPrior]:
-    """Return the prior of each class by its code; `p` of `n_columns` features have a spread."""
+    """Return the prior of each class by its code.
+
+    `p` is the number of features that are not constant, out of `n_columns` features.
+    """
     return {
         code: _class_prior(
-            prior, {name: _describe(name, value, label) for name, value in given.items()}, p
+            prior,
+            {name: _value_for_class(name, value, label) for name, value in parameters.items()},
+            p,
         )
-        for code, label in enumerate(_sized(given, labels, n_columns))
+        for code, label in enumerate(_checked_labels(parameters, labels, n_columns))
     }
 
 
-def _sized(given: Mapping[str, Any], labels: Sequence[Any], n_columns: int) -> Sequence[Any]:
-    """Return the labels after checking that mappings cover all classes and arrays fit the table."""
-    for name, value in given.items():
-        every = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
+def _checked_labels(
+    parameters: Mapping[str, Any], labels: Sequence[Any], n_columns: int
+) -> Sequence[Any]:
+    """Return the labels; raise BadData if a mapping lacks a class or an array has a wrong size."""
+    for name, value in parameters.items():
+        by_class = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
         if isinstance(value, Mapping) and set(value) != set(labels):
             raise BadData(
-                f"{name} has values for {shown(list(value))}, and the classes are "
-                f"{shown(list(labels))}: give one for each class."
+                f"{name} has values for {repr_on_one_line(list(value))}, and the classes are "
+                f"{repr_on_one_line(list(labels))}: give one for each class."
             )
-        for one in every.values():
-            if np.ndim(one) and np.shape(one)[0] != n_columns:
-                raise BadData(f"{name} is for {np.shape(one)[0]} features; X has {n_columns}.")
+        for class_value in by_class.values():
+            if np.ndim(class_value) and np.shape(class_value)[0] != n_columns:
+                raise BadData(
+                    f"{name} is for {np.shape(class_value)[0]} features; X has {n_columns}."
+                )
     return labels
 
 
-def _describe(name: str, value: Any, label: Any) -> Any:
+def _value_for_class(name: str, value: Any, label: Any) -> Any:
     if isinstance(value, Mapping):
         value = value[label]
     if value is None or np.ndim(value) == 0:
@@ -201,13 +214,15 @@ def _describe(name: str, value: Any, label: Any) -> Any:
     return np.asarray(value, dtype=np.float64)
 
 
-def _class_prior(prior: str, given: Mapping[str, Any], p: int) -> ClassPrior:
-    flat = prior in ("flat", "jeffreys")
-    usual: dict[str, Any] = {
+def _class_prior(prior: str, parameters: Mapping[str, Any], p: int) -> ClassPrior:
+    is_flat = prior in ("flat", "jeffreys")
+    defaults: dict[str, Any] = {
         "kappa": {"flat": -(p + 2), "jeffreys": 0}.get(prior, p + 2),
-        "nu": FLAT_NU if flat else PROPER_NU,
-        "scale": 0.0 if flat else None if prior == "empirical" else 1.0,
+        "nu": FLAT_NU if is_flat else PROPER_NU,
+        "scale": 0.0 if is_flat else None if prior == "empirical" else 1.0,
         "mean": None if prior == "empirical" else 0.0,
     }
-    values = {name: usual[name] if value is None else value for name, value in given.items()}
+    values = {
+        name: defaults[name] if value is None else value for name, value in parameters.items()
+    }
     return ClassPrior(values["kappa"] - p, values["nu"], values["scale"], values["mean"])

@@ -1,4 +1,4 @@
-"""Posteriors of the error of linear rules between two classes, and of all pairs of several classes.
+"""Posterior distributions of the errors of linear rules between two classes, or of every pair.
 
 In one class the error is ε = Φ(−W) with W = t √G + Z/√ν*, t = c g*/√b, G ~ Gamma(α) and Z standard
 normal; W is related to a noncentral t. Its density is an integral over √G whose integrand is
@@ -16,21 +16,31 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
-from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper, moments, posterior
+from truerisk.methods.bayesian.class_errors import (
+    ClassErrors,
+    ScoreSummary,
+    improper_class_errors,
+    moments,
+    posterior,
+)
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
 
-_REACH = 8.5  # Number of standard deviations beyond which a normal has a probability of 1e-17.
-_INNER, _INNER_WEIGHTS = np.polynomial.legendre.leggauss(48)
-_OUTER, _OUTER_WEIGHTS = np.polynomial.legendre.leggauss(96)
-_DEGREE = 128
+# A normal variable is more than this many standard deviations from its mean with probability 1e-17.
+_MAX_DEVIATIONS = 8.5
+_DENSITY_NODES, _DENSITY_WEIGHTS = np.polynomial.legendre.leggauss(48)
+_CDF_NODES, _CDF_WEIGHTS = np.polynomial.legendre.leggauss(96)
+_CHEBYSHEV_DEGREE = 128
 
 
 @frozen
-class ScoreLaw:
-    """Distribution of W in one class. If b = 0, W is −∞ or +∞ (the error is 1 or 0)."""
+class ClassErrorDistribution:
+    """Posterior distribution of W = Φ⁻¹(1 − error) in one class.
+
+    If b = 0, W is −∞ or +∞, and the error is 1 or 0.
+    """
 
     alpha: float
     b: float
@@ -39,60 +49,62 @@ class ScoreLaw:
 
     @property
     def certain_error(self) -> float | None:
-        """The error if it is known with certainty, else None."""
+        """Error of the class if it is known with certainty, else None."""
         return None if self.b > 0 else 0.0 if self.margin > 0 else 1.0
 
     @property
     def slope(self) -> float:
-        """The slope t = c g* / √b."""
+        """Factor t = c g*/√b of √G in W = t √G + Z/√ν*."""
         return float(self.margin / np.sqrt(self.b))
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """Bounds that contain W with a probability of 1 − 1e-16."""
+        """Limits between which W lies with a probability of 1 − 1e-16."""
         from scipy.special import gammainccinv, gammaincinv
 
-        roots = np.sqrt([gammaincinv(self.alpha, 1e-17), gammainccinv(self.alpha, 1e-17)])
-        spread = _REACH / np.sqrt(self.nu)
-        middle = np.sort(self.slope * roots)
-        return float(middle[0] - spread), float(middle[1] + spread)
+        root_limits = np.sqrt([gammaincinv(self.alpha, 1e-17), gammainccinv(self.alpha, 1e-17)])
+        half_width = _MAX_DEVIATIONS / np.sqrt(self.nu)
+        centres = np.sort(self.slope * root_limits)
+        return float(centres[0] - half_width), float(centres[1] + half_width)
 
     def density(self, w: np.ndarray) -> np.ndarray:
-        """Return the density of W, an integral over r = √G.
+        """Return the density of W at each w, computed as an integral over r = √G.
 
-        For each w the nodes are placed about the mode of the integrand.
+        For each w the quadrature nodes are placed about the mode of the integrand.
         """
         from scipy.special import gammaln
 
-        t, a = self.slope, 2 * self.alpha - 1
-        curvature = 2 + self.nu * t**2  # The curvature of the log-integrand is at least this large.
-        pull = self.nu * t * w
-        mode = (pull + np.sqrt(pull**2 + 4 * curvature * a)) / (2 * curvature)
-        reach = _REACH / np.sqrt(curvature)
-        low = np.maximum(mode - reach, 0.0)
-        half = (mode + reach - low)[:, None] / 2
-        r = low[:, None] + half * (1 + _INNER)
+        slope, exponent = self.slope, 2 * self.alpha - 1
+        curvature = (
+            2 + self.nu * slope**2
+        )  # This is a lower bound of the log-integrand's curvature.
+        linear_term = self.nu * slope * w
+        mode = (linear_term + np.sqrt(linear_term**2 + 4 * curvature * exponent)) / (2 * curvature)
+        half_range = _MAX_DEVIATIONS / np.sqrt(curvature)
+        lower = np.maximum(mode - half_range, 0.0)
+        half_width = (mode + half_range - lower)[:, None] / 2
+        r = lower[:, None] + half_width * (1 + _DENSITY_NODES)
         root = np.sqrt(self.alpha)  # r² − α and log(r²/α) are small, whereas r² and log Γ are not.
-        constant = self.alpha * np.log(self.alpha) - self.alpha - gammaln(self.alpha)
+        log_constant = self.alpha * np.log(self.alpha) - self.alpha - gammaln(self.alpha)
         with np.errstate(divide="ignore"):
-            log_r = a * np.log(r / root) - (r**2 - self.alpha)
-        log_z = -self.nu * (w[:, None] - t * r) ** 2 / 2
-        scale = 2 * np.exp(constant) / root * np.sqrt(self.nu / (2 * np.pi))
-        return scale * (half * np.exp(log_r + log_z)) @ _INNER_WEIGHTS
+            log_r = exponent * np.log(r / root) - (r**2 - self.alpha)
+        log_z = -self.nu * (w[:, None] - slope * r) ** 2 / 2
+        scale = 2 * np.exp(log_constant) / root * np.sqrt(self.nu / (2 * np.pi))
+        return scale * (half_width * np.exp(log_r + log_z)) @ _DENSITY_WEIGHTS
 
     @cached_property
     def _cumulative(self) -> np.polynomial.Chebyshev:
-        density = np.polynomial.Chebyshev.interpolate(self.density, _DEGREE, self.ends)
+        density = np.polynomial.Chebyshev.interpolate(self.density, _CHEBYSHEV_DEGREE, self.ends)
         return density.integ(lbnd=self.ends[0])
 
     def below(self, w: np.ndarray) -> np.ndarray:
-        """Return P(W ≤ w)."""
+        """Return P(W ≤ w) for each w."""
         low, high = self.ends
-        inside: np.ndarray = self._cumulative(np.clip(w, low, high)) / self._cumulative(high)
-        return np.asarray(np.clip(inside, 0.0, 1.0))
+        probability: np.ndarray = self._cumulative(np.clip(w, low, high)) / self._cumulative(high)
+        return np.asarray(np.clip(probability, 0.0, 1.0))
 
     def cdf(self, q: np.ndarray) -> np.ndarray:
-        """Return P(ε ≤ q)."""
+        """Return the posterior probability that the class error is at most q."""
         from scipy.special import ndtri
 
         q = np.asarray(q, dtype=np.float64)
@@ -102,75 +114,87 @@ class ScoreLaw:
 
 
 @frozen
-class ErrorLaw:
-    """Posterior of `shares[0]` ε₋ + `shares[1]` ε₊ with independent class errors ε₋ and ε₊."""
+class ErrorDistribution:
+    """Posterior of a rule's error, which is the weighted sum of two independent class errors.
+
+    The weights are the `shares` of the two classes.
+    """
 
     shares: tuple[float, float]
-    laws: tuple[ScoreLaw, ScoreLaw]
+    class_distributions: tuple[ClassErrorDistribution, ClassErrorDistribution]
 
     @property
     def is_certain(self) -> bool:
         """True if the posterior is a single point."""
         return all(
             share == 0 or law.certain_error is not None
-            for share, law in zip(self.shares, self.laws, strict=True)
+            for share, law in zip(self.shares, self.class_distributions, strict=True)
         )
 
     def cdf(self, q: float) -> float:
-        """Return P(error ≤ q)."""
-        (a, one), (b, two) = sorted(
-            zip(self.shares, self.laws, strict=True), key=lambda pair: pair[1].certain_error is None
+        """Return the posterior probability that the rule's error is at most q."""
+        (first_share, first_law), (second_share, second_law) = sorted(
+            zip(self.shares, self.class_distributions, strict=True),
+            key=lambda pair: pair[1].certain_error is None,
         )
-        if one.certain_error is not None or a == 0 or b == 0:
-            if b == 0:
-                return float(one.cdf(np.array([q / a]))[0])
-            certain = 0.0 if a == 0 else a * float(one.certain_error or 0.0)
-            return float(two.cdf(np.array([(q - certain) / b]))[0])
+        if first_law.certain_error is not None or first_share == 0 or second_share == 0:
+            if second_share == 0:
+                return float(first_law.cdf(np.array([q / first_share]))[0])
+            first_error = (
+                0.0 if first_share == 0 else first_share * float(first_law.certain_error or 0.0)
+            )
+            return float(second_law.cdf(np.array([(q - first_error) / second_share]))[0])
         from scipy.special import ndtr, ndtri
 
-        low, high = one.ends
-        # ε₁ must not exceed q/a. If it is below (q − b)/a, every ε₂ is possible.
-        edge = -float(ndtri(min(q / a, 1.0))) if q > 0 else np.inf
-        free = -float(ndtri((q - b) / a)) if q > b else np.inf
-        low, top = max(low, edge), min(high, free)
-        total = 1 - float(one.below(np.array([free]))[0]) if free < high else 0.0
-        if low < top:
-            w = (low + top) / 2 + (top - low) / 2 * _OUTER
-            rest = np.clip((q - a * ndtr(-w)) / b, 0.0, 1.0)
-            total += (top - low) / 2 * float((one.density(w) * two.cdf(rest)) @ _OUTER_WEIGHTS)
-        return min(max(total, 0.0), 1.0)
+        low, high = first_law.ends
+        # The error is a ε₁ + b ε₂ ≤ q. If ε₁ is below (q − b)/a, every ε₂ in [0, 1] satisfies this.
+        lower_w = -float(ndtri(min(q / first_share, 1.0))) if q > 0 else np.inf
+        upper_w = -float(ndtri((q - second_share) / first_share)) if q > second_share else np.inf
+        low, high_w = max(low, lower_w), min(high, upper_w)
+        probability = 1 - float(first_law.below(np.array([upper_w]))[0]) if upper_w < high else 0.0
+        if low < high_w:
+            w = (low + high_w) / 2 + (high_w - low) / 2 * _CDF_NODES
+            second_error = np.clip((q - first_share * ndtr(-w)) / second_share, 0.0, 1.0)
+            probability += (
+                (high_w - low)
+                / 2
+                * float((first_law.density(w) * second_law.cdf(second_error)) @ _CDF_WEIGHTS)
+            )
+        return min(max(probability, 0.0), 1.0)
 
     def quantile(self, probability: float) -> float:
-        """Return the error that is not exceeded with this probability; 0 if it is below 1e-300."""
+        """Return the posterior quantile of the error; 0 if it is below 1e-300."""
         from scipy.optimize import brentq
         from scipy.special import ndtr, ndtri
 
-        # These are bounds of Φ⁻¹(q), a scale on which small errors can be distinguished.
+        # The quantile q is searched as Φ⁻¹(q), because small errors differ clearly on this scale.
         low, high = -37.0, 8.2
         if self.cdf(float(ndtr(low))) >= probability:
             return 0.0
         if self.cdf(float(ndtr(high))) <= probability:
             return 1.0
 
-        def gap(z: float) -> float:
-            level = min(max(self.cdf(float(ndtr(z))), 1e-300), 1 - 1e-16)
-            return float(ndtri(level) - ndtri(probability))
+        def quantile_gap(z: float) -> float:
+            probability_at_z = min(max(self.cdf(float(ndtr(z))), 1e-300), 1 - 1e-16)
+            return float(ndtri(probability_at_z) - ndtri(probability))
 
-        return float(ndtr(brentq(gap, low, high, xtol=1e-10, rtol=1e-12)))
+        return float(ndtr(brentq(quantile_gap, low, high, xtol=1e-10, rtol=1e-12)))
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Return the credible interval with equal tail probabilities."""
+        """Return the limits of the credible interval with equal tail probabilities."""
         tail = (1 - confidence_level) / 2
         low = self.quantile(tail)
         # Rounding may put the upper limit of a near-degenerate distribution below the lower one.
         return low, max(low, self.quantile(1 - tail))
 
 
-# The keys are class codes. None stands for the improper prior.
+# The keys are class codes. The value None stands for the improper prior.
 Priors = Mapping[int, ClassPrior] | None
-# Largest excess of N/(2α) over 1, in units of 1/√N. Beyond it intervals covered too rarely (docs).
-MOST = 1.0
-_TOO_WIDE = (
+# The prior multiplies the variance of the scores by N/(2α), where N is the number of rows.
+# Beyond a factor of 1 + MAX_EXCESS_VARIANCE/√N no interval is given: intervals covered too rarely
+# (see the docs).
+MAX_EXCESS_VARIANCE = 1.0
+_TOO_WIDE_NOTE = (
     "the prior takes features off the rows: the variance along the rule becomes {:.2g} times that "
     "of the rows, which pulls the estimate up, and beyond 1 + 1/√N no interval is stated; "
     "prior='proper' takes none off"
@@ -179,12 +203,14 @@ _TOO_WIDE = (
 
 @frozen(eq=False)
 class RuleErrors:
-    """The errors of rules between two classes: the class errors weighted by `shares` and added."""
+    """Posterior errors of rules between two classes: sums of class errors weighted by `shares`."""
 
     shares: tuple[float, float]
-    both: ClassErrors  # errors of the first class, followed by those of the second
-    from_prior: np.ndarray  # the share of S in βᵀS*β, in the class where it is larger
-    # N/(2α), the factor by which κ widens the variance if that is too much, else 0
+    class_errors: (
+        ClassErrors  # errors of all rules in the first class, followed by those in the second
+    )
+    from_prior: np.ndarray  # share of the prior's S in βᵀS*β, in the class where it is larger
+    # Factor N/(2α) by which κ increases the variance of each rule, or 0 if it is small enough.
     inflation: np.ndarray
 
     @classmethod
@@ -197,51 +223,55 @@ class RuleErrors:
         priors: Priors,
     ) -> RuleErrors:
         """Compute the errors of every rule from the training rows of two classes, given by code."""
-        lines = _Lines.from_rows(rows, *rules.between(*pair))
+        scaled_rules = _ScaledRules.from_rows(rows, *rules.between(*pair))
         if priors is None:
-            none = np.zeros(len(lines.starts))
-            return cls(shares, _improper(rows, lines, pair), none, none)
-        return cls(shares, *_normal(rows, lines, pair, priors))
+            zeros = np.zeros(len(scaled_rules.scaled_intercepts))
+            return cls(shares, _improper_errors(rows, scaled_rules, pair), zeros, zeros)
+        return cls(shares, *_proper_errors(rows, scaled_rules, pair, priors))
 
     @cached_property
     def classes(self) -> tuple[ClassErrors, ClassErrors]:
-        """The posteriors of each of the two classes."""
-        return self.both.halves()
+        """Pair of the posteriors of the errors in the first and in the second class."""
+        return self.class_errors.halves()
 
     def log_means(self) -> np.ndarray:
-        """Return log posterior means, which distinguish rules even if their errors are 1e-400."""
+        """Return the logarithms of the mean errors, which differ even for errors such as 1e-400."""
         with np.errstate(divide="ignore"):
-            logs = np.log(self.shares)[:, None] + self.both.log_mean().reshape(2, -1)
-        return np.asarray(np.logaddexp(*logs))
+            log_class_means = np.log(self.shares)[:, None] + self.class_errors.log_mean().reshape(
+                2, -1
+            )
+        return np.asarray(np.logaddexp(*log_class_means))
 
     @cached_property
     def variances(self) -> np.ndarray:
-        """Variances of the posteriors."""
-        squares = np.square(self.shares)
-        return np.asarray(squares @ self.both.variance().reshape(2, -1))
+        """Posterior variance of the error of each rule."""
+        squared_shares = np.square(self.shares)
+        return np.asarray(squared_shares @ self.class_errors.variance().reshape(2, -1))
 
     def are_certain(self) -> np.ndarray:
-        """Return a mask of rules whose posterior is a single point."""
-        counts_not = np.equal(self.shares, 0)[:, None]
-        return np.asarray((self.both.is_certain.reshape(2, -1) | counts_not).all(axis=0))
+        """Return a mask of the rules whose error is known with certainty."""
+        has_no_share = np.equal(self.shares, 0)[:, None]
+        return np.asarray((self.class_errors.is_certain.reshape(2, -1) | has_no_share).all(axis=0))
 
     def too_wide(self, rule: int) -> str | None:
         """Return why the posterior of one rule gives no valid interval, or None if it does."""
         inflation = float(self.inflation[rule])
-        return _TOO_WIDE.format(inflation) if inflation > 0 else None
+        return _TOO_WIDE_NOTE.format(inflation) if inflation > 0 else None
 
-    def law(self, rule: int) -> ErrorLaw:
+    def distribution_of(self, rule: int) -> ErrorDistribution:
         """Return the posterior distribution of one rule's error."""
-        one, two = (
-            ScoreLaw(*(float(part[rule]) for part in (e.alpha, e.b, e.nu, e.margin)))
+        first_law, second_law = (
+            ClassErrorDistribution(
+                *(float(values[rule]) for values in (e.alpha, e.b, e.nu, e.margin))
+            )
             for e in self.classes
         )
-        return ErrorLaw(self.shares, (one, two))
+        return ErrorDistribution(self.shares, (first_law, second_law))
 
 
 @frozen
-class Credible:
-    """Standard error and credible interval of one of several rules, computed on request."""
+class CredibleInterval:
+    """Standard error and credible interval of one rule's error, computed on request."""
 
     errors: RuleErrors
     rule: int
@@ -253,14 +283,14 @@ class Credible:
 
     def interval(self) -> Interval:
         """Return the equal-tailed credible interval."""
-        low, high = self.errors.law(self.rule).interval(self.confidence_level)
+        low, high = self.errors.distribution_of(self.rule).interval(self.confidence_level)
         return Interval(low, high, "credible", self.confidence_level)
 
 
-def pairwise(
+def errors_by_class_pair(
     rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], priors: Priors
 ) -> list[RuleErrors]:
-    """Return the errors of every pair of classes. Their sum is the published pairwise error."""
+    """Return the rules' errors between every pair of classes, whose sum is the pairwise error."""
     return [
         RuleErrors.from_rows(rows, rules, (k, m), (shares[k], shares[m]), priors)
         for k, m in rules.class_pairs()
@@ -268,78 +298,108 @@ def pairwise(
 
 
 @frozen(eq=False)
-class _Lines:
-    """Rules between two classes, in the units of X and for the scaled rows."""
+class _ScaledRules:
+    """Coefficients of rules between two classes, in the units of X and for standardised rows.
+
+    `slopes` and `intercepts` are for X. `scaled_slopes` and `scaled_intercepts` are the slopes and
+    intercepts for standardised rows, and `squares` the squared length of each row of
+    `scaled_slopes`.
+    """
 
     slopes: np.ndarray
     intercepts: np.ndarray
-    scaled: np.ndarray
-    starts: np.ndarray
+    scaled_slopes: np.ndarray
+    scaled_intercepts: np.ndarray
     squares: np.ndarray
 
     @classmethod
-    def from_rows(cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray) -> _Lines:
+    def from_rows(
+        cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray
+    ) -> _ScaledRules:
         scaled = rows.slopes(slopes)
         squares = np.einsum("ij,ij->i", scaled, scaled)
         return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
 
 
-def _normal(
-    rows: ScaledRows, lines: _Lines, pair: tuple[int, int], priors: Mapping[int, ClassPrior]
+def _proper_errors(
+    rows: ScaledRows,
+    scaled_rules: _ScaledRules,
+    pair: tuple[int, int],
+    priors: Mapping[int, ClassPrior],
 ) -> tuple[ClassErrors, np.ndarray, np.ndarray]:
-    """Return posteriors under a general covariance.
+    """Return the class errors' posteriors under an inverse Wishart prior.
 
-    Also return the prior's share of scatter and variance.
+    Also return, for each rule, the prior's share of the scatter, and the factor by which the prior
+    increases the variance, or 0 if that factor is small enough for an interval.
     """
-    scores = [rows.scores(lines.slopes, lines.intercepts, code) for code in pair]
-    seen = Scored.joined(
-        [_scored(scores, place, lines, priors[code]) for place, code in enumerate(pair)]
+    scores = [rows.scores(scaled_rules.slopes, scaled_rules.intercepts, code) for code in pair]
+    summary = ScoreSummary.joined(
+        [
+            _class_summary(scores, position, scaled_rules, priors[code])
+            for position, code in enumerate(pair)
+        ]
     )
-    signs = np.repeat([-1.0, 1.0], len(lines.starts))
-    law = posterior(seen, signs, np.tile(lines.starts, 2), np.tile(lines.squares, 2))
+    signs = np.repeat([-1.0, 1.0], len(scaled_rules.scaled_intercepts))
+    posteriors = posterior(
+        summary, signs, np.tile(scaled_rules.scaled_intercepts, 2), np.tile(scaled_rules.squares, 2)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(law.b > 0, seen.prior_scatter / (2 * law.b), 0.0)
-    inflation = seen.n / (2 * law.alpha)
-    both = part, np.where((inflation - 1) * np.sqrt(seen.n) > MOST, inflation, 0.0)
-    return law, *(each.reshape(2, -1).max(axis=0) for each in both)
-
-
-def _scored(scores: Sequence[np.ndarray], place: int, lines: _Lines, prior: ClassPrior) -> Scored:
-    """Summarise one class. S and m that the prior leaves open come from both classes together."""
-    seen = Scored.from_scores(
-        scores[place], lines.starts, lines.squares, excess=prior.excess, nu=prior.nu
+        prior_share = np.where(posteriors.b > 0, summary.prior_scatter / (2 * posteriors.b), 0.0)
+    inflation = summary.n / (2 * posteriors.alpha)
+    shares_and_inflation = (
+        prior_share,
+        np.where((inflation - 1) * np.sqrt(summary.n) > MAX_EXCESS_VARIANCE, inflation, 0.0),
     )
-    if prior.is_usual:
-        return seen
+    return posteriors, *(by_class.reshape(2, -1).max(axis=0) for by_class in shares_and_inflation)
+
+
+def _class_summary(
+    scores: Sequence[np.ndarray], position: int, scaled_rules: _ScaledRules, prior: ClassPrior
+) -> ScoreSummary:
+    """Summarise the scores of the class at this position of a pair of classes.
+
+    If the prior's S or m is None, it is estimated from both classes together.
+    """
+    summary = ScoreSummary.from_scores(
+        scores[position],
+        scaled_rules.scaled_intercepts,
+        scaled_rules.squares,
+        excess=prior.excess,
+        nu=prior.nu,
+    )
+    if prior.is_default:
+        return summary
     centre, scatter = (
-        prior.centre(lines.scaled, lines.starts),
-        prior.scatter(lines.scaled, lines.squares),
+        prior.centre(scaled_rules.scaled_slopes, scaled_rules.scaled_intercepts),
+        prior.scatter(scaled_rules.scaled_slopes, scaled_rules.squares),
     )
-    n = sum(one.shape[1] for one in scores)
+    n_rows = sum(class_scores.shape[1] for class_scores in scores)
     if prior.mean is None:
         centre = np.concatenate(list(scores), axis=1).mean(axis=1)
     if prior.scale is None:
-        within = sum(moments(one)[1] for one in scores)
-        scatter = np.asarray(within) / max(n - len(scores), 1)
-    return replace(seen, centre=centre, prior_scatter=scatter)
+        within = sum(moments(class_scores)[1] for class_scores in scores)
+        scatter = np.asarray(within) / max(n_rows - len(scores), 1)
+    return replace(summary, centre=centre, prior_scatter=scatter)
 
 
-def _improper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:
+def _improper_errors(
+    rows: ScaledRows, scaled_rules: _ScaledRules, pair: tuple[int, int]
+) -> ClassErrors:
     if min(map(rows.size, pair)) < 2:
         raise Refusal(
             "the improper prior has no posterior from a single row of a class: use 'bee', whose "
             "prior is proper."
         )
-    selected = lines.scaled != 0
-    n_selected = selected.sum(axis=1)
+    is_selected = scaled_rules.scaled_slopes != 0
+    n_selected = is_selected.sum(axis=1)
     return ClassErrors.joined(
         [
-            improper(
-                rows.scores(lines.slopes, lines.intercepts, code),
-                lines.starts,
-                lines.squares,
+            improper_class_errors(
+                rows.scores(scaled_rules.slopes, scaled_rules.intercepts, code),
+                scaled_rules.scaled_intercepts,
+                scaled_rules.squares,
                 sign,
-                traces=rows.traces(selected, code),
+                traces=rows.traces(is_selected, code),
                 n_selected=n_selected,
             )
             for code, sign in zip(pair, (-1, 1), strict=True)

@@ -1,4 +1,4 @@
-"""Training rows in the units of linear rules: by class, and standardised if requested."""
+"""Training rows of linear rules, by class, and standardised if requested."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from truerisk.plan.extras.linear_rules import LinearRules
 
 @frozen(eq=False)
 class ScaledRows:
-    """Standardised rows z = (x − centre)/scale.
+    """Rows standardised as z = (x − centre)/scale, where the rules are rescaled, not the rows.
 
-    They are never computed; rules are rescaled instead.
-
-    β'_j = β_j scale_j and β0' = β0 + βᵀcentre give the same scores. A column without spread has
-    scale 0 and drops out of every rule, because it acts as part of the intercept.
+    The standardised rows are never computed: β'_j = β_j scale_j and β0' = β0 + βᵀcentre give the
+    same scores. A constant column has scale 0 and drops out of every rule, because it acts as part
+    of the intercept.
     """
 
     X: Any
@@ -32,7 +31,7 @@ class ScaledRows:
 
     @classmethod
     def from_array(cls, X: Any, codes: np.ndarray, *, standardize: bool) -> ScaledRows:
-        """Build the rows from X, which is an array, a frame of numbers or a sparse matrix."""
+        """Build the rows from an array, a data frame of numbers or a sparse matrix X."""
         try:
             table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
         except ValueError as error:
@@ -46,46 +45,52 @@ class ScaledRows:
         return cls(table, np.asarray(codes), centre, np.sqrt(scatter / table.shape[0]))
 
     def rows_of(self, code: int) -> Any:
-        """Return the rows of a class."""
+        """Return the rows of X that belong to the class with this code."""
         return self._by_class[code]
 
     def size(self, code: int) -> int:
-        """Return the number of rows of a class."""
+        """Return the number of rows of the class with this code."""
         return int(self._by_class[code].shape[0])
 
     def scores(self, slopes: np.ndarray, intercepts: np.ndarray, code: int) -> np.ndarray:
-        """Return scores `(rule, row)` of a class, for slopes and intercepts in the units of X."""
+        """Return each rule's scores of the rows of a class, as an array (rule, row).
+
+        The slopes and intercepts are in the units of X.
+        """
         rows = self.rows_of(code)
-        used = (slopes != 0).any(axis=0)
-        # Along an L1 path most columns have coefficient 0 in all rules.
-        if 2 * used.sum() < len(used):
-            rows, slopes = rows[:, np.flatnonzero(used)], slopes[:, used]
+        is_used = (slopes != 0).any(axis=0)
+        # Along an L1 path most columns have coefficient 0 in all rules, and can be left out.
+        if 2 * is_used.sum() < len(is_used):
+            rows, slopes = rows[:, np.flatnonzero(is_used)], slopes[:, is_used]
         scores = np.asarray(rows @ slopes.T).T
         scores += intercepts[:, None]
         return scores
 
     def intercepts(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
-        """Convert the intercepts of the rules for X to those of the rules for z."""
+        """Convert the intercepts of rules for X to intercepts for the standardised rows z."""
         return np.asarray(intercepts + slopes @ self.centre)
 
     def slopes(self, slopes: np.ndarray) -> np.ndarray:
-        """Convert the slopes of the rules for X to those of the rules for z."""
+        """Convert the slopes of rules for X to slopes for the standardised rows z."""
         return np.asarray(slopes * self.scale)
 
-    def traces(self, selected: np.ndarray, code: int) -> np.ndarray:
-        """Return the scatter of a class in units of z, over the columns that each rule selects."""
-        return np.asarray(selected @ self._scatters[code])
+    def traces(self, is_selected: np.ndarray, code: int) -> np.ndarray:
+        """Return a class's sum of squared deviations of z over each rule's selected columns."""
+        return np.asarray(is_selected @ self._scatters[code])
 
     @cached_property
     def _by_class(self) -> dict[int, Any]:
-        present = np.flatnonzero(np.bincount(self.codes)).tolist()
-        return {code: self.X[np.flatnonzero(self.codes == code)] for code in present}
+        present_codes = np.flatnonzero(np.bincount(self.codes)).tolist()
+        return {code: self.X[np.flatnonzero(self.codes == code)] for code in present_codes}
 
     @cached_property
     def _scatters(self) -> dict[int, np.ndarray]:
-        inverse = np.divide(1, self.scale**2, out=np.zeros_like(self.scale), where=self.scale > 0)
+        inverse_variances = np.divide(
+            1, self.scale**2, out=np.zeros_like(self.scale), where=self.scale > 0
+        )
         return {
-            code: np.asarray(_moments(rows)[1] * inverse) for code, rows in self._by_class.items()
+            code: np.asarray(_moments(rows)[1] * inverse_variances)
+            for code, rows in self._by_class.items()
         }
 
 
@@ -98,10 +103,13 @@ def scaled_rows(
     standardize: bool,
     columns: np.ndarray | None = None,
 ) -> ScaledRows:
-    """Return the training rows of a plan's only fit for these rules, with some or all columns."""
+    """Return the rows on which these rules were fitted, restricted to `columns` if given.
+
+    Raise Refusal or BadData if the rows contain copies, are not numbers or do not match the rules.
+    """
     plan = answers.plan
     rows, counts = plan.train_rows(rules.fit)
-    whole = len(rows) == data.n_rows
+    has_all_rows = len(rows) == data.n_rows
     if counts is not None:
         raise Refusal(
             f"'{name}' takes rows as independent, and a bootstrap sample holds copies: "
@@ -109,7 +117,7 @@ def scaled_rows(
         )
     X = rules.rows
     if X is None:
-        X = data.X if whole else data.rows(rows)
+        X = data.X if has_all_rows else data.rows(rows)
     try:
         table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
     except ValueError as error:
@@ -124,24 +132,26 @@ def scaled_rows(
 
 
 def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return each column's mean, and the sum of squares about it (0 for a constant column)."""
+    """Return each column's mean and its sum of squared deviations (0 for a constant column)."""
     n = table.shape[0]
     if hasattr(table, "tocsc"):
         return _sparse_moments(table.tocsc(), n)
     centre = table.mean(axis=0)
-    gaps = table - centre
-    scatter = np.einsum("ij,ij->j", gaps, gaps)
-    # Such a small scatter may be the rounding error of the mean.
-    flat = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
-    if len(flat):
-        scatter[flat[(table[:, flat] == table[:1, flat]).all(axis=0)]] = 0.0
+    deviations = table - centre
+    scatter = np.einsum("ij,ij->j", deviations, deviations)
+    # A sum of squares this small may be the rounding error of the mean of a constant column.
+    maybe_constant = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
+    if len(maybe_constant):
+        scatter[
+            maybe_constant[(table[:, maybe_constant] == table[:1, maybe_constant]).all(axis=0)]
+        ] = 0.0
     return centre, scatter
 
 
 def _sparse_moments(table: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
+    column_of_value = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
     p = table.shape[1]
-    centre = np.bincount(column, table.data, p) / n
-    held = np.bincount(column, minlength=p)
-    scatter = np.bincount(column, (table.data - centre[column]) ** 2, p)
-    return centre, scatter + (n - held) * centre**2
+    centre = np.bincount(column_of_value, table.data, p) / n
+    n_stored = np.bincount(column_of_value, minlength=p)
+    scatter = np.bincount(column_of_value, (table.data - centre[column_of_value]) ** 2, p)
+    return centre, scatter + (n - n_stored) * centre**2

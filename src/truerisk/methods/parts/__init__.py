@@ -1,1 +1,1 @@
-"""Computations that several methods share."""
+"""Computations that several estimation methods share."""

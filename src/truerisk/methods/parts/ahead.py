@@ -12,9 +12,9 @@ from truerisk.splitting.in_time import times_of
 
 
 def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """Return notes on the forecast distances and training windows.
+    """Return notes on how far ahead the forecasts are, and on the sizes of the training windows.
 
-    There are none if a training row is later than a tested row.
+    Return no notes if a test row is not later than all of its training rows.
 
     >>> from truerisk.plan.builder import split_plan
     >>> rows = np.arange(6)
@@ -24,39 +24,48 @@ def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     'the risk is that of forecasts 1 to 2 rows ahead of windows of 2'
     """
     times = times_of(data)
-    ends = []
-    for q in range(plan.n_questions):
-        last = times[plan.train_rows(int(plan.fit[q]))[0]].max()
-        tested = times[plan.test_rows(q)[0]]
-        if tested.min() <= last:
+    distances = []
+    for question in range(plan.n_questions):
+        last_training_time = times[plan.train_rows(int(plan.fit[question]))[0]].max()
+        test_times = times[plan.test_rows(question)[0]]
+        if test_times.min() <= last_training_time:
             return ()
-        ends += [tested.min() - last, tested.max() - last]
-    least, most = plan.train_sizes.min(), plan.train_sizes.max()
-    sizes = f"{least}" if least == most else f"{least} to {most}"
-    ahead = _range(min(ends), max(ends), data)
-    note = f"the risk is that of forecasts {ahead} ahead of windows of {sizes} rows: it says "
-    return (f"{note}nothing of times further ahead.", *_lacking(plan, data))
+        distances += [test_times.min() - last_training_time, test_times.max() - last_training_time]
+    smallest, largest = plan.train_sizes.min(), plan.train_sizes.max()
+    sizes_text = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+    distance_text = _distance_text(min(distances), max(distances), data)
+    note = (
+        f"the risk is that of forecasts {distance_text} ahead of windows of {sizes_text} rows: "
+        "it says "
+    )
+    return (f"{note}nothing of times further ahead.", *_missing_class_notes(plan, data))
 
 
-def _lacking(plan: Plan, data: Data) -> tuple[str, ...]:
-    """Return a note on windows that lack a class, which their models cannot predict."""
+def _missing_class_notes(plan: Plan, data: Data) -> tuple[str, ...]:
+    """Return a note if training windows lack a class, which their models cannot predict."""
     if data.codes is None:
         return ()
     n_classes = [len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)]
-    few = sum(n < data.n_classes for n in n_classes)
-    if not few:
+    n_lacking = sum(n < data.n_classes for n in n_classes)
+    if not n_lacking:
         return ()
-    sentence = f"{few} of {plan.n_fits} windows lack a class of y, which their models never predict"
+    sentence = (
+        f"{n_lacking} of {plan.n_fits} windows lack a class of y, which their models never predict"
+    )
     return (f"{sentence}: start later, with fewer forecasts or a longer window.",)
 
 
-def _range(low: Any, high: Any, data: Data) -> str:
+def _distance_text(low: Any, high: Any, data: Data) -> str:
     if data.time is None:
         return f"{low} to {high} rows"
     if data.time.dtype.kind != "M":
         return f"{low:.4g} to {high:.4g}"
     units = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
-    reached = (name for name, unit in units.items() if high >= np.timedelta64(1, unit))  # type: ignore[call-overload]
-    name = next(reached, "seconds")
-    unit: Any = np.timedelta64(1, units[name])  # type: ignore[call-overload]
-    return f"{low / unit:.4g} to {high / unit:.4g} {name}"
+    usable_units = (
+        unit_name
+        for unit_name, unit in units.items()
+        if high >= np.timedelta64(1, unit)  # type: ignore[call-overload]
+    )
+    unit_name = next(usable_units, "seconds")
+    unit: Any = np.timedelta64(1, units[unit_name])  # type: ignore[call-overload]
+    return f"{low / unit:.4g} to {high / unit:.4g} {unit_name}"

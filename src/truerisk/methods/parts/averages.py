@@ -31,7 +31,7 @@ from truerisk.methods.parts.caveats import (
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import LeftTwoOut, Tested, compact
+from truerisk.results.evaluation import LeftTwoOut, Tested, to_compact_losses
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Basis
 
@@ -69,7 +69,7 @@ class Averaged(Method):
     """
 
     gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS | {Basis.SPLITS}
-    # True if its test sets may be folds, so that each row is in exactly one of them.
+    # True if the method's test sets may be folds, so that each row is in exactly one test set.
     has_folds: ClassVar[bool] = False
 
     @abstractmethod
@@ -89,13 +89,13 @@ class Averaged(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        average, usual = self.average_of(loss), None
+        average, default_interval = self.average_of(loss), None
         if terms.rule.needs_std_errors and not loss.per_row:
-            usual = choose(None, loss, data, self, answers.plan, calibrated=True)
-        risks = tested_by_average(answers, data, loss, terms, average, usual=usual)
+            default_interval = choose(None, loss, data, self, answers.plan, calibrated=True)
+        risks = tested_by_average(answers, data, loss, terms, average, usual=default_interval)
         if not terms.with_errors or order_of(answers.plan) is None:
             return risks
-        # These notes come first, because the last note says why there is no interval.
+        # Notes on forecasts come first, because the last note says why there is no interval.
         notes = _ahead_notes(answers.plan, data)
         return [replace(risk, notes=(*notes, *risk.notes)) for risk in risks]
 
@@ -104,8 +104,8 @@ class Averaged(Method):
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
         unit = answers.plan.unit
-        in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
-        if terms.with_errors or not isinstance(loss, RowLoss) or not in_order:
+        is_in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
+        if terms.with_errors or not isinstance(loss, RowLoss) or not is_in_order:
             return super().reduce_units(answers, data, loss, terms)
         return _means_by_unit(answers, data, loss, self.average_of(loss))
 
@@ -171,34 +171,46 @@ def tested_by_average(
     [0.1115, 0.1129]
     """
     average = loss.averaged(average)
-    name, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
-    # Otherwise the scores of different models would be ranked together.
-    one_spread = average == "fold" or loss.one_scale
-    has_interval = one_spread and terms.with_errors and name is not None
+    interval_name, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
+    # If scores of different models were ranked together, the influences would be meaningless.
+    has_comparable_scores = average == "fold" or loss.one_scale
+    has_interval = has_comparable_scores and terms.with_errors and interval_name is not None
     if not isinstance(loss, RowLoss) and not has_interval:
-        return _rated(answers, data, loss, average)
-    losses, by_split, values = _losses(answers, data, loss, average)
-    weights, total = average_weights(data, answers.plan, average)
+        return _tested_without_errors(answers, data, loss, average)
+    losses, by_split, values = _losses_and_risks(answers, data, loss, average)
+    weights, weight_sum = average_weights(data, answers.plan, average)
     if loss.per_row:
-        values = losses @ weights / total
+        values = losses @ weights / weight_sum
     if not terms.with_errors:
-        return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
-    rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    infinite = infinite_findings(answers, data, loss)
-    row_facts: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
-    row_facts["findings"] = infinite
+        return [
+            Tested(float(value), split_risks=by_split[candidate])
+            for candidate, value in enumerate(values)
+        ]
+    rows, per_row, shares, is_repeated = means_by_row(losses, weights / weight_sum, answers.plan)
+    infinite_losses = infinite_findings(answers, data, loss)
+    row_facts: dict[str, Any] = (
+        {"losses": to_compact_losses(per_row), "rows": rows} if loss.per_row else {}
+    )
+    row_facts["findings"] = infinite_losses
     if unsure is not None:
         bounds: list[Sureness] = [(None, None, (unsure,))] * len(values)
-        return tested_with(bounds, answers, values, by_split, **row_facts)
-    form, best = as_form(name or ("corrected-t" if repeatedly else "wald")), None
-    if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
-        plain = replace(terms, interval=None)  # The rule may need the standard errors.
-        best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
-    moved = None
+        return estimates_with(bounds, answers, values, by_split, **row_facts)
+    interval_form, best_candidate = (
+        as_form(interval_name or ("corrected-t" if is_repeated else "wald")),
+        None,
+    )
+    if interval_form.counts_choice and len(values) > 1 and np.isfinite(values).any():
+        plain_terms = replace(terms, interval=None)  # The selection rule may need standard errors.
+        best_candidate = by_rule(
+            tested_by_average(answers, data, loss, plain_terms, average), terms.rule
+        )
+    left_two_out_losses = None
     if left_two_out is not None:
-        moved = LeftTwoOut.from_answers(left_two_out, _losses(left_two_out, data, loss, average)[0])
+        left_two_out_losses = LeftTwoOut.from_answers(
+            left_two_out, _losses_and_risks(left_two_out, data, loss, average)[0]
+        )
     is_biased = average == "fold" and loss.is_biased_on_small_sets
-    # Splits may go forward even if the rows have no times.
+    # Without times the row numbers serve as times, because splits may still go forward in time.
     times = rows if data.time is None else data.time[rows]
     evidence = RowEvidence(
         values=values,
@@ -210,23 +222,25 @@ def tested_by_average(
         rows=rows,
         losses=per_row,
         weights=shares,
-        repeatedly=repeatedly,
+        repeatedly=is_repeated,
         by_position=losses,
         split_risks=by_split,
-        best=best,
+        best=best_candidate,
         times=times if in_time else None,
-        left_two_out=moved,
+        left_two_out=left_two_out_losses,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
-        pooled=values_of_all_answers(answers, data, loss) if is_biased else None,
+        pooled=values_of_pooled_ranks(answers, data, loss) if is_biased else None,
     )
-    bounds = form.of_each(evidence)
-    # The notes are on losses without a largest value, and on rows at places.
+    bounds = interval_form.of_each(evidence)
+    # Notes are needed only for losses without an upper bound, and for rows with coordinates.
     if loss.upper is None or data.places is not None:
-        bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
-    risks = tested_with(bounds, answers, values, by_split, **row_facts)
+        bounds = _with_notes(
+            bounds, evidence, answers.values, weights / weight_sum, infinite_losses
+        )
+    risks = estimates_with(bounds, answers, values, by_split, **row_facts)
     if not in_time and loss.tells_influences:
-        for c, risk in enumerate(risks):
-            risks[c] = replace(risk, influences=evidence.influences(c, risk.losses))
+        for candidate, risk in enumerate(risks):
+            risks[candidate] = replace(risk, influences=evidence.influences(candidate, risk.losses))
     return risks
 
 
@@ -237,24 +251,33 @@ def _with_notes(
     shares: np.ndarray,
     infinite: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
-    """Add notes on few decisive rows, and on distances between tested rows and training rows."""
+    """Add notes on rows that dominate the loss, and on distances between test and training rows.
+
+    Intervals are removed if `unseen_note` says that they are not justified.
+    """
     places = evidence.data.places
-    apart = () if places is None else _apart_note(evidence.plan, places)
-    noted = []
-    for c, (error, interval, notes) in enumerate(bounds):
-        losses = evidence.losses[c]
-        unseen = unseen_note(evidence.loss, answers[c], evidence.by_position[c], shares)
-        if unseen and interval is not None:
-            interval, notes = None, notes + unseen
-        few = few_rows_note(evidence.loss, losses, evidence.weights)
-        more = (few if evidence.loss.per_row and not infinite[c] else ()) + apart
+    distance_notes = () if places is None else _apart_note(evidence.plan, places)
+    bounds_with_notes = []
+    for candidate, (error, interval, notes) in enumerate(bounds):
+        losses = evidence.losses[candidate]
+        unseen_notes = unseen_note(
+            evidence.loss, answers[candidate], evidence.by_position[candidate], shares
+        )
+        if unseen_notes and interval is not None:
+            interval, notes = None, notes + unseen_notes
+        few_rows_notes = few_rows_note(evidence.loss, losses, evidence.weights)
+        further_notes = (
+            few_rows_notes if evidence.loss.per_row and not infinite[candidate] else ()
+        ) + distance_notes
         # The last note has to be the reason why there is no interval.
-        noted.append((error, interval, more + notes if interval is None else notes + more))
-    return noted
+        bounds_with_notes.append(
+            (error, interval, further_notes + notes if interval is None else notes + further_notes)
+        )
+    return bounds_with_notes
 
 
 def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """Return notes on how far ahead of their training rows the rows were tested."""
+    """Return notes on how much later the test rows are than their training rows."""
     check_present("truerisk.methods.parts.ahead")
     from truerisk.methods.parts.ahead import ahead_notes
 
@@ -262,22 +285,25 @@ def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
 
 
 def _apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
-    """Return a note on the distances in space between tested rows and their training rows."""
+    """Return a note on the distances in space between test rows and their training rows."""
     check_present("truerisk.plan.distances")
-    from truerisk.plan.distances import apart_note
+    from truerisk.plan.distances import distance_note
 
-    return apart_note(plan, places)
+    return distance_note(plan, places)
 
 
-def _losses(
+def _losses_and_risks(
     answers: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the losses of all positions, the risks of all test sets, and the values of a score."""
+    """Return the loss of each prediction, the risk of each test set, and each candidate's value.
+
+    For a loss of single rows the third array is not used, and equals the second.
+    """
     if isinstance(loss, RowLoss):
         losses = row_losses(answers, data, loss)
-        by_split = mean_by_question(losses, answers.plan, data)
+        by_split = mean_by_test_set(losses, answers.plan, data)
         return losses, by_split, by_split
-    by_split, values = of_sets(answers, data, loss, average)
+    by_split, values = risks_of_test_sets(answers, data, loss, average)
     weights = position_weights(data, answers.plan)
     return losses_by_influence(answers, data, loss, values, weights), by_split, values
 
@@ -287,19 +313,19 @@ def influences_by_row(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the tested rows in ascending order, and their influence on every candidate's risk.
 
-    The influence is the row's mean loss minus the risk, times the row's share. For independent rows
-    the sum of squared influences is the variance of the risk, and the sum of products of the
-    influences on two risks of the same rows is their covariance.
+    The influence is the row's mean loss minus the risk, times the row's share of the weights. For
+    independent rows the sum of squared influences is the variance of the risk. The sum of products
+    of the influences on two risks of the same rows is their covariance.
     """
-    losses, _, values = _losses(answers, data, loss, average)
-    weights, total = average_weights(data, answers.plan, average)
+    losses, _, values = _losses_and_risks(answers, data, loss, average)
+    weights, weight_sum = average_weights(data, answers.plan, average)
     if loss.per_row:
-        values = losses @ weights / total
-    rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
+        values = losses @ weights / weight_sum
+    rows, per_row, shares, _ = means_by_row(losses, weights / weight_sum, answers.plan)
     return rows, (per_row - values[:, None]) * shares
 
 
-def tested_with(
+def estimates_with(
     bounds: Sequence[Sureness],
     answers: Answers,
     values: np.ndarray,
@@ -308,19 +334,19 @@ def tested_with(
     rows: np.ndarray | None = None,
     findings: Sequence[tuple[Finding, ...]] = (),
 ) -> list[Tested]:
-    """Return an estimate per candidate from its value and its interval; failed fits are noted."""
+    """Build each candidate's estimate from its value, interval and losses; note failed fits."""
     tested = []
-    for c, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True)):
+    for candidate, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True)):
         tested.append(
             Tested(
                 float(value),
                 error,
                 interval,
-                None if losses is None else losses[c],
+                None if losses is None else losses[candidate],
                 rows,
-                by_split[c],
-                failure_notes(answers, c) + notes,
-                findings=findings[c] if findings else (),
+                by_split[candidate],
+                failure_notes(answers, candidate) + notes,
+                findings=findings[candidate] if findings else (),
             )
         )
     return tested
@@ -329,72 +355,81 @@ def tested_with(
 def means_by_row(
     losses: np.ndarray, weights: np.ndarray, plan: Plan
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Return tested rows (ascending), their mean losses and weights, and whether rows are repeated.
+    """Average the losses of each row, if rows are tested repeatedly.
 
-    A row's mean uses the weights of its losses, so that the rows add up to the value: if unequal
-    folds count alike, a row has a larger weight in a smaller fold.
+    Return the tested rows (ascending), their mean losses, their weights, and True if any row was
+    tested repeatedly. A row's mean uses the weights of its losses, so that the weighted sum over
+    rows is the value: if unequal folds count alike, a row has a larger weight in a smaller fold.
     """
     rows, _ = plan.positions
-    if (rows[1:] > rows[:-1]).all():  # Rows that are in ascending order need no copy.
+    if (rows[1:] > rows[:-1]).all():  # Rows in ascending order are returned without a copy.
         return rows, losses, weights, False
-    order = np.argsort(rows, kind="stable")
-    rows, starts = np.unique(rows[order], return_index=True)
-    losses, weights = losses[:, order], weights[order]
-    if len(rows) == len(order):
+    row_order = np.argsort(rows, kind="stable")
+    rows, starts = np.unique(rows[row_order], return_index=True)
+    losses, weights = losses[:, row_order], weights[row_order]
+    if len(rows) == len(row_order):
         return rows, losses, weights, False
     shares = np.add.reduceat(weights, starts)
-    runs = np.diff(np.append(starts, len(order)))
-    means = np.add.reduceat(losses, starts, axis=1) / runs
-    # With equal weights, whole numbers are not multiplied and stay whole.
-    if (weights != np.repeat(weights[starts], runs)).any():
-        own = shares > 0
-        means[:, own] = np.add.reduceat(losses * weights, starts, axis=1)[:, own] / shares[own]
+    n_repeats = np.diff(np.append(starts, len(row_order)))
+    means = np.add.reduceat(losses, starts, axis=1) / n_repeats
+    # With equal weights the losses are not multiplied, so that counts stay exact whole numbers.
+    if (weights != np.repeat(weights[starts], n_repeats)).any():
+        has_weight = shares > 0
+        means[:, has_weight] = (
+            np.add.reduceat(losses * weights, starts, axis=1)[:, has_weight] / shares[has_weight]
+        )
     return rows, means, shares, True
 
 
-def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[Tested]:
-    """Return estimates for losses of whole test sets.
+def _tested_without_errors(
+    answers: Answers, data: Data, loss: Loss, average: Average
+) -> list[Tested]:
+    """Return estimates for losses of whole test sets, without standard errors.
 
-    Without losses of rows they have no standard error from the spread of such losses.
+    A note says why there are none, and which interval can be requested instead.
     """
-    by_split, values = of_sets(answers, data, loss, average)
+    by_split, values = risks_of_test_sets(answers, data, loss, average)
     note = f"loss '{loss.name}' has no per-row losses: no standard error is justified."
-    calibrated = calibrated_name(loss, data)
-    if calibrated is not None and (average == "fold" or loss.one_scale):
+    calibrated_interval = calibrated_name(loss, data)
+    if calibrated_interval is not None and (average == "fold" or loss.one_scale):
         note = (
-            f"{note[:-1]} by them. interval='{calibrated}' of tr.estimate_risk, tr.assess and "
-            "HonestSearchCV uses the influence of each row."
+            f"{note[:-1]} by them. interval='{calibrated_interval}' of tr.estimate_risk, "
+            "tr.assess and HonestSearchCV uses the influence of each row."
         )
     return [
-        Tested(float(value), split_risks=by_split[c], notes=(*failure_notes(answers, c), note))
-        for c, value in enumerate(values)
+        Tested(
+            float(value),
+            split_risks=by_split[candidate],
+            notes=(*failure_notes(answers, candidate), note),
+        )
+        for candidate, value in enumerate(values)
     ]
 
 
 def _means_by_unit(
     answers: Answers, data: Data, loss: RowLoss, average: Average
 ) -> list[list[Tested]]:
-    """Return the mean losses of the consecutive questions of each outer split."""
+    """Return each candidate's mean loss over the inner test sets of each outer split."""
     plan, offsets = answers.plan, answers.plan.test_offsets
     rows, _ = plan.positions
     weights, _ = average_weights(data, plan, average)
     starts = np.searchsorted(plan.unit, np.arange(int(plan.unit[-1]) + 2))
     means = []
-    for first, end in pairwise(starts.tolist()):
-        part = slice(offsets[first], offsets[end])
-        losses = loss.of_rows(data, rows[part], answers.values[:, part])
+    for first_question, end_question in pairwise(starts.tolist()):
+        positions = slice(offsets[first_question], offsets[end_question])
+        losses = loss.of_rows(data, rows[positions], answers.values[:, positions])
         refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
-        mine, total = weights[part], end - first
+        unit_weights, weight_sum = weights[positions], end_question - first_question
         if average == "pooled":
-            total = positive(float(mine.sum()))
-        means.append(list(map(Tested, (losses @ mine / total).tolist())))
+            weight_sum = refuse_zero_weight(float(unit_weights.sum()))
+        means.append(list(map(Tested, (losses @ unit_weights / weight_sum).tolist())))
     return means
 
 
 def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
-    """Return the weight of each prediction in a mean, and their sum.
+    """Return the weight of each prediction's loss in the risk, and the sum of the weights.
 
-    Whole numbers stay whole (6/12 is 0.5).
+    Weights are not divided by their sum, so that counts stay exact whole numbers (6/12 is 0.5).
     """
     weights, sizes = position_weights(data, plan), plan.test_sizes
     if weights is None:
@@ -402,24 +437,26 @@ def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarra
     else:
         totals = np.add.reduceat(weights, plan.test_offsets[:-1])
     if average == "pooled":
-        return weights, positive(float(weights.sum()))
-    positive(totals.min())
+        return weights, refuse_zero_weight(float(weights.sum()))
+    refuse_zero_weight(totals.min())
     return weights / np.repeat(totals, sizes), len(sizes)
 
 
 def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
     """Return notes on a candidate's failed fits, followed by the notes of the engine."""
-    failed = answers.failures and [f for f in answers.failures if f.candidate == candidate]
-    if not failed:
+    candidate_failures = answers.failures and [
+        f for f in answers.failures if f.candidate == candidate
+    ]
+    if not candidate_failures:
         return answers.notes
-    note = f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "
-    return (note + f"the first: {failed[0].sentence}", *answers.notes)
+    note = f"{len(candidate_failures)} of {answers.plan.n_fits} fits failed, so there is no value; "
+    return (note + f"the first: {candidate_failures[0].sentence}", *answers.notes)
 
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
-    """Return each prediction's weight, which is the row's sample weight times its count.
+    """Return each prediction's weight: the row's sample weight times its count in the test set.
 
-    It is None if all weights are 1.
+    Return None if all weights are 1.
     """
     rows, counts = plan.positions
     weights = data.weights(rows)
@@ -429,7 +466,10 @@ def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
 
 
 def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
-    """Return `(n_candidates, n_positions)` losses, which are NaN if a fit failed."""
+    """Return the loss of each candidate's prediction for each test row; NaN if a fit failed.
+
+    The array has shape (n_candidates, n_predictions).
+    """
     rows, _ = answers.plan.positions
     if answers.response == "loss":
         is_answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
@@ -448,37 +488,50 @@ def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
 
 
 def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = False) -> np.ndarray:
-    """Return `(n_candidates, n_questions)` risks of single test sets; NaN if a fit failed.
+    """Return each candidate's risk on each test set; NaN if a fit failed.
 
-    With `lenient` the risk is also NaN if the loss does not exist on a test set (AUC of one row).
+    The array has shape (n_candidates, n_test_sets). If `lenient` is true, the risk is also NaN if
+    the loss does not exist on a test set (AUC of one row); otherwise Refusal is raised.
     """
     if isinstance(loss, RowLoss):
-        return mean_by_question(row_losses(answers, data, loss), answers.plan, data)
+        return mean_by_test_set(row_losses(answers, data, loss), answers.plan, data)
     plan = answers.plan
     offsets = plan.test_offsets
     rows, _ = plan.positions
     weights = None if answers.response == "scored" else position_weights(data, plan)
     risks = np.full((answers.n_candidates, plan.n_questions), np.nan)
-    for q in range(plan.n_questions):
-        part = slice(offsets[q], offsets[q + 1])
-        ok = answers.answered[:, q]
-        if ok.any():
-            w = None if weights is None else weights[part]
+    for question in range(plan.n_questions):
+        positions = slice(offsets[question], offsets[question + 1])
+        is_answered = answers.answered[:, question]
+        if is_answered.any():
+            question_weights = None if weights is None else weights[positions]
             try:
-                risks[ok, q] = loss.of_set(data, rows[part], answers.for_question(q)[ok], w)
+                risks[is_answered, question] = loss.of_set(
+                    data,
+                    rows[positions],
+                    answers.for_question(question)[is_answered],
+                    question_weights,
+                )
             except Refusal as refusal:
                 if not lenient:
-                    raise Refusal(f"{refusal.sentence.marked} {_place(plan, q)}") from None
+                    raise Refusal(
+                        f"{refusal.sentence.marked} {_test_set_sentence(plan, question)}"
+                    ) from None
     if not lenient:
-        bad = np.argwhere(~np.isfinite(risks) & answers.answered)
-        refuse_non_finite(risks, loss, answers.answered, *(_place(plan, q) for _, q in bad[:1]))
+        bad_entries = np.argwhere(~np.isfinite(risks) & answers.answered)
+        refuse_non_finite(
+            risks,
+            loss,
+            answers.answered,
+            *(_test_set_sentence(plan, question) for _, question in bad_entries[:1]),
+        )
     return risks
 
 
-def of_sets(
+def risks_of_test_sets(
     answers: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the risks of all test sets, and their mean or the value of the pooled predictions."""
+    """Return each candidate's risks on all test sets, and their mean or the pooled value."""
     if average == "pooled":
         values = pooled_values(answers, data, loss)
         return split_risks(answers, data, loss, lenient=True), values
@@ -487,7 +540,10 @@ def of_sets(
 
 
 def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """Return the loss of all predictions of a repetition as one set, averaged over repetitions."""
+    """Return each candidate's loss on a repetition's pooled predictions, averaged over repetitions.
+
+    Raise Refusal for scorers, which rate one fitted model at a time.
+    """
     if answers.response == "scored":
         raise Refusal(
             f"scorer {loss.name} rates one fitted model at a time: answers of several folds "
@@ -497,23 +553,30 @@ def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     rows, _ = plan.positions
     weights = position_weights(data, plan)
     repeat = np.repeat(plan.repeat, plan.test_sizes)
-    whole: np.ndarray = np.all(answers.answered, axis=1)
+    is_complete: np.ndarray = np.all(answers.answered, axis=1)
     risks = []
     for r in np.unique(repeat):
-        mine = repeat == r
-        w = None if weights is None else weights[mine]
-        risks.append(loss.of_set(data, rows[mine], answers.values[whole][:, mine], w))
-    values = np.full(len(whole), np.nan)
-    values[whole] = np.mean(risks, axis=0)
-    refuse_non_finite(values[:, None], loss, whole[:, None])
+        is_in_repeat = repeat == r
+        repeat_weights = None if weights is None else weights[is_in_repeat]
+        risks.append(
+            loss.of_set(
+                data,
+                rows[is_in_repeat],
+                answers.values[is_complete][:, is_in_repeat],
+                repeat_weights,
+            )
+        )
+    values = np.full(len(is_complete), np.nan)
+    values[is_complete] = np.mean(risks, axis=0)
+    refuse_non_finite(values[:, None], loss, is_complete[:, None])
     return values
 
 
-def values_of_all_answers(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """Return the loss of all predictions of a repetition as one test set, also for rank scores.
+def values_of_pooled_ranks(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+    """Return each candidate's loss on all predictions of a repetition, also for ranking losses.
 
-    Scores by different models cannot be compared. Each row is then represented by the share of its
-    test set that it ranks above, with ties counted half.
+    Decision values of different models cannot be compared. They are replaced by ranks: the share of
+    the test set that a row ranks above, with ties counted half.
     """
     if loss.one_scale:
         return pooled_values(answers, data, loss)
@@ -521,28 +584,31 @@ def values_of_all_answers(answers: Answers, data: Data, loss: Loss) -> np.ndarra
 
     offsets = answers.plan.test_offsets
     ranks = np.empty(answers.values.shape)
-    for first, end in pairwise(offsets):
-        mine = answers.values[:, first:end]
-        ranks[:, first:end] = (rankdata(mine, axis=1) - 0.5) / (end - first)
+    for start, end in pairwise(offsets):
+        scores = answers.values[:, start:end]
+        ranks[:, start:end] = (rankdata(scores, axis=1) - 0.5) / (end - start)
     return pooled_values(replace(answers, values=ranks), data, loss)
 
 
-def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
-    """Return `(n_candidates, n_questions)` mean losses of positions, weighted like the rows."""
+def mean_by_test_set(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
+    """Return each candidate's weighted mean loss on each test set.
+
+    `losses` has one column per predicted row. The result has shape (n_candidates, n_test_sets).
+    """
     weights = position_weights(data, plan)
     starts = plan.test_offsets[:-1]
-    if (plan.test_sizes == 1).all():  # With leave-one-out each mean has a single term.
-        positive(1.0 if weights is None else float(weights.min()))
+    if (plan.test_sizes == 1).all():  # With leave-one-out each mean is a single loss.
+        refuse_zero_weight(1.0 if weights is None else float(weights.min()))
         return losses
     if weights is None:
         return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
     totals = np.add.reduceat(weights, starts)
-    positive(totals.min())
+    refuse_zero_weight(totals.min())
     return np.add.reduceat(losses * weights, starts, axis=1) / totals
 
 
-def positive(total: float) -> float:
-    """Return a sum of weights, or raise if it is 0, so that no mean can be divided by it."""
+def refuse_zero_weight(total: float) -> float:
+    """Return a sum of weights, or raise Refusal if it is 0, because means are divided by it."""
     if total <= 0:
         raise Refusal(
             "all rows of a test set have a sample_weight of 0: their mean loss does not exist. "
@@ -551,73 +617,98 @@ def positive(total: float) -> float:
     return total
 
 
-def _place(plan: Plan, question: int) -> str:
-    """Return a sentence that says which test set it was."""
+def _test_set_sentence(plan: Plan, question: int) -> str:
+    """Return a sentence with the fold and repetition of a test set."""
     several = f" of repetition {plan.repeat[question]}" if plan.repeat.any() else ""
     return f"It is fold {plan.fold[question]}{several}."
 
 
 def refuse_non_finite(
-    losses: np.ndarray, loss: Loss, answered: np.ndarray, place: str = ""
+    losses: np.ndarray, loss: Loss, answered: np.ndarray, location: str = ""
 ) -> None:
-    """Raise if losses are not finite, except those of failed fits."""
+    """Raise Refusal if losses are NaN or infinite, except the losses of failed fits."""
     if np.isfinite(losses).all():
         return
-    bad = ~np.isfinite(losses) & answered
-    if bad.any():
-        candidate, at = (int(v) for v in np.argwhere(bad)[0])
-        flaw = (
-            f"loss '{loss.name}' is {losses[candidate, at]} for candidate {candidate}: one of "
-            "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
+    is_bad = ~np.isfinite(losses) & answered
+    if is_bad.any():
+        candidate, position = (int(v) for v in np.argwhere(is_bad)[0])
+        sentence = (
+            f"loss '{loss.name}' is {losses[candidate, position]} for candidate {candidate}: one "
+            "of the scores is non-finite. The model answered NaN or infinity, or the loss is not "
             "defined on a test set this small; check the candidate, or use fewer folds."
         )
-        raise Refusal(f"{flaw} {place}".rstrip())
+        raise Refusal(f"{sentence} {location}".rstrip())
 
 
-LEAST = 0.5  # Share of the squared influences. Two rows can have no more than half in common.
+# At least this share of the squared influences remains after correction for double counting.
+# Two rows can have no more than half of their influence in common.
+MIN_INFLUENCE_SHARE = 0.5
 
 
 def losses_by_influence(
     answers: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return `(n_candidates, n_positions)` values: the risk plus each row's influence on it.
+    """Convert a score of whole test sets to losses of rows: the risk plus each row's influence.
 
-    Their spread is that of the risk to first order, so that they serve as losses of rows. If the
-    predictions of different models are comparable, all predictions of a repetition form one test
-    set here, even if the risk is a mean over folds, because a small fold gives a poor estimate of a
-    row's influence. Ranks are computed within a fold and compared with the mean of all folds,
-    because the only positive row of a test set would have no influence on the AUC of that set.
-    Values are NaN if a fit failed.
+    The array has shape (n_candidates, n_predictions), with NaN if a fit failed. To first order, the
+    variance of the mean of these values is the variance of the risk. If predictions of different
+    models are comparable, all predictions of a repetition form one test set here, even if the risk
+    is a mean over folds, because a small fold gives a poor estimate of a row's influence. Ranks are
+    computed within a fold and compared with the mean of all folds, because the only positive row of
+    a test set would have no influence on the AUC of that set.
     """
     rows = answers.plan.positions[0]
-    ok = np.isfinite(values)
-    influences = np.zeros((int(ok.sum()), len(rows)))
-    whole, twice = np.zeros(len(influences)), np.zeros(len(influences))
-    for part in _sets(answers.plan, loss) if ok.any() else ():
-        w = None if weights is None else weights[part]
-        test_set = data, rows[part], answers.values[ok][:, part], w, values[ok]
-        influences[:, part] = loss.influences(*test_set)
-        shares = np.full(len(part), 1 / len(part)) if w is None else w / w.sum()
-        whole += ((influences[:, part] * shares) ** 2).sum(axis=1)
-        twice += loss.counted_twice(*test_set)
-    once = np.divide(whole - twice, whole, out=np.ones_like(whole), where=whole > 0)
+    has_value = np.isfinite(values)
+    influences = np.zeros((int(has_value.sum()), len(rows)))
+    squared_sums, counted_twice = np.zeros(len(influences)), np.zeros(len(influences))
+    for positions in _influence_sets(answers.plan, loss) if has_value.any() else ():
+        set_weights = None if weights is None else weights[positions]
+        test_set = (
+            data,
+            rows[positions],
+            answers.values[has_value][:, positions],
+            set_weights,
+            values[has_value],
+        )
+        influences[:, positions] = loss.influences(*test_set)
+        shares = (
+            np.full(len(positions), 1 / len(positions))
+            if set_weights is None
+            else set_weights / set_weights.sum()
+        )
+        squared_sums += ((influences[:, positions] * shares) ** 2).sum(axis=1)
+        counted_twice += loss.counted_twice(*test_set)
+    counted_once = np.divide(
+        squared_sums - counted_twice,
+        squared_sums,
+        out=np.ones_like(squared_sums),
+        where=squared_sums > 0,
+    )
     losses = np.repeat(values[:, None], len(rows), axis=1)
-    losses[ok] += influences * np.sqrt(np.maximum(once, LEAST))[:, None]
+    losses[has_value] += (
+        influences * np.sqrt(np.maximum(counted_once, MIN_INFLUENCE_SHARE))[:, None]
+    )
     return losses
 
 
 def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndarray) -> np.ndarray:
-    """Return how much another prediction for one row changes each value; NaN for failed fits."""
-    changes, ok = np.full(len(values), np.nan), np.isfinite(values)
+    """Return how much each candidate's risk changes if one row is predicted differently.
+
+    It is NaN for candidates with failed fits.
+    """
+    changes, has_value = np.full(len(values), np.nan), np.isfinite(values)
     repeat = np.repeat(answers.plan.repeat, answers.plan.test_sizes)
-    part = np.flatnonzero(repeat == repeat[0])
-    rows, values_there = answers.plan.positions[0][part], answers.values[ok][:, part]
-    changes[ok] = loss.of_one_row(data, rows, values_there, data.weights(rows))
+    positions = np.flatnonzero(repeat == repeat[0])
+    rows, predictions = (
+        answers.plan.positions[0][positions],
+        answers.values[has_value][:, positions],
+    )
+    changes[has_value] = loss.of_one_row(data, rows, predictions, data.weights(rows))
     return changes
 
 
-def _sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
-    """Yield the positions of every test set within which influences are computed."""
+def _influence_sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
+    """Yield arrays of prediction numbers, one per set within which influences are computed."""
     if loss.one_scale:
         repeat = np.repeat(plan.repeat, plan.test_sizes)
         yield from (np.flatnonzero(repeat == r) for r in np.unique(repeat))

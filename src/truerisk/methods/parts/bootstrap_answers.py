@@ -44,41 +44,49 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray
     if is_exactly(loss, AUC):
         return np.full(len(answers), 0.5)
     if not isinstance(loss, RowLoss):
-        return _over_shifts(loss, data, rows, answers)
-    given = data.weights(rows)
-    weights = np.ones(len(rows)) if given is None else given
+        return _mean_over_shifts(loss, data, rows, answers)
+    sample_weights = data.weights(rows)
+    weights = np.ones(len(rows)) if sample_weights is None else sample_weights
     if type(loss) is Squared:
-        return _squared(data.y[rows], answers, weights / weights.sum())
-    stand, theirs = rows, weights
+        return _no_information_squared(data.y[rows], answers, weights / weights.sum())
+    representative_rows, representative_weights = rows, weights
     if type(loss) in (ZeroOne, Cost, Log, Brier):
         codes = data.codes_of(rows)
-        first, member = np.unique(codes, return_index=True, return_inverse=True)[1:]
-        stand, theirs = rows[first], np.bincount(member.ravel(), weights).astype(np.float64)
-    total = np.zeros(len(answers))
-    # Whole numbers of rows stay whole in this sum.
-    for row, weight in zip(stand, theirs, strict=True):
-        total += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
-    return total / weights.sum() ** 2
+        first_rows, class_number = np.unique(codes, return_index=True, return_inverse=True)[1:]
+        representative_rows, representative_weights = (
+            rows[first_rows],
+            np.bincount(class_number.ravel(), weights).astype(np.float64),
+        )
+    loss_sums = np.zeros(len(answers))
+    # The sum is divided only at the end, so that counts of rows stay exact whole numbers.
+    for row, weight in zip(representative_rows, representative_weights, strict=True):
+        loss_sums += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
+    return loss_sums / weights.sum() ** 2
 
 
-def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return the no-information risk of squared loss, averaged over targets.
+def _no_information_squared(
+    y: np.ndarray, answers: np.ndarray, row_shares: np.ndarray
+) -> np.ndarray:
+    """Return the no-information risk of squared loss, averaged over the columns of y.
 
-    It is the sum of both variances and the squared difference of the means.
+    It is the variance of y plus the variance of the predictions plus the squared difference of
+    their means.
     """
     y = y.reshape(len(y), -1)
     answers = answers.reshape(*answers.shape[:2], -1)
-    mean, means = share @ y, np.einsum("j,cjt->ct", share, answers)
-    spread = share @ (y - mean) ** 2
-    spreads = np.einsum("j,cjt->ct", share, (answers - means[:, None]) ** 2)
-    return (spread + spreads + (means - mean) ** 2).mean(axis=1)
+    y_mean, prediction_means = row_shares @ y, np.einsum("j,cjt->ct", row_shares, answers)
+    y_variance = row_shares @ (y - y_mean) ** 2
+    prediction_variances = np.einsum(
+        "j,cjt->ct", row_shares, (answers - prediction_means[:, None]) ** 2
+    )
+    return (y_variance + prediction_variances + (prediction_means - y_mean) ** 2).mean(axis=1)
 
 
-def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Return the mean loss over shifts of y against the predictions.
+def _mean_over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """Return each candidate's mean loss over cyclic shifts of y against the predictions.
 
-    Over all n shifts every y meets every prediction once. If there are more than 500 shifts, 500
-    evenly spaced ones are used.
+    Over all n shifts every y is paired with every prediction once. If n exceeds 500, 500 evenly
+    spaced shifts are used.
     """
     if loss.response == "scored":
         raise Refusal(
@@ -92,44 +100,47 @@ def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) 
 
 
 def directions(
-    times: np.ndarray, of_rows: np.ndarray, of_samples: np.ndarray, n_samples: int
+    draw_counts: np.ndarray, row_means: np.ndarray, sample_sums: np.ndarray, n_samples: int
 ) -> np.ndarray:
-    """Return D_i of each row from the counts (B, n), E_i (n,) and q_b (B,).
+    """Return the influence D_i of each row on Err₁ (see the module's formula).
 
-    `n_samples` also counts samples that contain every row; they add nothing to the sums.
+    `draw_counts` holds the counts N (B, n), `row_means` the means E (n,) and `sample_sums` the sums
+    q (B,). `n_samples` also counts samples that contain every row; they add nothing to the sums.
     """
-    n = times.shape[1]
-    # The mean count includes the samples that are not passed, which hold every row once.
-    centred = times - ((times.sum(axis=0) + (n_samples - len(times))) / n_samples)
-    moved = centred.T @ of_samples * (_inverse_share(n) / n_samples)
-    return (2 + 1 / (n - 1)) * (of_rows - of_rows.mean()) / n + moved
+    n = draw_counts.shape[1]
+    # Samples that contain every row once are not passed, but count in the mean number of draws.
+    centred_counts = draw_counts - (
+        (draw_counts.sum(axis=0) + (n_samples - len(draw_counts))) / n_samples
+    )
+    sampling_term = centred_counts.T @ sample_sums * (_inverse_share(n) / n_samples)
+    return (2 + 1 / (n - 1)) * (row_means - row_means.mean()) / n + sampling_term
 
 
 def jackknife_error(
-    times: np.ndarray, of_rows: np.ndarray, of_samples: np.ndarray, n_samples: int
+    draw_counts: np.ndarray, row_means: np.ndarray, sample_sums: np.ndarray, n_samples: int
 ) -> float | None:
-    """Return the standard error by the infinitesimal jackknife.
+    """Return the infinitesimal-jackknife standard error of Err₁.
 
-    It is None if the correction for finitely many samples is larger than the variance.
+    Return None if the correction for finitely many samples is larger than the variance.
     """
-    n = times.shape[1]
-    moved = directions(times, of_rows, of_samples, n_samples)
-    spread = ((of_samples - of_samples.sum() / n_samples) ** 2).sum()
-    noise = (n - 1) * (_inverse_share(n) / n_samples) ** 2 * spread
-    variance = float((moved**2).sum() - noise)
+    n = draw_counts.shape[1]
+    row_influences = directions(draw_counts, row_means, sample_sums, n_samples)
+    sum_of_squares = ((sample_sums - sample_sums.sum() / n_samples) ** 2).sum()
+    noise = (n - 1) * (_inverse_share(n) / n_samples) ** 2 * sum_of_squares
+    variance = float((row_influences**2).sum() - noise)
     return float(np.sqrt(variance)) if variance > 0 else None
 
 
 def _inverse_share(n: int) -> float:
-    """Return 1 divided by the share of samples that miss a given row."""
+    """Return 1 divided by the expected share of bootstrap samples that miss a given row."""
     return float((1 - 1 / n) ** -n)
 
 
 @frozen(eq=False)
-class Replicated:
-    """Predictions of the models of bootstrap samples.
+class BootstrapPredictions:
+    """Predictions and losses of the models that were fitted on bootstrap samples.
 
-    Those of the apparent fit, if there is one, come last.
+    The predictions of the model fitted on all rows, if there is one, come last.
     """
 
     answers: Answers
@@ -139,90 +150,98 @@ class Replicated:
 
     @property
     def n_samples(self) -> int:
-        """Number of samples that were tested on at least one row."""
+        """Number of samples whose models were tested on at least one row."""
         return self.answers.plan.n_questions - self.has_apparent
 
     @cached_property
-    def times(self) -> np.ndarray:
-        """Number of times that each sample contains each row."""
+    def draw_counts(self) -> np.ndarray:
+        """Number of times that each sample contains each row, as an array (sample, row)."""
         return times_drawn(self.answers.plan, np.arange(self.n_samples))
 
     @cached_property
     def tested(self) -> np.ndarray:
-        """Rows that were tested by at least one sample, in ascending order."""
+        """Rows that were tested by the model of at least one sample, in ascending order."""
         return np.flatnonzero(self._times_tested)
 
     @cached_property
     def n_never_out(self) -> int:
         """Number of rows that are in every sample, so that they are never tested."""
-        return int(((self.times > 0).any(axis=0) & (self._times_tested == 0)).sum())
+        return int(((self.draw_counts > 0).any(axis=0) & (self._times_tested == 0)).sum())
 
     @cached_property
     def by_question(self) -> np.ndarray:
-        """`(n_candidates, n_questions)` risks; NaN where a fit failed or a risk does not exist."""
+        """Risk of each candidate on each test set; NaN if the fit failed or has no value."""
         return split_risks(self.answers, self.data, self.loss, lenient=True)
 
     @cached_property
     def per_row(self) -> np.ndarray:
-        """Mean losses `(n_candidates, len(tested))` of each row over the samples that tested it."""
-        rows, losses = self._rows[: self._cut], self._losses[:, : self._cut]
-        sums = [np.bincount(rows, of_one, self.data.n_rows) for of_one in losses]
+        """Mean loss of each candidate on each tested row, over the models that tested the row."""
+        rows, losses = (
+            self._rows[: self._n_sample_predictions],
+            self._losses[:, : self._n_sample_predictions],
+        )
+        sums = [
+            np.bincount(rows, candidate_losses, self.data.n_rows) for candidate_losses in losses
+        ]
         return np.array(sums)[:, self.tested] / self._times_tested[self.tested]
 
     @cached_property
-    def test(self) -> np.ndarray:
-        """Risk on the tested rows: the mean over samples for each row, then the mean over rows.
+    def oob_risks(self) -> np.ndarray:
+        """Risk of each candidate: the mean over samples for each row, then the mean over rows.
 
-        A loss of whole test sets has no rows. It is averaged over the samples on which it exists.
+        A loss of whole test sets is averaged over the samples for which it exists.
         """
         if isinstance(self.loss, RowLoss):
             return self._mean(self.per_row, self.tested)
-        of_samples = self.by_question[:, : self.n_samples]
-        exists = ~np.isnan(of_samples)
+        sample_risks = self.by_question[:, : self.n_samples]
+        exists = ~np.isnan(sample_risks)
         if not exists.any(axis=1).all():
             raise Refusal(
                 f"loss '{self.loss.name}' does not exist on what any of the samples left out: "
                 "use a loss of single rows, or more rows."
             )
-        means: np.ndarray = np.where(exists, of_samples, 0).sum(axis=1) / exists.sum(axis=1)
+        means: np.ndarray = np.where(exists, sample_risks, 0).sum(axis=1) / exists.sum(axis=1)
         means[~self.all_answered] = np.nan
         return means
 
     @cached_property
-    def n_without(self) -> int:
-        """Number of samples on which the loss does not exist (because a class is absent, say)."""
+    def n_samples_without_loss(self) -> int:
+        """Number of samples for which the loss does not exist (because a class is absent, say)."""
         if isinstance(self.loss, RowLoss):
             return 0
         answered = self.answers.answered[:, : self.n_samples]
         return int((np.isnan(self.by_question[:, : self.n_samples]) & answered).any(axis=0).sum())
 
     @cached_property
-    def apparent(self) -> np.ndarray:
-        """Risk on these rows of the model that was fitted on all rows."""
+    def apparent_risks(self) -> np.ndarray:
+        """Apparent risk of each candidate: the model is fitted and tested on all rows."""
         return self.by_question[:, -1]
 
     @cached_property
     def apparent_rows(self) -> np.ndarray:
-        """Losses `(n_candidates, len(tested))` on the tested rows of the fit on all rows."""
-        rows, losses = self._rows[self._cut :], self._losses[:, self._cut :]
-        order = np.argsort(rows, kind="stable")
-        return losses[:, order[np.searchsorted(rows[order], self.tested)]]
+        """Loss of each candidate's fit on all rows, for each row in `tested`."""
+        rows, losses = (
+            self._rows[self._n_sample_predictions :],
+            self._losses[:, self._n_sample_predictions :],
+        )
+        row_order = np.argsort(rows, kind="stable")
+        return losses[:, row_order[np.searchsorted(rows[row_order], self.tested)]]
 
     @cached_property
-    def training(self) -> np.ndarray:
-        """Mean over samples of each model's risk on its own sample.
+    def training_risks(self) -> np.ndarray:
+        """Mean over samples of the risk of each candidate's model on its own training sample.
 
-        Rows drawn repeatedly count repeatedly.
+        Rows that were drawn repeatedly count repeatedly.
         """
-        own = np.zeros(len(self.answers.values))
+        risk_sums = np.zeros(len(self.answers.values))
         offsets = self.answers.plan.test_offsets
-        for q in range(self.n_samples):
-            where = slice(offsets[q], offsets[q + 1])
-            rows = self._rows[where]
-            times = self.times[q, rows]
-            own += self._rated(rows, times, where)
-        own[~self.all_answered] = np.nan
-        return own / self.n_samples
+        for sample in range(self.n_samples):
+            positions = slice(offsets[sample], offsets[sample + 1])
+            rows = self._rows[positions]
+            draw_counts = self.draw_counts[sample, rows]
+            risk_sums += self._rated(rows, draw_counts, positions)
+        risk_sums[~self.all_answered] = np.nan
+        return risk_sums / self.n_samples
 
     @cached_property
     def all_answered(self) -> np.ndarray:
@@ -230,22 +249,24 @@ class Replicated:
         return np.asarray(self.answers.answered.all(axis=1))
 
     def sums_of_samples(self, candidate: int) -> np.ndarray:
-        """Return the sum of the losses on the test rows of each sample."""
+        """Return the sum of a candidate's losses on the test rows of each sample."""
         sizes = self.answers.plan.test_sizes[: self.n_samples]
         starts = np.cumsum(sizes) - sizes
-        return np.add.reduceat(self._losses[candidate, : self._cut], starts)
+        return np.add.reduceat(self._losses[candidate, : self._n_sample_predictions], starts)
 
-    def _rated(self, rows: np.ndarray, times: np.ndarray, where: slice) -> np.ndarray:
+    def _rated(self, rows: np.ndarray, draw_counts: np.ndarray, positions: slice) -> np.ndarray:
         if isinstance(self.loss, RowLoss):
             weights = self.data.weights(rows)
-            weights = times if weights is None else times * weights
-            return self._losses[:, where] @ weights / weights.sum()
-        answers = np.repeat(self.answers.values[:, where], times, axis=1)
-        rows = np.repeat(rows, times)
-        rated = np.full(len(answers), np.nan)
-        fine = self.all_answered
-        rated[fine] = self.loss.of_set(self.data, rows, answers[fine], self.data.weights(rows))
-        return rated
+            weights = draw_counts if weights is None else draw_counts * weights
+            return self._losses[:, positions] @ weights / weights.sum()
+        answers = np.repeat(self.answers.values[:, positions], draw_counts, axis=1)
+        rows = np.repeat(rows, draw_counts)
+        risks = np.full(len(answers), np.nan)
+        has_all_fits = self.all_answered
+        risks[has_all_fits] = self.loss.of_set(
+            self.data, rows, answers[has_all_fits], self.data.weights(rows)
+        )
+        return risks
 
     @cached_property
     def _losses(self) -> np.ndarray:
@@ -257,13 +278,13 @@ class Replicated:
         return self.answers.plan.positions[0]
 
     @cached_property
-    def _cut(self) -> int:
-        """Number of predictions by the models of the samples. The apparent ones come after them."""
+    def _n_sample_predictions(self) -> int:
+        """Number of predictions by the samples' models, which precede the apparent ones."""
         return int(self.answers.plan.test_offsets[self.n_samples])
 
     @cached_property
     def _times_tested(self) -> np.ndarray:
-        return np.bincount(self._rows[: self._cut], minlength=self.data.n_rows)
+        return np.bincount(self._rows[: self._n_sample_predictions], minlength=self.data.n_rows)
 
     def _mean(self, losses: np.ndarray, rows: np.ndarray) -> np.ndarray:
         weights = self.data.weights(rows)

@@ -7,16 +7,19 @@ import numpy as np
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
 
-# Share of the total. The largest of 50 squared normal errors has a seventh of their sum.
-SHARE = 1 / 3
-FEWEST = 20  # Minimum number of rows. With fewer rows the largest loss is a large part of any sum.
-# Number of confidently wrong predictions up to which their count has a relative error of a third or
-# more.
-FEW = 9
-# Share of the predictions. Beyond it the intervals of log loss covered in only 62 %
-# (docs/intervals-measured.md).
+# A note is given if few rows carry more than this share of the total loss.
+# For comparison, the largest of 50 squared normal errors has a seventh of their sum.
+MAX_LOSS_SHARE = 1 / 3
+# With fewer rows than this no note is given, because the largest loss is a large part of any sum.
+MIN_ROWS = 20
+# A count of at most so many confidently wrong predictions has a relative error of a third or more.
+MAX_CONFIDENT_ERRORS = 9
+# If more than this share of the predictions gives a class probability 0, log loss has no interval.
+# Such intervals covered in only 62 % (docs/intervals-measured.md).
 RULED_OUT = 0.1
-DEAREST = float(-np.log(np.finfo(np.float64).eps))  # log loss of a certain but wrong prediction
+MAX_LOG_LOSS = float(
+    -np.log(np.finfo(np.float64).eps)
+)  # largest log loss of a confident wrong label
 BOUNDED = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
@@ -33,17 +36,23 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
     ()
     """
     n = len(losses)
-    if loss.upper is not None or n < FEWEST or not np.isfinite(losses).all():
+    if loss.upper is not None or n < MIN_ROWS or not np.isfinite(losses).all():
         return ()
-    parts = np.sort(losses * weights)
-    few, total = -(-n // 100), float(parts.sum())
-    if isinstance(loss, Log) and (at_the_end := int((losses >= DEAREST).sum())) <= FEW:
-        few = max(few, at_the_end)
-    share = float(parts[-few:].sum()) / total if total > 0 else 0.0
-    if parts[0] < 0 or share <= SHARE:
+    weighted_losses = np.sort(losses * weights)
+    n_largest, total_loss = -(-n // 100), float(weighted_losses.sum())
+    if (
+        isinstance(loss, Log)
+        and (n_confident_errors := int((losses >= MAX_LOG_LOSS).sum())) <= MAX_CONFIDENT_ERRORS
+    ):
+        n_largest = max(n_largest, n_confident_errors)
+    share = float(weighted_losses[-n_largest:].sum()) / total_loss if total_loss > 0 else 0.0
+    if weighted_losses[0] < 0 or share <= MAX_LOSS_SHARE:
         return ()
-    who = "the largest row" if few == 1 else f"the {few} largest rows"
-    note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.name} loss: "
+    subject = "the largest row" if n_largest == 1 else f"the {n_largest} largest rows"
+    note = (
+        f"{subject} of {n} carr{'ies' if n_largest == 1 else 'y'} {share:.0%} "
+        f"of the {loss.name} loss: "
+    )
     note += "value and interval rest on these few, and say nothing of rarer rows."
     return (f"{note} {BOUNDED}" if isinstance(loss, Log) else note,)
 
@@ -51,7 +60,9 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
 def unseen_note(
     loss: Loss, answers: np.ndarray, losses: np.ndarray, shares: np.ndarray
 ) -> tuple[str, ...]:
-    """Return why log loss has no interval, if many predictions rule a class out and none was wrong.
+    """Return a note if log loss has no interval because no wrong certain prediction was seen.
+
+    This is so if many predictions give a class probability 0 and none of them was wrong.
 
     >>> sure = np.array([[1.0, 0.0]] * 4)
     >>> unseen_note(Log(), sure, np.zeros(4), np.full(4, 0.25))[0][:48]
@@ -62,11 +73,12 @@ def unseen_note(
     if not isinstance(loss, Log) or loss.upper is not None or not np.isfinite(losses).all():
         return ()
     ruled_out = float(shares[answers.min(axis=1) <= np.finfo(np.float64).eps].sum())
-    if ruled_out <= RULED_OUT or losses.max() >= DEAREST:
+    if ruled_out <= RULED_OUT or losses.max() >= MAX_LOG_LOSS:
         return ()
     note = (
         f"{ruled_out:.0%} of the answers give some class no chance at all, and no row here was of "
-        f"it: the first would cost {DEAREST:.2f}, and nothing tells how rare it is, so there is no "
+        f"it: the first would cost {MAX_LOG_LOSS:.2f}, and nothing tells how rare it is, so there "
+        "is no "
         f"interval. {BOUNDED}"
     )
     return (note,)

@@ -15,8 +15,8 @@ from truerisk.methods.parts.averages import (
     changes_by_one_row,
     losses_by_influence,
     means_by_row,
-    of_sets,
     position_weights,
+    risks_of_test_sets,
     row_losses,
 )
 from truerisk.plan.answers import Answers
@@ -28,9 +28,10 @@ REMEDY = "compare by held-out rows, such as '10-fold'."
 
 
 def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> PairedLosses:
-    """Return the mean loss of every tested row, or raise with the reason why there is none.
+    """Return each candidate's mean loss of every tested row, for comparisons of candidates.
 
-    Scores of whole test sets are converted to losses of rows by the influence of each row.
+    Scores of whole test sets are converted to losses of rows by the influence of each row. Raise
+    Refusal if the losses of rows do not exist or do not allow a comparison.
     """
     if not {Basis.LOSSES, Basis.MEAN} <= method.gives:
         raise Refusal(
@@ -42,53 +43,55 @@ def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> P
         raise Refusal(ORDERED)
     if not loss.tells_influences:
         raise Refusal(f"'{loss.name}' has no formula for what a single row does to it.")
-    failed = {failure.candidate for failure in answers.failures}
-    lacking = np.flatnonzero(~answers.answered.all(axis=1)).tolist()
-    if set(lacking) - failed:
+    failed_candidates = {failure.candidate for failure in answers.failures}
+    incomplete_candidates = np.flatnonzero(~answers.answered.all(axis=1)).tolist()
+    if set(incomplete_candidates) - failed_candidates:
         raise Refusal(
-            f"{len(set(lacking) - failed)} of {len(answers.answered)} settings left the "
-            f"race before every row had rated them: {REMEDY}"
+            f"{len(set(incomplete_candidates) - failed_candidates)} of {len(answers.answered)} "
+            f"settings left the race before every row had rated them: {REMEDY}"
         )
     average = loss.averaged(None)
     if isinstance(method, Averaged):
         average = method.average_of(loss)
-    weights, total = average_weights(data, answers.plan, average)
+    weights, weight_sum = average_weights(data, answers.plan, average)
     changes = None
     if isinstance(loss, RowLoss):
         losses = row_losses(answers, data, loss)
     elif average == "fold" or loss.one_scale:
-        values = of_sets(answers, data, loss, average)[1]
-        given = position_weights(data, answers.plan)
-        losses = losses_by_influence(answers, data, loss, values, given)
+        values = risks_of_test_sets(answers, data, loss, average)[1]
+        sample_weights = position_weights(data, answers.plan)
+        losses = losses_by_influence(answers, data, loss, values, sample_weights)
         changes = changes_by_one_row(answers, data, loss, values)
     else:
         raise Refusal(
             f"'{loss.name}' of all folds at once ranks answers of several models, and nothing "
             "tells what a row does to it: use average='fold'."
         )
-    rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
-    if not isinstance(loss, RowLoss):  # Influences on the pooled score do not add up by folds.
+    rows, per_row, shares, _ = means_by_row(losses, weights / weight_sum, answers.plan)
+    # The row losses derived from influences are shifted, so that their mean is the score.
+    if not isinstance(loss, RowLoss):
         per_row = per_row + (values - per_row @ shares)[:, None]
     groups = None if data.clusters is None else data.clusters[rows]
-    one_row = np.zeros(len(per_row))
+    one_row_changes = np.zeros(len(per_row))
     if loss.response == "label" and changes is not None:
-        one_row = changes
+        one_row_changes = changes
     elif loss.response == "label" and loss.binary:
-        one_row += np.sqrt((shares**2).mean())
-    return PairedLosses(per_row, shares, groups, one_row)
+        one_row_changes += np.sqrt((shares**2).mean())
+    return PairedLosses(per_row, shares, groups, one_row_changes)
 
 
 def joint_covariance(
     influences: np.ndarray, values: np.ndarray, groups: np.ndarray | None, loss: Loss
 ) -> np.ndarray | None:
-    """Return 1.8 m/(m − 1) Σ_g φ_g φ_gᵀ over m rows or groups; None if a risk has no variance.
+    """Return the covariance matrix of several risks of the same rows, None if a variance is 0.
 
+    It is 1.8 m/(m − 1) Σ_g φ_g φ_gᵀ, where φ_g are the influences of row or group g of m.
     `influences[s]` holds the influence of each row on risk s, whose value is `values[s]`. The
-    factor 1.8 is that of a cross-validated risk (`calibrated.py`) and the same for all risks,
-    because risks of nested training sets vary together about as the tested rows do. If errors are
-    counted and there are fewer than two, the variance is at least that of two (Agresti and Coull,
-    1998, add as many). Training sets of different sizes share these added errors, because their
-    risks come from the same rows.
+    factor 1.8 is the variance factor of a cross-validated risk (`calibrated.py`). It is the same
+    for all risks, because risks of nested training sets vary together about as the tested rows do.
+    If the loss counts errors and there are fewer than two, the variance is at least that of two
+    errors (Agresti and Coull, 1998, add as many). Training sets of different sizes share these
+    added errors, because their risks come from the same rows.
 
     >>> from truerisk.losses.row_losses import Squared
     >>> covariance = joint_covariance(
@@ -97,17 +100,24 @@ def joint_covariance(
     >>> covariance.round(3).tolist()
     [[0.45, 0.9], [0.9, 1.8]]
     """
-    summed = influences
+    unit_influences = influences
     if groups is not None:
-        member = np.unique(groups, return_inverse=True)[1].ravel()
-        summed = np.array([np.bincount(member, line) for line in influences])
-    m = summed.shape[1]
-    if m < 2:
+        group_number = np.unique(groups, return_inverse=True)[1].ravel()
+        unit_influences = np.array(
+            [np.bincount(group_number, risk_influences) for risk_influences in influences]
+        )
+    n_units = unit_influences.shape[1]
+    if n_units < 2:
         return None
-    covariance = ONCE * m / (m - 1) * summed @ summed.T
+    covariance = ONCE * n_units / (n_units - 1) * unit_influences @ unit_influences.T
     if loss.binary:
-        two = 2 / (m + 4)
-        lacking = np.maximum(0.0, ONCE * two * (1 - two) / m - np.diag(covariance)) ** 0.5
-        lacking[np.asarray(values) * m >= 2] = 0.0
-        covariance += np.outer(lacking, lacking)
+        corrected_rate = 2 / (n_units + 4)
+        missing_std = (
+            np.maximum(
+                0.0, ONCE * corrected_rate * (1 - corrected_rate) / n_units - np.diag(covariance)
+            )
+            ** 0.5
+        )
+        missing_std[np.asarray(values) * n_units >= 2] = 0.0
+        covariance += np.outer(missing_std, missing_std)
     return covariance if (np.diag(covariance) > 0).all() else None

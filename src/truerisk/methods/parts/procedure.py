@@ -1,4 +1,4 @@
-"""Shared code of methods that tune in every outer training set and test the winners outside it."""
+"""Shared code of methods that tune within every outer training set and test on other rows."""
 
 from __future__ import annotations
 
@@ -30,20 +30,23 @@ from truerisk.results.interval import Basis
 def choose_inside(
     inner: Method, answers: Answers, data: Data, loss: Loss, terms: Terms
 ) -> tuple[np.ndarray, Sequence[Sequence[Tested]]]:
-    """Reduce the inner questions of every outer split, and choose a candidate by each.
+    """Choose a candidate within every outer training set, by the risks of the inner method.
 
-    The result holds the chosen candidates, and one estimate per candidate for every outer split.
+    Return the chosen candidate of every outer split, and for every outer split the inner estimate
+    of each candidate.
     """
-    quick = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
-    risks = inner.reduce_units(answers, data, loss, quick)
-    chosen = np.zeros(len(risks), dtype=np.int64)
-    for split, tested in enumerate(risks):
-        chosen[split] = chosen_candidate(tested, terms)
-    return chosen, risks
+    inner_terms = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
+    inner_risks = inner.reduce_units(answers, data, loss, inner_terms)
+    chosen = np.zeros(len(inner_risks), dtype=np.int64)
+    for unit, tested in enumerate(inner_risks):
+        chosen[unit] = chosen_candidate(tested, terms)
+    return chosen, inner_risks
 
 
 def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
-    """Return the rule's candidate; a single one is not chosen, so it may have failed.
+    """Return the number of the candidate that the rule chooses by these estimates.
+
+    A single candidate is returned even if its fits failed.
 
     Parameters
     ----------
@@ -73,26 +76,26 @@ def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
     return by_rule(tested, terms.rule)
 
 
-def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
-    """Return the chosen candidate of every fit of the outer plan, given that of every question."""
-    only = np.zeros(plan.n_fits, dtype=np.int64)
-    only[plan.fit] = chosen
-    return only
+def candidate_of_each_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
+    """Return the candidate of every outer fit, given the candidate chosen for every test set."""
+    candidate_of_fit = np.zeros(plan.n_fits, dtype=np.int64)
+    candidate_of_fit[plan.fit] = chosen
+    return candidate_of_fit
 
 
 def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners:
-    """Return the chosen candidate of every question, and its inner risk."""
+    """Return the chosen candidate of every outer test set, with its inner risk."""
     risks = np.full(len(chosen), np.nan)
-    for q, tested in enumerate(inner):
-        risks[q] = tested[int(chosen[q])].value
-    return Winners(chosen, risks, compared=bool(inner))
+    for question, tested in enumerate(inner):
+        risks[question] = tested[int(chosen[question])].value
+    return Winners(chosen, risks, were_compared=bool(inner))
 
 
 def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
     """Add the risk of the procedure, its winners, and a record of every outer split.
 
-    The predictions are those of the winners. A question that tests a fit on its own training rows
-    is not an outer split.
+    The evaluation holds the predictions of the winners. A test set that consists of the fit's own
+    training rows is not an outer split.
     """
     assert evaluation.answers is not None
     assert procedure.split_risks is not None
@@ -112,12 +115,12 @@ def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) ->
 
 
 class Procedure(Method):
-    """The risk of the whole procedure "choose a setting, then fit".
+    """Base class of methods for the risk of the whole procedure "choose a setting, then fit".
 
-    Its plan has a part "outer", whose questions test, and a part "inner", whose questions of unit q
-    compare the candidates on the training rows of outer question q. With `compare` a single
-    candidate is evaluated inside as well, so that it can be compared with candidates of another
-    family.
+    The plan has a part "outer", whose test sets test the chosen candidates, and a part "inner". The
+    inner test sets of unit q compare the candidates on the training rows of outer test set q. If
+    `compare` is true, a single candidate is evaluated inside as well, so that it can be compared
+    with candidates of another family.
     """
 
     compare: bool
@@ -156,11 +159,11 @@ class Procedure(Method):
 
     @property
     def tested_by(self) -> str:
-        """Name of the splits that test."""
+        """Name of the outer splits, on which the chosen candidates are tested."""
         return self.outer_method.name
 
     def asks_inside(self, n_candidates: int) -> bool:
-        """Return True if the inner questions are asked with this number of candidates.
+        """Return True if candidates are compared within the outer training sets.
 
         Parameters
         ----------
@@ -175,10 +178,10 @@ class Procedure(Method):
         return n_candidates > 1 or self.compare
 
     def testing_pass(self, n_candidates: int) -> int:
-        """Return the number of the pass that tests.
+        """Return the number of the pass of fits in which the chosen candidates are tested.
 
-        It is the first pass if folds are shared, otherwise the one after tuning. The models of a
-        pass have its seeds, so that the winners must be fitted again in the same pass.
+        It is the first pass if tuning and testing share folds, otherwise the pass after tuning. The
+        models of a pass have its seeds, so that the winners must be fitted again in the same pass.
 
         Parameters
         ----------
@@ -198,7 +201,7 @@ class Procedure(Method):
         return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
 
     def giving(self, need: Basis, interval: str) -> Method:
-        """Return nested validation whose outer splits give what the interval needs.
+        """Return nested validation whose outer splits give the evidence that the interval needs.
 
         Parameters
         ----------
@@ -227,7 +230,7 @@ class Procedure(Method):
     def risk(
         self, tested: Answers, left_two_out: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        """Return the risk of the procedure from the tests of its winners.
+        """Return the risk of the procedure, from the winners' predictions for outer test rows.
 
         Parameters
         ----------
@@ -251,6 +254,6 @@ class Procedure(Method):
 
 
 def nested(outer: Any, inner: Any, compare: bool = False) -> Procedure:
-    """Return nested validation: the choice by `inner`, tested by `outer`."""
+    """Return nested validation, in which `inner` chooses a setting and `outer` tests it."""
     procedure: Procedure = registry.load("nested")(outer, inner, compare)
     return procedure

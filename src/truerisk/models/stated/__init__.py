@@ -1,1 +1,1 @@
-"""Statistics of a fitted model that follow from formulas, such as degrees of freedom."""
+"""Quantities that formulas give for a fitted model, such as degrees of freedom."""

@@ -1,4 +1,4 @@
-"""The degrees of freedom of a fitted model, the number of free parameters of its fit."""
+"""Degrees of freedom of a fitted model: the number of free parameters of its fit."""
 
 from __future__ import annotations
 
@@ -11,62 +11,72 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.models.stated import freedom_of_regressions as regressions
-from truerisk.models.stated.freedom_of_regressions import rank_of, table
-from truerisk.models.stated.question import INSTEAD, Question
+from truerisk.models.stated.freedom_of_regressions import rank_of, to_dense
+from truerisk.models.stated.question import ADVICE_HELD_OUT_ROWS, ModelQuantity
 
-AT_MINIMUM = 1e-12  # the tolerance of a path if degrees of freedom are computed
-# Maximum size of the information matrix of a penalised fit, which is inverted.
+# A path is fitted with this tolerance if its degrees of freedom are computed.
+TOLERANCE_AT_MINIMUM = 1e-12
+# The information matrix of a penalised fit is inverted for at most this number of coefficients.
 MOST_PARAMETERS = 3000
 
 
 def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""Return the number of nonzero coefficients; with a ridge penalty the trace of F (F + P)⁻¹.
+    r"""Return the degrees of freedom of a fitted logistic regression.
+
+    With an L1 penalty they are the number of nonzero coefficients, including intercepts. With a
+    ridge penalty they are the trace of F (F + P)⁻¹.
 
     F is the Fisher information of intercepts and coefficients at the fit, P the second derivative
-    of the penalty. Without a penalty that is the rank of (1, X) times K − 1 for K classes.
+    of the penalty. Without a penalty the trace is the rank of (1, X) times K − 1 for K classes.
     """
-    several = len(model.classes_) > 2
+    is_multiclass = len(model.classes_) > 2
     if model.class_weight is not None:
         raise Refusal(
             "class_weight makes the fit maximise another likelihood than the criterion counts: "
             "leave it out, or use a method that holds rows out."
         )
-    if several and (model.solver == "liblinear" or getattr(model, "multi_class", "") == "ovr"):
+    if is_multiclass and (
+        model.solver == "liblinear" or getattr(model, "multi_class", "") == "ovr"
+    ):
         raise Refusal(
             "one class against the others, class by class, maximises no common likelihood: use "
             "the multinomial fit (solver='lbfgs')."
         )
     lasso, ridge = penalties(model)
-    columns, held = _design(model, X)
+    columns, is_penalised = _design(model, X)
     n_free = len(model.classes_) - 1
     if lasso == 0 and ridge == 0:
         return float(rank_of(columns) * n_free)
     if ridge == 0:
         return float(np.count_nonzero(model.coef_) + bool(model.fit_intercept) * n_free)
-    penalty = np.where(held, ridge, 0.0)
-    return _trace(model, X, columns, penalty, sample_weight, selects=lasso > 0)
+    penalty = np.where(is_penalised, ridge, 0.0)
+    return _penalised_degrees_of_freedom(
+        model, X, columns, penalty, sample_weight, selects=lasso > 0
+    )
 
 
 def logistic_path(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the same at the λ that the path predicts with.
+    """Return the degrees of freedom of a LogisticPath at the λ with which it predicts.
 
-    The penalty is per unit of row weight.
+    The formula is that of `logistic`. The penalty of LogisticPath is per unit of row weight.
     """
     if model.l1_ratio == 1:
         return float(np.count_nonzero(model.coef_) + len(model.classes_) - 1)
-    rows = table(X)
+    rows = to_dense(X)
     weights = np.ones(len(rows)) if sample_weight is None else sample_weight
     ridge = model.lambda_ * (1 - model.l1_ratio) * weights.sum()
     penalty = np.full(rows.shape[1], ridge)
     if model.standardize:
-        centre = np.average(rows, axis=0, weights=weights)
-        penalty *= np.average((rows - centre) ** 2, axis=0, weights=weights)
+        column_means = np.average(rows, axis=0, weights=weights)
+        penalty *= np.average((rows - column_means) ** 2, axis=0, weights=weights)
     columns = np.hstack([np.ones((len(rows), 1)), rows])
-    held = np.append(0.0, penalty)
-    return _trace(model, X, columns, held, sample_weight, selects=model.l1_ratio > 0)
+    penalty_with_intercept = np.append(0.0, penalty)
+    return _penalised_degrees_of_freedom(
+        model, X, columns, penalty_with_intercept, sample_weight, selects=model.l1_ratio > 0
+    )
 
 
-def _trace(
+def _penalised_degrees_of_freedom(
     model: Any,
     X: Any,
     columns: np.ndarray,
@@ -75,7 +85,10 @@ def _trace(
     *,
     selects: bool,
 ) -> float:
-    """Return the trace of F (F + P)⁻¹, over the nonzero coefficients if the penalty selects."""
+    """Return the trace of F (F + P)⁻¹, with F the Fisher information and P the penalty's curvature.
+
+    If the penalty selects features, only the nonzero coefficients are used.
+    """
     coefficients = np.atleast_2d(model.coef_)
     active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
     if selects:
@@ -87,39 +100,48 @@ def _trace(
             "that holds rows out, such as '10-fold'."
         )
     information = _information(model, X, columns, sample_weight)
-    keep = np.flatnonzero(active.ravel())
-    F = information[np.ix_(keep, keep)]
-    P = np.diag(np.tile(penalty, len(coefficients))[keep])
+    kept_coefficients = np.flatnonzero(active.ravel())
+    F = information[np.ix_(kept_coefficients, kept_coefficients)]
+    P = np.diag(np.tile(penalty, len(coefficients))[kept_coefficients])
     return float(np.trace(np.linalg.pinv(F + P, hermitian=True) @ F))
 
 
 def linear_discriminants(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return (K − 1)(p + 1): the coefficients of the linear discriminant functions."""
+    """Return (K − 1)(p + 1), the coefficients of the linear discriminants for K classes.
+
+    p is the number of dimensions that the rows span.
+    """
     _refuse_shrunken(model, model.shrinkage is None and model.covariance_estimator is None)
-    return float((len(model.classes_) - 1) * (1 + _spread(X)))
+    return float((len(model.classes_) - 1) * (1 + _spanned_dimensions(X)))
 
 
 def quadratic_discriminants(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return (K − 1)(1 + p + p (p + 1)/2), the number of quadratic coefficients."""
+    """Return (K − 1)(1 + p + p (p + 1)/2), the number of coefficients of K quadratic functions.
+
+    p is the number of dimensions that the rows span.
+    """
     _refuse_shrunken(model, not model.reg_param and getattr(model, "shrinkage", None) is None)
-    p = _spread(X)
+    p = _spanned_dimensions(X)
     return (len(model.classes_) - 1) * (1 + p + p * (p + 1) / 2)
 
 
 def naive_bayes(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return (K − 1)(1 + 2p): the coefficients of discriminants without products of features."""
-    varying = int((np.ptp(table(X), axis=0) > 0).sum())
-    return float((len(model.classes_) - 1) * (1 + 2 * varying))
+    """Return (K − 1)(1 + 2p): the coefficients of discriminants without products of features.
+
+    K is the number of classes, and p is the number of features that vary.
+    """
+    n_varying = int((np.ptp(to_dense(X), axis=0) > 0).sum())
+    return float((len(model.classes_) - 1) * (1 + 2 * n_varying))
 
 
-def _spread(X: Any) -> int:
-    """Return the number of dimensions that the rows span."""
-    rows = table(X)
+def _spanned_dimensions(X: Any) -> int:
+    """Return the number of dimensions that the rows of X span around their mean."""
+    rows = to_dense(X)
     return rank_of(rows - rows.mean(axis=0))
 
 
-def _refuse_shrunken(model: Any, is_plain: bool) -> None:
-    if not is_plain:
+def _refuse_shrunken(model: Any, is_unshrunken: bool) -> None:
+    if not is_unshrunken:
         raise Refusal(
             f"no formula is stated for the degrees of freedom of a shrunken "
             f"{type(model).__name__}: use it without shrinkage, or a method that holds rows out."
@@ -127,43 +149,58 @@ def _refuse_shrunken(model: Any, is_plain: bool) -> None:
 
 
 def penalties(model: Any) -> tuple[float, float]:
-    """Return the weights of the absolute values and of half the squares of the coefficients."""
+    """Return the weights of the L1 penalty and of half the squared L2 penalty of the model."""
     name = getattr(model, "penalty", "deprecated")
     if name is None or np.isinf(model.C):
         return 0.0, 0.0
-    share = {"l1": 1.0, "l2": 0.0}.get(name, model.l1_ratio)
-    return share / model.C, (1 - share) / model.C
+    l1_share = {"l1": 1.0, "l2": 0.0}.get(name, model.l1_ratio)
+    return l1_share / model.C, (1 - l1_share) / model.C
 
 
 def _design(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of the fit, intercept first, and which of them are penalised."""
-    rows = table(X)
-    held = np.ones(rows.shape[1], dtype=bool)
+    """Return the design matrix, intercept first, and a mask of its penalised columns."""
+    rows = to_dense(X)
+    is_penalised = np.ones(rows.shape[1], dtype=bool)
     if not model.fit_intercept:
-        return rows, held
-    alike = model.solver == "liblinear"  # Its intercept is penalised like the other coefficients.
-    first = np.full((len(rows), 1), float(model.intercept_scaling) if alike else 1.0)
-    return np.hstack([first, rows]), np.append(alike, held)
+        return rows, is_penalised
+    # The solver liblinear penalises the intercept like the other coefficients.
+    penalises_intercept = model.solver == "liblinear"
+    intercept_column = np.full(
+        (len(rows), 1), float(model.intercept_scaling) if penalises_intercept else 1.0
+    )
+    return np.hstack([intercept_column, rows]), np.append(penalises_intercept, is_penalised)
 
 
 def _information(model: Any, X: Any, columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return the Fisher information of each class's coefficients (of two: the second's)."""
-    p = np.asarray(model.predict_proba(X))
-    w = np.ones(len(p)) if weights is None else weights
-    if p.shape[1] == 2:
-        return columns.T @ (columns * (w * p[:, 0] * p[:, 1])[:, None])
-    n_classes, size = p.shape[1], columns.shape[1]
-    full = np.empty((n_classes * size, n_classes * size))
-    for a in range(n_classes):
-        for b in range(n_classes):
-            curvature = w * p[:, a] * ((a == b) - p[:, b])
+    """Return the Fisher information of the coefficients of all classes, as one matrix.
+
+    For two classes it is that of the second class's coefficients.
+    """
+    probabilities = np.asarray(model.predict_proba(X))
+    row_weights = np.ones(len(probabilities)) if weights is None else weights
+    if probabilities.shape[1] == 2:
+        return columns.T @ (
+            columns * (row_weights * probabilities[:, 0] * probabilities[:, 1])[:, None]
+        )
+    n_classes, n_columns = probabilities.shape[1], columns.shape[1]
+    information = np.empty((n_classes * n_columns, n_classes * n_columns))
+    for class_a in range(n_classes):
+        for class_b in range(n_classes):
+            curvature = (
+                row_weights
+                * probabilities[:, class_a]
+                * ((class_a == class_b) - probabilities[:, class_b])
+            )
             block = columns.T @ (columns * curvature[:, None])
-            full[a * size : (a + 1) * size, b * size : (b + 1) * size] = block
-    return full
+            information[
+                class_a * n_columns : (class_a + 1) * n_columns,
+                class_b * n_columns : (class_b + 1) * n_columns,
+            ] = block
+    return information
 
 
 def constant(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return 1 for a mean, and the number of classes minus one for class shares."""
+    """Return 1 for a model that predicts the mean, and K − 1 for class shares of K classes."""
     if model.strategy not in ("mean", "prior"):
         raise Refusal(
             f"strategy='{model.strategy}' is no maximum of the likelihood: use 'mean' for numbers "
@@ -173,10 +210,10 @@ def constant(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return n/k, the trace of the matrix that averages k neighbours, including the row itself.
+    """Return n/k, the trace of the matrix that averages each row's k neighbours (with itself).
 
-    For K classes K − 1 shares are averaged. Equal rows can exclude a row from its own
-    neighbourhood, in which case n/k exceeds the trace.
+    For K classes the result is multiplied by K − 1, because K − 1 class shares are averaged. Equal
+    rows can exclude a row from its own neighbourhood, in which case n/k exceeds the trace.
     """
     if model.weights not in ("uniform", None):
         raise Refusal(
@@ -187,7 +224,7 @@ def neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the number of leaves, times K − 1 for K classes.
+    """Return the number of leaves of a tree, times K − 1 for K classes.
 
     The splits are treated as given: the degrees of freedom of their search are not counted.
     """
@@ -200,7 +237,7 @@ def leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def _free_classes(model: Any) -> int:
-    """Return 1 for numbers, K − 1 for K classes."""
+    """Return 1 for a regression, and K − 1 for a classification with K classes."""
     classes = getattr(model, "classes_", None)
     return 1 if classes is None else len(classes) - 1
 
@@ -210,12 +247,13 @@ SCALER = "sklearn.preprocessing:StandardScaler"
 
 
 def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
-    r"""Return the number of free parameters of the fitted model, if there is a formula.
+    r"""Return the degrees of freedom of a fitted model, if there is a formula for its class.
 
     For a fit that is linear in y, :math:`\hat y = H y`, it is the trace of H, including the
     intercept. For a classifier it is the number of free parameters of its probabilities. Other
-    models can define a method ``degrees_of_freedom(X)``; without it they are refused. For a
-    pipeline it is that of the last step, provided that the steps before it do not use y.
+    models can define a method ``degrees_of_freedom(X)``; without it they are refused. The degrees
+    of freedom of a pipeline are those of its last step, provided that the steps before it do not
+    use y.
 
     Parameters
     ----------
@@ -229,21 +267,25 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
 
 
 def tolerance_at_minimum(tol: Any) -> Any:
-    """Return the tolerance for a fit whose degrees of freedom are computed.
+    """Return the stricter tolerance for a fit whose degrees of freedom are computed.
 
-    They, and the likelihood next to them, are computed at the minimum. An invalid tolerance is
-    returned unchanged, to be refused later.
+    The degrees of freedom and the likelihood must be computed at the minimum. An invalid tolerance
+    is returned unchanged, so that it is refused later.
     """
-    if isinstance(tol, bool) or not isinstance(tol, Real) or not AT_MINIMUM < float(tol) <= 1:
+    if (
+        isinstance(tol, bool)
+        or not isinstance(tol, Real)
+        or not TOLERANCE_AT_MINIMUM < float(tol) <= 1
+    ):
         return tol
-    return AT_MINIMUM
+    return TOLERANCE_AT_MINIMUM
 
 
 def bring_to_minimum(model: Any) -> None:
-    """Set an unfitted model to stop near its minimum, where degrees of freedom are computed.
+    """Lower the tolerance of an unfitted LogisticPath, so that the fit stops near its minimum.
 
-    The tolerance of a `LogisticPath` is sufficient for its predictions, but not for a difference of
-    two likelihoods. Learners of other packages are used at their own stopping point.
+    Its own tolerance is sufficient for predictions, but not for a difference of two likelihoods, on
+    which degrees of freedom are used. Learners of other packages keep their tolerance.
     """
     if is_exactly(model, PIPELINE):
         bring_to_minimum(model[-1])
@@ -253,41 +295,41 @@ def bring_to_minimum(model: Any) -> None:
 
 def _unknown(model: Any, *_: Any) -> str:
     name = type(model).__name__
-    if any(hasattr(model, chosen) for chosen in ("best_estimator_", "alpha_", "C_")):
+    if any(hasattr(model, attribute) for attribute in ("best_estimator_", "alpha_", "C_")):
         return (
             f"{name} chooses its setting within the fit, and no formula counts the choice as "
-            f"degrees of freedom: give the model itself with a grid, or {INSTEAD}"
+            f"degrees of freedom: give the model itself with a grid, or {ADVICE_HELD_OUT_ROWS}"
         )
     return (
         f"no formula is known for the degrees of freedom of {name}: give it a method "
-        f"degrees_of_freedom(X), or {INSTEAD}"
+        f"degrees_of_freedom(X), or {ADVICE_HELD_OUT_ROWS}"
     )
 
 
 def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
-    """Return the rows that the last step sees, if no step before it has used y.
+    """Return the rows that the last step of a pipeline gets; refuse steps that use y.
 
-    A step that uses y takes degrees of freedom that are not counted in the last step.
+    A step that uses y has degrees of freedom, which the formula for the last step does not count.
     """
     rows = X
     for _, step in pipeline.steps[:-1]:
-        if step is None or isinstance(step, str):  # "passthrough"
+        if step is None or isinstance(step, str):  # A "passthrough" step changes nothing.
             continue
-        before, rows = rows, step.transform(rows)
-        seeing = next((part for part in _parts(step) if _sees_y(part)), None)
-        if seeing is None and not _is_same_without_y(step, before, rows):
-            seeing = step
-        if seeing is not None:
+        rows_before, rows = rows, step.transform(rows)
+        culprit = next((estimator for estimator in _parts(step) if _uses_y(estimator)), None)
+        if culprit is None and not _is_same_without_y(step, rows_before, rows):
+            culprit = step
+        if culprit is not None:
             raise Refusal(
-                f"{type(seeing).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
+                f"{type(culprit).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
                 "so the degrees of freedom of the last step understate those of the pipeline: "
-                f"{INSTEAD}"
+                f"{ADVICE_HELD_OUT_ROWS}"
             )
     return rows
 
 
 def _parts(step: Any) -> Iterator[Any]:
-    """Yield the step and every estimator inside it."""
+    """Yield a step of a pipeline and every estimator among its parameters."""
     yield step
     if hasattr(step, "get_params"):
         for value in step.get_params(deep=True).values():
@@ -295,50 +337,57 @@ def _parts(step: Any) -> Iterator[Any]:
                 yield value
 
 
-def _sees_y(part: Any) -> bool:
+def _uses_y(estimator: Any) -> bool:
     from sklearn.feature_selection import SelectorMixin
     from sklearn.utils import get_tags
 
-    if isinstance(part, SelectorMixin):
-        return not is_exactly(part, "sklearn.feature_selection:VarianceThreshold")
-    return hasattr(part, "__sklearn_tags__") and bool(get_tags(part).target_tags.required)
+    if isinstance(estimator, SelectorMixin):
+        return not is_exactly(estimator, "sklearn.feature_selection:VarianceThreshold")
+    return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).target_tags.required)
 
 
 def _is_same_without_y(step: Any, X: Any, rows: Any) -> bool:
-    """Return True if a step gives the same rows without y; a class may use y undeclared."""
+    """Return True if a step gives the same rows when it is fitted without y.
+
+    A class may use y without declaring it.
+    """
     from sklearn.base import clone
 
     try:
-        again = table(clone(step).fit(X).transform(X))
-        return again.shape == np.shape(rows) and np.allclose(again, table(rows))
-    # A user's step may raise anything.
+        rows_without_y = to_dense(clone(step).fit(X).transform(X))
+        return rows_without_y.shape == np.shape(rows) and np.allclose(
+            rows_without_y, to_dense(rows)
+        )
+    # A step written by the user may raise any exception.
     except Exception:  # noqa: BLE001  a user's step may raise anything
         return False
 
 
-def _of_transformed(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the degrees of freedom behind a target transform that only shifts and scales.
+def _freedom_with_transformed_target(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    """Return the degrees of freedom of a model with a transformed target.
+
+    The transform of y may only shift and scale it.
 
     Shifted and scaled targets give the same model only if the fit has an intercept.
     """
-    inner = model.regressor_
-    plain = model.func is None and model.inverse_func is None
-    scaled = model.transformer is None or is_exactly(model.transformer, SCALER)
-    if not plain or not scaled:
+    regressor = model.regressor_
+    has_no_function = model.func is None and model.inverse_func is None
+    only_scales = model.transformer is None or is_exactly(model.transformer, SCALER)
+    if not has_no_function or not only_scales:
         raise Refusal(
             "the likelihood of a transformed y is not that of y: leave the transformation of y "
-            f"out, or {INSTEAD}"
+            f"out, or {ADVICE_HELD_OUT_ROWS}"
         )
-    if model.transformer is not None and not getattr(inner, "fit_intercept", True):
-        raise Refusal(f"{type(inner).__name__} has no intercept, and y is centred: use one.")
+    if model.transformer is not None and not getattr(regressor, "fit_intercept", True):
+        raise Refusal(f"{type(regressor).__name__} has no intercept, and y is centred: use one.")
     return _QUESTION(model.regressor_, X, sample_weight)
 
 
-_QUESTION = Question[float](
+_QUESTION = ModelQuantity[float](
     "degrees_of_freedom",
     own=lambda model, X, _: float(model.degrees_of_freedom(X)),
     formulas={
-        "sklearn.compose:TransformedTargetRegressor": _of_transformed,
+        "sklearn.compose:TransformedTargetRegressor": _freedom_with_transformed_target,
         "sklearn.dummy:DummyRegressor": constant,
         "sklearn.dummy:DummyClassifier": constant,
         "sklearn.neighbors:KNeighborsRegressor": neighbours,

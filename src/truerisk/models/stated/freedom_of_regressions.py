@@ -1,7 +1,9 @@
 """Degrees of freedom of linear and kernel regression: the trace of the hat matrix.
 
-Weights are used as in the fit: rows are multiplied by the square root of their weight, and centred
-by weighted means.
+The hat matrix maps y to the fitted values.
+
+Sample weights are used as in the fit: columns are centred by their weighted means, and rows are
+multiplied by the square root of their weight.
 """
 
 from __future__ import annotations
@@ -14,22 +16,25 @@ from truerisk.core.errors import Refusal
 
 
 def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the rank that the fit found, plus 1 for an intercept."""
+    """Return the rank of X that LinearRegression found, plus 1 for an intercept."""
     _refuse_positive(model)
     rank = getattr(model, "rank_", None)
-    if rank is None:  # For sparse X the solver does not report the rank.
-        rank = rank_of(_seen(model, X, sample_weight))
+    # For sparse X the solver does not report the rank.
+    if rank is None:
+        rank = rank_of(_solver_rows(model, X, sample_weight))
     return float(rank) + bool(model.fit_intercept)
 
 
 def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""Return the sum of :math:`d_j^2/(d_j^2 + \alpha)` over singular values.
+    r"""Return the sum of :math:`d_j^2/(d_j^2 + \alpha)` over the singular values d of X.
 
-    Add 1 for an intercept.
+    An intercept adds 1.
     """
     _refuse_positive(model)
     penalty = _single_penalty(model)
-    return _shrunken(_seen(model, X, sample_weight), penalty) + bool(model.fit_intercept)
+    return _ridge_degrees_of_freedom(_solver_rows(model, X, sample_weight), penalty) + bool(
+        model.fit_intercept
+    )
 
 
 def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
@@ -39,16 +44,24 @@ def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def elastic_net(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the ridge formula for columns with a nonzero coefficient, plus 1 for an intercept."""
+    """Return the degrees of freedom by the ridge formula, for columns with nonzero coefficients.
+
+    An intercept adds 1.
+    """
     _refuse_positive(model)
-    seen = _seen(model, X, sample_weight, averaged=True)[:, np.flatnonzero(_coefficients(model))]
-    # The fit halves the squared error and divides it by the total weight (n by default).
-    penalty = len(seen) * model.alpha * (1 - model.l1_ratio)
-    return _shrunken(seen, penalty) + bool(model.fit_intercept)
+    solver_rows = _solver_rows(model, X, sample_weight, averaged=True)[
+        :, np.flatnonzero(_coefficients(model))
+    ]
+    # ElasticNet halves the squared error and divides it by the total weight (n by default).
+    penalty = len(solver_rows) * model.alpha * (1 - model.l1_ratio)
+    return _ridge_degrees_of_freedom(solver_rows, penalty) + bool(model.fit_intercept)
 
 
 def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""Return the trace of :math:`K (K + \alpha I)^{-1}`; there is no intercept."""
+    r"""Return the trace of :math:`K (K + \alpha I)^{-1}`, with K the kernel matrix.
+
+    There is no intercept.
+    """
     from sklearn.metrics.pairwise import pairwise_kernels
 
     penalty = _single_penalty(model)
@@ -58,28 +71,30 @@ def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
         options = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
     K = pairwise_kernels(X, metric=model.kernel, filter_params=True, **options)
     if sample_weight is not None:
-        root = np.sqrt(sample_weight)
-        K = K * np.outer(root, root)
-    values = np.linalg.eigvalsh(K)
-    return _shares(np.maximum(values, 0.0), penalty, len(K))
+        root_weights = np.sqrt(sample_weight)
+        K = K * np.outer(root_weights, root_weights)
+    eigenvalues = np.linalg.eigvalsh(K)
+    return _sum_of_shrinkage_factors(np.maximum(eigenvalues, 0.0), penalty, len(K))
 
 
-def table(X: Any) -> np.ndarray:
-    """Return X as a dense array of doubles."""
+def to_dense(X: Any) -> np.ndarray:
+    """Convert X to a dense array of doubles."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
 def rank_of(X: np.ndarray) -> int:
-    """Return the numerical rank, which is 0 without rows or columns."""
+    """Return the numerical rank of a matrix, which is 0 without rows or columns."""
     return int(np.linalg.matrix_rank(X)) if X.size else 0
 
 
-def _seen(model: Any, X: Any, weights: np.ndarray | None, averaged: bool = False) -> np.ndarray:
-    """Return the rows as a linear solver sees them.
+def _solver_rows(
+    model: Any, X: Any, weights: np.ndarray | None, averaged: bool = False
+) -> np.ndarray:
+    """Return the rows as a linear solver uses them: centred, and multiplied by root weights.
 
-    If `averaged`, weights are scaled to sum to n.
+    If `averaged` is True, the weights are scaled so that they sum to n.
     """
-    rows = table(X)
+    rows = to_dense(X)
     if model.fit_intercept:
         rows = rows - np.average(rows, axis=0, weights=weights)
     if weights is None:
@@ -88,18 +103,18 @@ def _seen(model: Any, X: Any, weights: np.ndarray | None, averaged: bool = False
     return rows * np.sqrt(weights * scale)[:, None]
 
 
-def _shrunken(seen: np.ndarray, penalty: float) -> float:
-    if not seen.size:
+def _ridge_degrees_of_freedom(solver_rows: np.ndarray, penalty: float) -> float:
+    if not solver_rows.size:
         return 0.0
-    values = np.linalg.svd(seen, compute_uv=False) ** 2
-    return _shares(values, penalty, max(seen.shape))
+    eigenvalues = np.linalg.svd(solver_rows, compute_uv=False) ** 2
+    return _sum_of_shrinkage_factors(eigenvalues, penalty, max(solver_rows.shape))
 
 
-def _shares(values: np.ndarray, penalty: float, size: int) -> float:
-    """Return the sum of the directions' shares after the penalty; without one their number."""
+def _sum_of_shrinkage_factors(values: np.ndarray, penalty: float, size: int) -> float:
+    """Return the sum of v / (v + penalty) over the eigenvalues v; without a penalty the rank."""
     if penalty == 0:
-        floor = (size * np.finfo(np.float64).eps) ** 2 if values.size else 0.0
-        return float(np.count_nonzero(values > values.max(initial=0.0) * floor))
+        smallest_relative = (size * np.finfo(np.float64).eps) ** 2 if values.size else 0.0
+        return float(np.count_nonzero(values > values.max(initial=0.0) * smallest_relative))
     return float((values / (values + penalty)).sum())
 
 

@@ -1,4 +1,4 @@
-"""The parts of a model: its steps, its coefficients, and steps that rebalance classes."""
+"""Steps and coefficients of a model, the packages it comes from, and how it reweights classes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,30 @@ from truerisk.core import formats
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.data.rows import column_names, n_columns
 
-MOST_COEFFICIENTS = 30  # maximum number of coefficients in a paragraph
+# This is the maximum number of coefficients that a paragraph lists.
+MOST_COEFFICIENTS = 30
 
 
 def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
-    """Return intercept and coefficients of the last step; {} if it is not linear, or too long.
+    """Return the intercept and coefficients of a linear last step, by name.
 
-    Linear models of two classes refer to the second: `of_first_class` changes the signs. For
+    The result is empty if the last step is not linear or has too many coefficients.
+
+    Linear models of two classes refer to the second class; `of_first_class` changes the signs. For
     columns that are only scaled, coefficients are in the units of the columns.
     """
-    before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
-    coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
-    numbered = [f"column {k}" for k in range(n_columns(X) or 0)]
-    names = [str(name) for name in column_names(X) or numbered]
+    previous_steps, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
+    coef, intercept = (
+        np.ravel(getattr(learner, f"{attribute}_", ())) for attribute in ("coef", "intercept")
+    )
+    numbered_columns = [f"column {k}" for k in range(n_columns(X) or 0)]
+    names = [str(name) for name in column_names(X) or numbered_columns]
     try:
-        names = names if before is None else list(before.get_feature_names_out(names))
-    except (AttributeError, ValueError):  # The step has no names for its outputs.
+        names = (
+            names if previous_steps is None else list(previous_steps.get_feature_names_out(names))
+        )
+    # Some preceding step has no names for its outputs.
+    except (AttributeError, ValueError):
         return {}
     if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
         return {}
@@ -38,18 +46,21 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
         intercept = intercept - coef @ scaler.mean_
     values = np.array([*intercept, *coef], dtype=float) * (-1 if of_first_class else 1) + 0.0
     pairs = zip(["intercept", *names], values.tolist(), strict=True)
-    return {formats.clean(name, 40): value for name, value in pairs}
+    return {formats.escape_and_truncate(name, 40): value for name, value in pairs}
 
 
 def scaler_of(model: Any) -> Any | None:
-    """Return the step that scales the columns, if it is the only preprocessing."""
-    before: Any = model[:-1] if is_a(model, PIPELINE) else ()
-    only = before[0] if len(before) == 1 else None
-    return only if is_a(only, "sklearn.preprocessing:StandardScaler") else None
+    """Return the StandardScaler of a pipeline if it is the only step before the learner.
+
+    Return None otherwise.
+    """
+    previous_steps: Any = model[:-1] if is_a(model, PIPELINE) else ()
+    only_step = previous_steps[0] if len(previous_steps) == 1 else None
+    return only_step if is_a(only_step, "sklearn.preprocessing:StandardScaler") else None
 
 
-def inside(model: Any) -> list[Any]:
-    """Return the model and all its parts, including those for some columns."""
+def model_with_nested_estimators(model: Any) -> list[Any]:
+    """Return the model and all its parameters, including the estimators nested in it."""
     return [model, *model.get_params(deep=True).values()]
 
 
@@ -57,12 +68,16 @@ PACKAGES = ("sksurv", "imblearn", "xgboost", "lightgbm", "catboost")
 
 
 def releases_of(model: Any) -> dict[str, str]:
-    """Return the versions of packages other than scikit-learn that the model is from."""
-    used = [name for name in PACKAGES if any(is_from(one, name) for one in inside(model))]
-    return {name: str(sys.modules[name].__version__) for name in used}
+    """Return the versions of the packages, other than scikit-learn, from which the model comes."""
+    package_names = [
+        name
+        for name in PACKAGES
+        if any(is_from(part, name) for part in model_with_nested_estimators(model))
+    ]
+    return {name: str(sys.modules[name].__version__) for name in package_names}
 
 
-WEIGHTS = {
+CLASS_WEIGHT_PARAMETERS = {
     "class_weight": None,
     "class_weights": None,
     "auto_class_weights": None,
@@ -70,39 +85,49 @@ WEIGHTS = {
     "scale_pos_weight": 1,
     "priors": None,
 }
-"""Parameters that weight classes, and their neutral values."""
+"""Names of estimators' parameters that weight classes, with the values that have no effect."""
 
 
-def rebalanced_by(model: Any) -> tuple[str, ...]:
-    """Return descriptions of what reweights or resamples classes in the model."""
-    found = [
-        f"{name}={formats.clean(str(one.get_params()[name]), 40)} of {type(one).__name__}"
-        for one in inside(model)
-        for name, usual in WEIGHTS.items()
+def rebalancing_of(model: Any) -> tuple[str, ...]:
+    """Describe each parameter or step of the model that reweights or resamples classes."""
+    descriptions = [
+        f"{name}={formats.escape_and_truncate(str(one.get_params()[name]), 40)} of "
+        f"{type(one).__name__}"
+        for one in model_with_nested_estimators(model)
+        for name, neutral_value in CLASS_WEIGHT_PARAMETERS.items()
         if hasattr(one, "get_params")
-        and (weight := one.get_params(deep=False).get(name)) not in (None, usual)
+        and (weight := one.get_params(deep=False).get(name)) not in (None, neutral_value)
         and not (isinstance(weight, Mapping) and all(one == 1 for one in weight.values()))
     ]
-    found += [type(one).__name__ for one in inside(model) if hasattr(one, "fit_resample")]
-    return tuple(dict.fromkeys(found))
-
-
-def recalibrated(model: Any) -> bool:
-    """Return True if everything that rebalances classes is inside a part that calibrates."""
-    calibrators = [
-        one for one in inside(model) if is_a(one, "sklearn.calibration:CalibratedClassifierCV")
+    descriptions += [
+        type(one).__name__
+        for one in model_with_nested_estimators(model)
+        if hasattr(one, "fit_resample")
     ]
-    mended = {how for one in calibrators for how in rebalanced_by(one)}
-    return bool(calibrators) and mended == {*rebalanced_by(model)}
+    return tuple(dict.fromkeys(descriptions))
+
+
+def is_rebalancing_calibrated(model: Any) -> bool:
+    """Return True if every reweighting or resampling is inside a CalibratedClassifierCV."""
+    calibrators = [
+        one
+        for one in model_with_nested_estimators(model)
+        if is_a(one, "sklearn.calibration:CalibratedClassifierCV")
+    ]
+    calibrated_descriptions = {
+        description for one in calibrators for description in rebalancing_of(one)
+    }
+    return bool(calibrators) and calibrated_descriptions == {*rebalancing_of(model)}
 
 
 def steps_of(model: Any) -> tuple[str, ...]:
-    """Return the classes of the steps of a model, the learner's the last."""
+    """Return the class names of the steps of a model, with the learner's last."""
     if is_a(model, PIPELINE):
         return tuple(name for _, step in model.steps for name in steps_of(step))
-    if model is None or isinstance(model, str):  # This step does nothing.
+    # A step that is a string or None, such as "passthrough", does nothing.
+    if model is None or isinstance(model, str):
         return () if model is None else (model,)
-    return (formats.clean(type(model).__name__, 40),)
+    return (formats.escape_and_truncate(type(model).__name__, 40),)
 
 
 IMPUTERS = (
@@ -112,6 +137,9 @@ IMPUTERS = (
 
 
 def imputes(model: Any) -> bool:
-    """Return True if a part of the model imputes missing values."""
-    # The iterative imputer is experimental: its class must not be imported before it is used.
-    return any(is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model))
+    """Return True if the model or an estimator nested in it imputes missing values."""
+    # The iterative imputer is experimental, so its class must not be imported before it is used.
+    return any(
+        is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy")
+        for one in model_with_nested_estimators(model)
+    )

@@ -1,7 +1,7 @@
-"""Questions about fitted models, answered by a method of the model or a formula for its class.
+"""Quantities of fitted models, computed by a method of the model or by a formula for its class.
 
-Two of them concern the best model of a search, and the number of training rows behind a probability
-at x.
+This module also tells whether a search predicts with its best model, and computes the number of
+training rows behind a predicted probability.
 """
 
 from __future__ import annotations
@@ -13,10 +13,16 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import PIPELINE, entry_of, is_exactly, is_honest_search, keeps
+from truerisk.core.identity import (
+    PIPELINE,
+    entry_of,
+    has_original_methods,
+    is_exactly,
+    is_honest_search,
+)
 
-INSTEAD = "use a method that holds rows out, such as '10-fold'."
-Answer = TypeVar("Answer")
+ADVICE_HELD_OUT_ROWS = "use a method that holds rows out, such as '10-fold'."
+Value = TypeVar("Value")
 
 
 def rows_of_last_step(pipeline: Any, X: Any) -> Any:
@@ -25,104 +31,114 @@ def rows_of_last_step(pipeline: Any, X: Any) -> Any:
 
 
 @frozen
-class Question(Generic[Answer]):
-    """A table of classes and formulas, which are called with the question's arguments.
+class ModelQuantity(Generic[Value]):
+    """Quantity that can be computed for fitted models of several classes: a table of formulas.
 
-    A model with a method named `method` answers by itself, through `own`. A pipeline answers like
-    its last step, for the rows that `rows` returns, and with `into_searches` a search answers like
-    its best model. For a model of a class that is not in the table, including subclasses
-    (`core/identity.py`), `unknown` answers, or returns a sentence on why it is refused.
+    `formulas` maps class names to functions. If a model has a method called `method`, that method
+    is used, through `own`. A pipeline has the value of its last step, for the rows that `rows`
+    returns. With `into_searches` a search has the value of its best model. For a model of a class
+    that is not in the table, including subclasses (`core/identity.py`), `unknown` computes the
+    value, or returns a sentence that says why the model is refused.
     """
 
     method: str
-    own: Callable[..., Answer]
-    formulas: Mapping[str, Callable[..., Answer]]
-    unknown: Callable[..., Answer | str]
+    own: Callable[..., Value]
+    formulas: Mapping[str, Callable[..., Value]]
+    unknown: Callable[..., Value | str]
     rows: Callable[[Any, Any], Any] = rows_of_last_step
     into_searches: bool = False
 
-    def __call__(self, model: Any, X: Any, *given: Any) -> Answer:
+    def __call__(self, model: Any, X: Any, *arguments: Any) -> Value:
         """Ask the model's own method, then the table; look inside pipelines and searches."""
         if callable(getattr(model, self.method, None)):
-            return self.own(model, X, *given)
+            return self.own(model, X, *arguments)
         if is_exactly(model, PIPELINE):
-            return self(model[-1], self.rows(model, X), *given)
-        if self.into_searches and answers_by_its_best(model):
-            return self(model.best_estimator_, X, *given)
-        answer = (entry_of(model, self.formulas) or self.unknown)(model, X, *given)
-        if isinstance(answer, str):
-            raise Refusal(answer)
-        return answer
+            return self(model[-1], self.rows(model, X), *arguments)
+        if self.into_searches and predicts_with_best_estimator(model):
+            return self(model.best_estimator_, X, *arguments)
+        value = (entry_of(model, self.formulas) or self.unknown)(model, X, *arguments)
+        if isinstance(value, str):
+            raise Refusal(value)
+        return value
 
 
 GRID = "sklearn.model_selection:GridSearchCV"
 RANDOM = "sklearn.model_selection:RandomizedSearchCV"
 OPTUNA = "optuna_integration.sklearn:OptunaSearchCV"
-ANSWERS = ("predict", "predict_proba", "decision_function")
+PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 
 
-def is_a_search(learner: Any) -> bool:
-    """Return True if a learner, once fitted, predicts like its ``best_estimator_``.
+def is_search_by_best_estimator(learner: Any) -> bool:
+    """Return True if a fitted search always predicts like its ``best_estimator_``.
 
-    This includes subclasses of grid search that do not override the predictions.
+    This includes subclasses of grid search that do not override the prediction methods.
     """
     return (
-        any(keeps(learner, place, *ANSWERS) for place in (GRID, RANDOM))
+        any(
+            has_original_methods(learner, class_name, *PREDICTION_METHODS)
+            for class_name in (GRID, RANDOM)
+        )
         or is_honest_search(learner, exactly=True)
         or is_exactly(learner, OPTUNA)
     )
 
 
-def answers_by_its_best(model: Any) -> bool:
-    """Return True if a fitted search kept its best model and predicts with it."""
-    # A search that is wrapped by ours may predict in its own way.
-    inside = getattr(model, "search_", None)
-    own = inside is None or answers_by_its_best(inside)
-    return own and hasattr(model, "best_estimator_") and is_a_search(model)
+def predicts_with_best_estimator(model: Any) -> bool:
+    """Return True if a fitted search has kept its best model and predicts with this model."""
+    # A search that is wrapped by an HonestSearchCV may predict in its own way.
+    inner_search = getattr(model, "search_", None)
+    inner_uses_best = inner_search is None or predicts_with_best_estimator(inner_search)
+    return (
+        inner_uses_best and hasattr(model, "best_estimator_") and is_search_by_best_estimator(model)
+    )
 
 
 def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
-    r"""Return the number :math:`n_x` of training rows from which :math:`\hat p_x` was computed.
+    r"""Return for each row x the number of training rows from which :math:`\hat p_x` is computed.
 
-    These are the neighbours with a positive weight for nearest neighbours, the rows of the leaf for
-    a tree, and those of the interval for `IntervalClassifier`. For a pipeline they are those of the
-    last step, for a search those of the best model. A model of any other class, including
-    subclasses, can define a method ``rows_behind(X)``. Without it, all `n_rows` rows of the fit are
-    assumed, as for a rule with global parameters.
+    These training rows are, for nearest neighbours, the neighbours with a positive weight; for a
+    tree, the rows of the leaf; for `IntervalClassifier`, the rows of the interval. A pipeline has
+    the numbers of its last step, a search those of its best model. A model of any other class,
+    including subclasses, can define a method ``rows_behind(X)``. Without it, all `n_rows` rows of
+    the fit are assumed, as for a rule with global parameters.
     """
     return _QUESTION(model, X, n_rows)
 
 
-def _in_radius(model: Any, X: Any, n_rows: int) -> np.ndarray:
-    near = model.radius_neighbors(X)[0]
-    return np.array([_counted(model, each[None])[0] for each in near])
+def _count_in_radius(model: Any, X: Any, n_rows: int) -> np.ndarray:
+    neighbour_distances = model.radius_neighbors(X)[0]
+    return np.array(
+        [_count_weighted_neighbours(model, distances[None])[0] for distances in neighbour_distances]
+    )
 
 
-def _counted(model: Any, distances: np.ndarray) -> np.ndarray:
-    """Return the number of neighbours with a positive weight.
+def _count_weighted_neighbours(model: Any, distances: np.ndarray) -> np.ndarray:
+    """Return for each row the number of its neighbours that have a positive weight.
 
-    With weights by distance, neighbours at x itself exclude all others.
+    With weights by distance, neighbours at distance 0 exclude all other neighbours.
     """
     if callable(model.weights):
         return (np.asarray(model.weights(distances)) > 0).sum(axis=1)
     if model.weights == "distance":
-        here = (distances == 0).sum(axis=1)
-        return np.where(here > 0, here, distances.shape[1])
+        n_at_distance_zero = (distances == 0).sum(axis=1)
+        return np.where(n_at_distance_zero > 0, n_at_distance_zero, distances.shape[1])
     return np.full(len(distances), distances.shape[1])
 
 
-def _in_leaf(model: Any, X: Any, n_rows: int) -> np.ndarray:
+def _count_in_leaf(model: Any, X: Any, n_rows: int) -> np.ndarray:
     return model.tree_.n_node_samples[model.apply(X)]
 
 
-_QUESTION = Question[np.ndarray](
+_QUESTION = ModelQuantity[np.ndarray](
     "rows_behind",
     own=lambda model, X, _: np.asarray(model.rows_behind(X)),
     formulas={
-        "sklearn.neighbors:KNeighborsClassifier": lambda m, X, _: _counted(m, m.kneighbors(X)[0]),
-        "sklearn.neighbors:RadiusNeighborsClassifier": _in_radius,
-        "sklearn.tree:DecisionTreeClassifier": _in_leaf,
-        "sklearn.tree:ExtraTreeClassifier": _in_leaf,
+        "sklearn.neighbors:KNeighborsClassifier": lambda m, X, _: _count_weighted_neighbours(
+            m, m.kneighbors(X)[0]
+        ),
+        "sklearn.neighbors:RadiusNeighborsClassifier": _count_in_radius,
+        "sklearn.tree:DecisionTreeClassifier": _count_in_leaf,
+        "sklearn.tree:ExtraTreeClassifier": _count_in_leaf,
         "truerisk.models.interval_classifier:IntervalClassifier": lambda model, X, _: (
             model.counts_.sum(axis=1)[model.apply(X)]
         ),

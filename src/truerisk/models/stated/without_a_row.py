@@ -1,7 +1,7 @@
-r"""Approximate predictions of a fitted model for each training row without that row.
+r"""Approximate leave-one-out predictions of a fitted model for its training rows.
 
-They take one Newton step from the fit on all rows, with a fixed penalty and, under an L1 penalty,
-the same columns. Leaving out row i moves its score from :math:`s_i` to
+Each prediction takes one Newton step from the fit on all rows, with a fixed penalty and, under an
+L1 penalty, the same columns. Leaving out row i moves its score from :math:`s_i` to
 
 .. math:: s_i + \frac{h_i\, g_i}{1 - h_i W_i},\qquad
     h_i = z_i^\top (Z^\top W Z + D)^{-1} z_i,
@@ -26,18 +26,20 @@ from scipy.special import expit
 
 from truerisk.core.errors import Refusal
 from truerisk.models.stated.degrees_of_freedom import penalties
-from truerisk.models.stated.freedom_of_regressions import table
-from truerisk.models.stated.question import Question
+from truerisk.models.stated.freedom_of_regressions import to_dense
+from truerisk.models.stated.question import ModelQuantity
 
-ALONE = 1e-10  # One minus the leverage. A row that alone determines a direction cannot be left out.
+# One minus the leverage of a row must exceed this value.
+# A row that alone determines a coefficient cannot be left out.
+LEAST_COMPLEMENT_OF_LEVERAGE = 1e-10
 _INSTEAD = "use a method that holds rows out, such as 'loo' or '10-fold'."
 
 
 def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
-    """Return the score of every training row without it: second-class log-odds, or a number.
+    """Return the leave-one-out score of every training row: log-odds of class 2, or a number.
 
-    For a pipeline it is the score of its last step, and the other steps stay as they were fitted on
-    all rows. Other models can define a method ``taken_out(X, y)``; without it they are refused.
+    A pipeline has the score of its last step, while its other steps stay as they were fitted on all
+    rows. Other models can define a method ``taken_out(X, y)``; without it they are refused.
 
     Parameters
     ----------
@@ -51,156 +53,187 @@ def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | Non
     return _QUESTION(model, X, np.asarray(y), weights)
 
 
-def logistic_without(
+def leave_one_out_log_odds(
     X: np.ndarray,
-    second: np.ndarray,
+    is_second_class: np.ndarray,
     weights: np.ndarray,
     scores: np.ndarray,
     curvature: np.ndarray,
     *,
     intercept: bool = True,
 ) -> np.ndarray:
-    """Return log-odds without each row; X holds the columns in the fit, `second` is 1 for class 2.
+    """Return approximate leave-one-out log-odds of a logistic fit for every training row.
+
+    X holds the columns in the fit, and `is_second_class` is 1 for rows of the second class.
 
     `curvature` is the second derivative of the whole penalty with respect to each coefficient.
     """
-    shares = expit(scores)
-    gradient, bend = weights * (shares - second), weights * shares * expit(-scores)
-    return _step(X, scores, gradient, bend, curvature, intercept)
+    probabilities = expit(scores)
+    gradient, loss_curvature = (
+        weights * (probabilities - is_second_class),
+        weights * probabilities * expit(-scores),
+    )
+    return _leave_one_out_scores(X, scores, gradient, loss_curvature, curvature, intercept)
 
 
-def squared_without(
+def leave_one_out_predictions(
     X: np.ndarray,
     y: np.ndarray,
     weights: np.ndarray,
-    fitted: np.ndarray,
+    fitted_values: np.ndarray,
     curvature: np.ndarray,
     *,
     intercept: bool = True,
 ) -> np.ndarray:
-    """Return predictions without each row, for half the squared error."""
-    return _step(X, fitted, weights * (fitted - y), weights, curvature, intercept)
+    """Return leave-one-out predictions of a least-squares fit for every training row."""
+    return _leave_one_out_scores(
+        X, fitted_values, weights * (fitted_values - y), weights, curvature, intercept
+    )
 
 
 def row_variances(X: Any, weights: np.ndarray) -> np.ndarray:
-    """Return the weighted variance of every column."""
-    share = weights / weights.sum()
-    mean = share @ X
-    return np.asarray(share @ (X - mean) ** 2)
+    """Return the weighted variance of every column of X."""
+    weight_shares = weights / weights.sum()
+    column_means = weight_shares @ X
+    return np.asarray(weight_shares @ (X - column_means) ** 2)
 
 
-def _step(
+def _leave_one_out_scores(
     X: np.ndarray,
     scores: np.ndarray,
     gradient: np.ndarray,
-    bend: np.ndarray,
+    loss_curvature: np.ndarray,
     curvature: np.ndarray,
     intercept: bool,
 ) -> np.ndarray:
-    """Return the Newton step of every row; the intercept is eliminated by weighted centring."""
-    total = bend.sum()
-    base = np.zeros(len(X))
-    if intercept and total > 0:
-        X = X - (bend @ X) / total
-        base = np.full(len(X), 1 / total)
-    leverage = base + _quadratic_forms(X, bend, curvature)
-    left = 1 - leverage * bend
-    alone = np.flatnonzero(left < ALONE)
-    if len(alone):
+    """Return every row's score after the Newton step that leaves the row out.
+
+    The intercept is eliminated by weighted centring.
+    """
+    total_curvature = loss_curvature.sum()
+    intercept_leverage = np.zeros(len(X))
+    if intercept and total_curvature > 0:
+        X = X - (loss_curvature @ X) / total_curvature
+        intercept_leverage = np.full(len(X), 1 / total_curvature)
+    leverage = intercept_leverage + _quadratic_forms(X, loss_curvature, curvature)
+    one_minus_leverage = 1 - leverage * loss_curvature
+    bad_rows = np.flatnonzero(one_minus_leverage < LEAST_COMPLEMENT_OF_LEVERAGE)
+    if len(bad_rows):
         raise ValueError(
-            f"row {alone[0]} alone decides a coefficient (its leverage is 1): there is no fit "
+            f"row {bad_rows[0]} alone decides a coefficient (its leverage is 1): there is no fit "
             "without it to first order. Penalise more, or use 'loo'."
         )
-    return scores + leverage * gradient / left
+    return scores + leverage * gradient / one_minus_leverage
 
 
-def _quadratic_forms(X: np.ndarray, bend: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-    """Return X' (X' W X + D)⁻¹ x of every row, in the smaller of the two shapes."""
+def _quadratic_forms(
+    X: np.ndarray, loss_curvature: np.ndarray, curvature: np.ndarray
+) -> np.ndarray:
+    """Return x' (X' W X + D)⁻¹ x for every row x, by inverting the smaller of the two matrices."""
     n, p = X.shape
     if not p:
         return np.zeros(n)
     if p <= n or not (curvature > 0).all():
-        information = (X * bend[:, None]).T @ X
+        information = (X * loss_curvature[:, None]).T @ X
         information[np.diag_indices(p)] += curvature
         return np.asarray(np.einsum("ij,ij->i", X @ _inverse(information), X))
-    scaled = X / np.sqrt(curvature)
-    products = scaled @ scaled.T
-    root = np.sqrt(bend)
-    inner = np.eye(n) + root[:, None] * products * root  # Woodbury
-    sides = root[:, None] * products
+    scaled_rows = X / np.sqrt(curvature)
+    products = scaled_rows @ scaled_rows.T
+    root_curvature = np.sqrt(loss_curvature)
+    # By the Woodbury identity only an n × n system must be solved.
+    woodbury_matrix = np.eye(n) + root_curvature[:, None] * products * root_curvature
+    weighted_products = root_curvature[:, None] * products
     return np.asarray(
-        np.diagonal(products) - np.einsum("ij,ij->j", sides, np.linalg.solve(inner, sides))
+        np.diagonal(products)
+        - np.einsum(
+            "ij,ij->j", weighted_products, np.linalg.solve(woodbury_matrix, weighted_products)
+        )
     )
 
 
 def _inverse(information: np.ndarray) -> np.ndarray:
-    """Invert the information, ignoring directions without curvature (such as equal columns)."""
+    """Invert the information matrix; ignore directions without curvature (e.g. equal columns)."""
     try:
-        root = np.linalg.cholesky(information)
+        cholesky_factor = np.linalg.cholesky(information)
     except np.linalg.LinAlgError:
         return np.linalg.pinv(information, hermitian=True)
-    half = np.diagonal(root)
-    if half.min() < 1e-7 * half.max():
+    diagonal = np.diagonal(cholesky_factor)
+    if diagonal.min() < 1e-7 * diagonal.max():
         return np.linalg.pinv(information, hermitian=True)
     return np.linalg.inv(information)
 
 
 def _logistic(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    _refuse_many(model)
+    _refuse_multiclass(model)
     if model.class_weight is not None or model.solver == "liblinear":
-        given = "class_weight" if model.class_weight is not None else "solver='liblinear'"
-        raise Refusal(f"LogisticRegression with {given} is not stated: {_INSTEAD}")
+        parameter = "class_weight" if model.class_weight is not None else "solver='liblinear'"
+        raise Refusal(f"LogisticRegression with {parameter} is not stated: {_INSTEAD}")
     lasso, ridge = penalties(model)
-    slopes = model.coef_[0]
-    used = np.flatnonzero(slopes) if lasso > 0 else np.arange(len(slopes))
-    rows = table(X)[:, used]
-    curvature = np.full(len(used), ridge)
-    second = (y == model.classes_[1]).astype(np.float64)
-    return logistic_without(
-        rows, second, weights, model.decision_function(X), curvature, intercept=model.fit_intercept
+    coefficients = model.coef_[0]
+    used_columns = np.flatnonzero(coefficients) if lasso > 0 else np.arange(len(coefficients))
+    rows = to_dense(X)[:, used_columns]
+    curvature = np.full(len(used_columns), ridge)
+    is_second_class = (y == model.classes_[1]).astype(np.float64)
+    return leave_one_out_log_odds(
+        rows,
+        is_second_class,
+        weights,
+        model.decision_function(X),
+        curvature,
+        intercept=model.fit_intercept,
     )
 
 
 def _logistic_path(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    _refuse_many(model)
-    slopes = model.coef_[0]
-    used = np.flatnonzero(slopes) if model.l1_ratio > 0 else np.arange(len(slopes))
-    rows = table(X[:, used] if hasattr(X, "tocsc") else np.asarray(X)[:, used])
-    scale = row_variances(rows, weights) if model.standardize else np.ones(len(used))
-    curvature = weights.sum() * model.lambda_ * (1 - model.l1_ratio) * scale
-    second = (y == model.classes_[1]).astype(np.float64)
-    return logistic_without(rows, second, weights, model.decision_function(X), curvature)
+    _refuse_multiclass(model)
+    coefficients = model.coef_[0]
+    used_columns = (
+        np.flatnonzero(coefficients) if model.l1_ratio > 0 else np.arange(len(coefficients))
+    )
+    rows = to_dense(X[:, used_columns] if hasattr(X, "tocsc") else np.asarray(X)[:, used_columns])
+    variances = row_variances(rows, weights) if model.standardize else np.ones(len(used_columns))
+    curvature = weights.sum() * model.lambda_ * (1 - model.l1_ratio) * variances
+    is_second_class = (y == model.classes_[1]).astype(np.float64)
+    return leave_one_out_log_odds(
+        rows, is_second_class, weights, model.decision_function(X), curvature
+    )
 
 
 def _ridge_classifier(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Compute scores of the linear fit to the codes −1 and 1."""
+    """Return leave-one-out scores of a RidgeClassifier, a linear fit to the codes −1 and 1."""
     _refuse_positive(model)
-    _refuse_many(model)
+    _refuse_multiclass(model)
     if model.class_weight is not None:
         raise Refusal(f"RidgeClassifier with class_weight is not stated: {_INSTEAD}")
-    return _line(model, X, np.where(y == model.classes_[1], 1.0, -1.0), weights)
+    return _linear_fit_without_rows(model, X, np.where(y == model.classes_[1], 1.0, -1.0), weights)
 
 
-def _line(
+def _linear_fit_without_rows(
     model: Any, X: Any, y: np.ndarray, weights: np.ndarray, *, selects: bool = False
 ) -> np.ndarray:
-    """Compute predictions of a linear fit by squared error; if `selects`, with an L1 penalty."""
+    """Return leave-one-out predictions of a linear least-squares fit.
+
+    With `selects`, the fit has an L1 penalty.
+    """
     _refuse_positive(model)
-    slopes = np.asarray(model.coef_)
-    if y.ndim > 1 or (slopes.ndim > 1 and len(slopes) > 1):
+    coefficients = np.asarray(model.coef_)
+    if y.ndim > 1 or (coefficients.ndim > 1 and len(coefficients) > 1):
         raise Refusal(f"{type(model).__name__} of several targets is not stated: {_INSTEAD}")
-    slopes = slopes.ravel()
+    coefficients = coefficients.ravel()
     alpha = np.ravel(getattr(model, "alpha", 0.0))
     if len(alpha) != 1:
         raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
     penalty = len(y) * float(alpha[0]) * (1 - float(model.l1_ratio)) if selects else float(alpha[0])
-    used = np.flatnonzero(slopes) if selects else np.arange(len(slopes))
-    rows, curvature = table(X), np.full(len(used), penalty)
-    fitted = rows @ slopes + float(np.ravel(model.intercept_)[0])
-    if selects:  # These fits scale weights to sum to the number of rows.
+    used_columns = np.flatnonzero(coefficients) if selects else np.arange(len(coefficients))
+    rows, curvature = to_dense(X), np.full(len(used_columns), penalty)
+    fitted_values = rows @ coefficients + float(np.ravel(model.intercept_)[0])
+    # Fits with an L1 penalty scale the weights to sum to the number of rows.
+    if selects:
         weights = weights * (len(y) / weights.sum())
     y, intercept = y.astype(np.float64), model.fit_intercept
-    return squared_without(rows[:, used], y, weights, fitted, curvature, intercept=intercept)
+    return leave_one_out_predictions(
+        rows[:, used_columns], y, weights, fitted_values, curvature, intercept=intercept
+    )
 
 
 def _refuse_positive(model: Any) -> None:
@@ -208,7 +241,7 @@ def _refuse_positive(model: Any) -> None:
         raise Refusal(f"{type(model).__name__}(positive=True) is not stated: {_INSTEAD}")
 
 
-def _refuse_many(model: Any) -> None:
+def _refuse_multiclass(model: Any) -> None:
     if len(model.classes_) != 2:
         raise Refusal(
             f"taking a row out of {type(model).__name__} is stated for two classes, and it was "
@@ -223,17 +256,17 @@ def _unknown(model: Any, *_: Any) -> str:
     )
 
 
-_QUESTION = Question[np.ndarray](
+_QUESTION = ModelQuantity[np.ndarray](
     "taken_out",
     own=lambda model, X, y, _: np.asarray(model.taken_out(X, y), dtype=np.float64),
     formulas={
         "sklearn.linear_model:LogisticRegression": _logistic,
         "truerisk.models.logistic_path:LogisticPath": _logistic_path,
-        "sklearn.linear_model:LinearRegression": _line,
-        "sklearn.linear_model:Ridge": _line,
+        "sklearn.linear_model:LinearRegression": _linear_fit_without_rows,
+        "sklearn.linear_model:Ridge": _linear_fit_without_rows,
         "sklearn.linear_model:RidgeClassifier": _ridge_classifier,
-        "sklearn.linear_model:Lasso": partial(_line, selects=True),
-        "sklearn.linear_model:ElasticNet": partial(_line, selects=True),
+        "sklearn.linear_model:Lasso": partial(_linear_fit_without_rows, selects=True),
+        "sklearn.linear_model:ElasticNet": partial(_linear_fit_without_rows, selects=True),
     },
     unknown=_unknown,
 )

@@ -1,1 +1,1 @@
-"""Types of additional questions that a plan may ask, one per file."""
+"""Types of requests that a plan may make besides predictions, one type per file."""

@@ -1,4 +1,4 @@
-"""Numbers of training rows of each class on which an answer rests, for some questions."""
+"""Requests for the numbers of training rows of each class on which a prediction is based."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.plan.blocks import ALL, Blocks, RowSets, places_among, spread
+from truerisk.plan.blocks import ALL, Blocks, RowSets, positions_of_numbers, select_lists
 from truerisk.plan.extra import ExtraAnswers, Gathered
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
@@ -18,7 +18,10 @@ from truerisk.plan.plan import Plan
 
 @frozen(eq=False)
 class Counted(Flips):
-    """Questions `counted` (ascending) about these numbers; some fits get changed labels as well."""
+    """Request for class counts in the test sets `counted` (ascending), with changed labels.
+
+    The labels that some fits get in place of the rows' own labels are held as in `Flips`.
+    """
 
     counted: np.ndarray
 
@@ -31,7 +34,7 @@ class Counted(Flips):
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
         flips = Flips(self.fit, self.row, self.code).select(questions, fits)
-        counted = places_among(self.counted, questions)
+        counted = positions_of_numbers(self.counted, questions)
         if counted is None:
             return flips
         return Counted(flips.fit, flips.row, flips.code, counted)
@@ -47,16 +50,16 @@ class Counted(Flips):
         return Counted(flips.fit, flips.row, flips.code, arrays["counted"].astype(np.int32))
 
     @override
-    def after(self, n_fits: int, n_questions: int) -> Any:
-        flips = super().after(n_fits, n_questions)
+    def shifted(self, n_fits: int, n_questions: int) -> Any:
+        flips = super().shifted(n_fits, n_questions)
         counted = (self.counted + n_questions).astype(np.int32)
         return Counted(flips.fit, flips.row, flips.code, counted)
 
     @override
     def joined(self, others: Sequence[Any]) -> Any:
         flips = super().joined(others)
-        every = np.concatenate([self.counted, *(one.counted for one in others)])
-        return Counted(flips.fit, flips.row, flips.code, every)
+        counted = np.concatenate([self.counted, *(other.counted for other in others)])
+        return Counted(flips.fit, flips.row, flips.code, counted)
 
     @override
     def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredCounts:
@@ -66,55 +69,58 @@ class Counted(Flips):
 
 @frozen(eq=False)
 class Counts(ExtraAnswers):
-    """Training rows of each class; `values[c, t]` is for position t of the counted questions."""
+    """Numbers of training rows of each class on which predictions are based.
+
+    `values[c, t]` belongs to candidate c and position t of the test sets with counts.
+    """
 
     values: np.ndarray
 
     @override
     def select(self, plan: Plan, questions: np.ndarray) -> Counts | None:
         counted = questions_counted(plan)
-        mine = np.searchsorted(counted, questions[np.isin(questions, counted)])
-        if not len(mine):
+        positions = np.searchsorted(counted, questions[np.isin(questions, counted)])
+        if not len(positions):
             return None
-        return Counts(self.values[:, spread(counted_offsets(plan), mine)[1]])
+        return Counts(self.values[:, select_lists(counted_offsets(plan), positions)[1]])
 
     @override
     def joined(self, others: Sequence[tuple[int, Any]]) -> Counts:
-        return Counts(np.concatenate([self.values, *(one.values for _, one in others)]))
+        return Counts(np.concatenate([self.values, *(counts.values for _, counts in others)]))
 
 
 @frozen(eq=False)
 class GatheredCounts(Gathered):
-    """Collects the counts of a plan as they arrive."""
+    """Collector of the class counts of a plan, fit by fit."""
 
     plan: Plan
     values: np.ndarray
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Start of the counts of each counted question in the flat list of all counts."""
+        """Start of the counts of each test set with counts in the flat list of all counts."""
         return counted_offsets(self.plan)
 
     @cached_property
     def counted_questions(self) -> np.ndarray:
-        """The counted questions."""
+        """Numbers of the test sets for which counts are requested."""
         return questions_counted(self.plan)
 
     @cached_property
     def fits(self) -> frozenset[int]:
-        """The fits that answer a counted question."""
+        """Numbers of the fits that have a test set with counts."""
         return frozenset(self.plan.fit[self.counted_questions].tolist())
 
     @override
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        mine = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
-        for question, counts in zip(mine, facts["counts"], strict=True):
+        fit_questions = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
+        for question, counts in zip(fit_questions, facts["counts"], strict=True):
             self.count(int(question), line, counts)
 
-    def count(self, question: int, lines: Any, counts: np.ndarray) -> None:
-        """Store the numbers of training rows of each class for a question, if it is counted."""
-        for at in np.flatnonzero(self.counted_questions == question):
-            self.values[lines, slice(*self.offsets[at : at + 2])] = counts
+    def count(self, question: int, value_rows: Any, counts: np.ndarray) -> None:
+        """Store the numbers of training rows of each class for a test set, if it requests them."""
+        for position in np.flatnonzero(self.counted_questions == question):
+            self.values[value_rows, slice(*self.offsets[position : position + 2])] = counts
 
     @override
     def finished(self) -> Counts:
@@ -122,39 +128,35 @@ class GatheredCounts(Gathered):
 
 
 def questions_counted(plan: Plan) -> np.ndarray:
-    """Return the questions of a plan, ascending, for which training rows are counted."""
+    """Return the numbers, ascending, of the test sets of a plan for which counts are requested."""
     extra = Counted.from_holder(plan)
     return np.empty(0, dtype=np.int32) if extra is None else extra.counted
 
 
 def counted_offsets(plan: Plan) -> np.ndarray:
-    """Return the start of the counts of each counted question in the flat list of all counts."""
-    sizes = plan.test_sizes[questions_counted(plan)]
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    """Return the start of each test set's counts in the flat list of all requested counts."""
+    test_sizes = plan.test_sizes[questions_counted(plan)]
+    return np.concatenate([[0], np.cumsum(test_sizes)]).astype(np.int64)
 
 
 def flip_each(codes: np.ndarray) -> Plan:
-    """Plan one fit with all labels as they are, and one fit per row with the row's label changed.
+    """Plan one fit with all labels unchanged, and one fit per row with the row's label changed.
 
-    The first fit is asked about all rows, with counts. Fit i + 1 gets the label `codes[i]` for row
-    i and is asked about row i.
-
-    >>> plan = flip_each(np.array([1, 0, 0]))
-    >>> plan.extra.row.tolist(), plan.extra.code.tolist(), plan.extra.counted.tolist()
-    ([0, 1, 2], [1, 0, 0], [0])
+    The first fit is tested on all rows, with counts. Fit i + 1 gets the label `codes[i]` for row i
+    and is tested on row i.
     """
     n = len(codes)
     rows, fits = np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.int32)
-    no_minus = np.empty(0, np.int32), np.zeros(n + 2, np.int64)
-    shown = np.asarray(codes).astype(np.int32)
+    no_removed_blocks = np.empty(0, np.int32), np.zeros(n + 2, np.int64)
+    new_codes = np.asarray(codes).astype(np.int32)
     return Plan.from_folds(
         n_rows=n,
         blocks=Blocks(np.concatenate([rows, rows]), np.append(np.arange(n + 1), 2 * n)),
-        train=RowSets(np.full(n + 1, ALL, np.int32), *no_minus),
-        test=RowSets(np.append(np.int32(n), rows).astype(np.int32), *no_minus),
+        train=RowSets(np.full(n + 1, ALL, np.int32), *no_removed_blocks),
+        test=RowSets(np.append(np.int32(n), rows).astype(np.int32), *no_removed_blocks),
         fit=fits,
         part=(fits > 0).astype(np.int8),
         fold=np.maximum(fits - 1, 0).astype(np.int32),
         parts=("apparent", "swap"),
-        extra=Counted(fits[1:], rows, shown, np.zeros(1, np.int32)),
+        extra=Counted(fits[1:], rows, new_codes, np.zeros(1, np.int32)),
     )

@@ -1,4 +1,4 @@
-"""Labels that fits are given in place of the rows' own labels."""
+"""Changed labels of single rows, with which some fits of a plan are trained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.data.rows import mixed
+from truerisk.data.rows import splitmix64
 from truerisk.plan.extra import Extra
 
 
@@ -29,9 +29,9 @@ class Flips(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
-        mine = np.isin(self.fit, fits)
-        place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
-        return replace(self, fit=place, row=self.row[mine], code=self.code[mine])
+        is_selected = np.isin(self.fit, fits)
+        new_fit = np.searchsorted(fits, self.fit[is_selected]).astype(np.int32)
+        return replace(self, fit=new_fit, row=self.row[is_selected], code=self.code[is_selected])
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -43,17 +43,17 @@ class Flips(Extra):
         return Flips(*(arrays[f"flips.{name}"].astype(np.int32) for name in ("fit", "row", "code")))
 
     @override
-    def after(self, n_fits: int, n_questions: int) -> Any:
+    def shifted(self, n_fits: int, n_questions: int) -> Any:
         return replace(self, fit=(self.fit + n_fits).astype(np.int32))
 
     @override
     def joined(self, others: Sequence[Flips]) -> Any:
-        every = [self, *others]
+        all_flips = [self, *others]
         return replace(
             self,
-            fit=np.concatenate([one.fit for one in every]),
-            row=np.concatenate([one.row for one in every]),
-            code=np.concatenate([one.code for one in every]),
+            fit=np.concatenate([flips.fit for flips in all_flips]),
+            row=np.concatenate([flips.row for flips in all_flips]),
+            code=np.concatenate([flips.code for flips in all_flips]),
         )
 
     @override
@@ -63,16 +63,20 @@ class Flips(Extra):
     @override
     def fit_keys(self, n_fits: int) -> np.ndarray:
         keys = np.zeros(n_fits, dtype=np.uint64)
-        pairs = mixed(self.row.astype(np.uint64) << np.uint64(20)) + self.code.astype(np.uint64)
-        np.add.at(keys, self.fit, mixed(pairs))
+        pairs = splitmix64(self.row.astype(np.uint64) << np.uint64(20)) + self.code.astype(
+            np.uint64
+        )
+        np.add.at(keys, self.fit, splitmix64(pairs))
         return keys
 
     @override
     def labels(self, fit: int, labels: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
-        mine = self.fit == fit
-        if mine.any():
+        is_of_fit = self.fit == fit
+        if is_of_fit.any():
             labels = labels.copy()
-            labels[self.row[mine]] = self.code[mine] if names is None else names[self.code[mine]]
+            labels[self.row[is_of_fit]] = (
+                self.code[is_of_fit] if names is None else names[self.code[is_of_fit]]
+            )
         return labels
 
 

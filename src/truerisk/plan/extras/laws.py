@@ -1,4 +1,4 @@
-"""Training sets drawn at random by a law, for which expected losses are requested."""
+"""Training sets drawn at random from a distribution, for which expected losses are requested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.data.rows import mixed
+from truerisk.data.rows import splitmix64
 from truerisk.plan.blocks import ALL, Blocks, RowSets
 from truerisk.plan.extra import Extra
 from truerisk.plan.plan import Plan
@@ -17,8 +17,11 @@ LAWS = ("subsets", "bootstraps")
 
 
 @frozen
-class Law:
-    """Law by which `size` rows are drawn: "subsets" without replacement, "bootstraps" with it."""
+class SampleDistribution:
+    """Distribution of a training set of `size` rows, drawn with or without replacement.
+
+    The kind "subsets" draws without replacement, the kind "bootstraps" with replacement.
+    """
 
     kind: str
     size: int
@@ -26,10 +29,10 @@ class Law:
 
 @frozen(eq=False)
 class Laws(Extra):
-    """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows drawn by `LAWS[kind[j]]`.
+    """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows drawn as `LAWS[kind[j]]`.
 
-    The answer of such a fit for row i is the expected loss of row i over all draws that do not
-    contain i, with the probabilities of the law.
+    The result of such a fit for row i is the expected loss of row i over all draws that do not
+    contain i, with the probabilities of the distribution.
     """
 
     fit: np.ndarray
@@ -38,10 +41,10 @@ class Laws(Extra):
 
     draws = True
 
-    def __iter__(self) -> Iterator[tuple[int, Law]]:
-        """Yield every drawn fit, ascending, with its law."""
+    def __iter__(self) -> Iterator[tuple[int, SampleDistribution]]:
+        """Yield every fit whose training set is drawn, ascending, with its distribution."""
         for j in np.argsort(self.fit, kind="stable").tolist():
-            yield int(self.fit[j]), Law(LAWS[int(self.kind[j])], int(self.size[j]))
+            yield int(self.fit[j]), SampleDistribution(LAWS[int(self.kind[j])], int(self.size[j]))
 
     @property
     @override
@@ -50,9 +53,13 @@ class Laws(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Laws | None:
-        mine = np.isin(self.fit, fits)
-        place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
-        return Laws(place, self.kind[mine], self.size[mine]) if mine.any() else None
+        is_selected = np.isin(self.fit, fits)
+        new_fit = np.searchsorted(fits, self.fit[is_selected]).astype(np.int32)
+        return (
+            Laws(new_fit, self.kind[is_selected], self.size[is_selected])
+            if is_selected.any()
+            else None
+        )
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -65,22 +72,22 @@ class Laws(Extra):
         return cls(fit.astype(np.int32), kind.astype(np.int8), size.astype(np.int32))
 
     @override
-    def after(self, n_fits: int, n_questions: int) -> Laws:
+    def shifted(self, n_fits: int, n_questions: int) -> Laws:
         return Laws((self.fit + n_fits).astype(np.int32), self.kind, self.size)
 
     @override
     def joined(self, others: Sequence[Laws]) -> Laws:
-        every = [self, *others]
+        all_laws = [self, *others]
         return Laws(
-            np.concatenate([one.fit for one in every]),
-            np.concatenate([one.kind for one in every]),
-            np.concatenate([one.size for one in every]),
+            np.concatenate([laws.fit for laws in all_laws]),
+            np.concatenate([laws.kind for laws in all_laws]),
+            np.concatenate([laws.size for laws in all_laws]),
         )
 
     @override
     def fit_keys(self, n_fits: int) -> np.ndarray:
         keys = np.zeros(n_fits, dtype=np.uint64)
-        np.add.at(keys, self.fit, mixed(mixed(self.size) + self.kind.astype(np.uint64)))
+        np.add.at(keys, self.fit, splitmix64(splitmix64(self.size) + self.kind.astype(np.uint64)))
         return keys
 
     @override
@@ -94,30 +101,34 @@ class Laws(Extra):
         return np.isin(fit, self.fit)
 
 
-def law_of(plan: Plan, fit: int) -> Law | None:
-    """Return the law by which the training set of a fit is drawn, or None if it is fixed."""
+def distribution_of_fit(plan: Plan, fit: int) -> SampleDistribution | None:
+    """Return the distribution of the training set of a fit, or None if the set is fixed."""
     laws = Laws.from_holder(plan)
     if laws is None:
         return None
-    at = np.flatnonzero(laws.fit == fit)
-    return Law(LAWS[int(laws.kind[at[0]])], int(laws.size[at[0]])) if len(at) else None
+    positions = np.flatnonzero(laws.fit == fit)
+    return (
+        SampleDistribution(LAWS[int(laws.kind[positions[0]])], int(laws.size[positions[0]]))
+        if len(positions)
+        else None
+    )
 
 
 def draw_every(n_rows: int, kind: str, size: int) -> Plan:
-    """Plan one fit that stands for all training sets that can be drawn.
+    """Plan one fit that stands for every training set that can be drawn from a distribution.
 
-    Its answer for a row is the mean loss over the training sets without that row.
+    Its result for a row is the mean loss over the training sets without that row.
 
-    >>> law_of(draw_every(5, "subsets", 3), 0)
-    Law(kind='subsets', size=3)
+    >>> distribution_of_fit(draw_every(5, "subsets", 3), 0)
+    SampleDistribution(kind='subsets', size=3)
     """
-    zero = np.zeros(1, np.int32)
-    no_minus = np.empty(0, np.int32), np.zeros(2, np.int64)
+    fit_zero = np.zeros(1, np.int32)
+    no_removed_blocks = np.empty(0, np.int32), np.zeros(2, np.int64)
     return Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(np.arange(n_rows, dtype=np.int32), np.array([0, n_rows])),
-        train=RowSets(np.full(1, ALL, np.int32), *no_minus),
-        test=RowSets(zero, *no_minus),
-        fit=zero,
-        extra=Laws(zero, np.array([LAWS.index(kind)], np.int8), np.array([size], np.int32)),
+        train=RowSets(np.full(1, ALL, np.int32), *no_removed_blocks),
+        test=RowSets(fit_zero, *no_removed_blocks),
+        fit=fit_zero,
+        extra=Laws(fit_zero, np.array([LAWS.index(kind)], np.int8), np.array([size], np.int32)),
     )

@@ -1,4 +1,4 @@
-"""Linear rules of fitted models: the coefficients and intercepts of some candidates' scores."""
+"""Coefficients and intercepts of the scores of linear models, for some candidates of a fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.core.frozen import frozen
 
 @frozen(eq=False)
 class LinearRules:
-    """Linear rules of some candidates in one fit.
+    """Coefficients and intercepts of the scores of some candidates' linear models in one fit.
 
     Two classes have one score, which is positive for the second class. More classes have one score
     per class, the largest of which wins, or, if `pairs` is true, one per pair of classes in the
@@ -64,13 +64,13 @@ class LinearRules:
 
     @cached_property
     def used(self) -> np.ndarray:
-        """The columns for which some rule has a coefficient other than 0."""
+        """Columns of X for which at least one model has a coefficient other than 0."""
         if self.among is None:
             return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
         return self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
 
     def cut(self, columns: np.ndarray) -> LinearRules:
-        """Return the same rules for rows that have only these columns.
+        """Return the linear rules restricted to the given columns of X.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class LinearRules:
         return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
 
     def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients and intercepts of the score that is positive for code `second`.
+        """Return coefficients and intercepts of the score that is positive for class `second`.
 
         Parameters
         ----------
@@ -101,16 +101,16 @@ class LinearRules:
         intercepts : array, shape (n_candidates,)
             The intercepts.
         """
-        places = self.codes.index(first), self.codes.index(second)
+        positions = self.codes.index(first), self.codes.index(second)
         if len(self.codes) == 2 or self.pairs:
-            number = list(combinations(range(len(self.codes)), 2)).index(places)
-            return self.coefficients[:, number], self.intercepts[:, number]
-        k, m = places
-        slopes = self.coefficients[:, m] - self.coefficients[:, k]
-        return slopes, self.intercepts[:, m] - self.intercepts[:, k]
+            score_number = list(combinations(range(len(self.codes)), 2)).index(positions)
+            return self.coefficients[:, score_number], self.intercepts[:, score_number]
+        first_position, second_position = positions
+        slopes = self.coefficients[:, second_position] - self.coefficients[:, first_position]
+        return slopes, self.intercepts[:, second_position] - self.intercepts[:, first_position]
 
     def class_pairs(self) -> Iterator[tuple[int, int]]:
-        """Return all pairs of class codes.
+        """Return all pairs of class codes, in the order of the scores.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class LinearRules:
         return combinations(self.codes, 2)
 
     def shares_rows_with(self, other: LinearRules) -> bool:
-        """Return True if both belong to one fit and have equal training rows and scores.
+        """Return True if both rules belong to one fit and have equal training rows and scores.
 
         Parameters
         ----------
@@ -136,34 +136,38 @@ class LinearRules:
             return False
         if self.coefficients.shape[1:] != other.coefficients.shape[1:]:
             return False
-        return self.rows is other.rows or _equal(self.rows, other.rows)
+        return self.rows is other.rows or _are_equal_tables(self.rows, other.rows)
 
 
 def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
-    """Join rules into as few blocks as possible, so that equal rows are stored once."""
+    """Join linear rules into few blocks, so that equal training rows are stored only once."""
     groups: list[list[LinearRules]] = []
-    for rule in sorted(rules, key=lambda r: (r.fit, int(r.candidates[0]))):
-        group = next((g for g in groups if g[0].shares_rows_with(rule)), None)
+    for rule in sorted(
+        rules, key=lambda linear_rules: (linear_rules.fit, int(linear_rules.candidates[0]))
+    ):
+        group = next(
+            (one_group for one_group in groups if one_group[0].shares_rows_with(rule)), None
+        )
         if group is None:
             groups.append([rule])
         else:
             group.append(replace(rule, rows=group[0].rows))
-    return tuple(group[0] if len(group) == 1 else _one_block(group) for group in groups)
+    return tuple(group[0] if len(group) == 1 else _join_rules(group) for group in groups)
 
 
-def _one_block(group: list[LinearRules]) -> LinearRules:
+def _join_rules(group: list[LinearRules]) -> LinearRules:
     return replace(
         group[0],
-        candidates=np.concatenate([r.candidates for r in group]),
-        coefficients=np.concatenate([r.coefficients for r in group]),
-        intercepts=np.concatenate([r.intercepts for r in group]),
+        candidates=np.concatenate([linear_rules.candidates for linear_rules in group]),
+        coefficients=np.concatenate([linear_rules.coefficients for linear_rules in group]),
+        intercepts=np.concatenate([linear_rules.intercepts for linear_rules in group]),
         among=None,
     )
 
 
-def _equal(first: Any, second: Any) -> bool:
-    if first is None or second is None or type(first) is not type(second):
+def _are_equal_tables(first_table: Any, second_table: Any) -> bool:
+    if first_table is None or second_table is None or type(first_table) is not type(second_table):
         return False
-    if hasattr(first, "tocsr"):
-        return first.shape == second.shape and not (first != second).nnz
-    return bool(np.array_equal(first, second))
+    if hasattr(first_table, "tocsr"):
+        return first_table.shape == second_table.shape and not (first_table != second_table).nnz
+    return bool(np.array_equal(first_table, second_table))

@@ -1,4 +1,4 @@
-"""Properties of fitted models: their degrees of freedom and their linear rules."""
+"""Requested properties of fitted models: their degrees of freedom and their linear rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.plan.blocks import places_among
-from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, end_to_end
+from truerisk.plan.blocks import positions_of_numbers
+from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, concatenate_given
 from truerisk.plan.extras.linear_rules import LinearRules, gathered
 from truerisk.plan.plan import Plan
 
@@ -23,10 +23,10 @@ LACKING = {
 
 @frozen(eq=False)
 class ModelFacts(Extra):
-    """Questions about properties of the models, each a list of questions (ascending) or None.
+    """Request for properties of fitted models, as lists of test sets (ascending) or None.
 
-    Questions in `freedom` request the degrees of freedom of the model that answers, questions in
-    `rules` its linear rule.
+    `freedom` lists the test sets for whose models the degrees of freedom are requested, `rules`
+    those for whose models the coefficients of the linear rule are requested.
     """
 
     freedom: np.ndarray | None = None
@@ -39,13 +39,16 @@ class ModelFacts(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
-        freedom, rules = (places_among(one, questions) for one in (self.freedom, self.rules))
+        freedom, rules = (
+            positions_of_numbers(questions_of_kind, questions)
+            for questions_of_kind in (self.freedom, self.rules)
+        )
         return None if freedom is None and rules is None else ModelFacts(freedom, rules)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
-        both = {"freedom": self.freedom, "rules": self.rules}
-        return {name: array for name, array in both.items() if array is not None}
+        arrays_by_name = {"freedom": self.freedom, "rules": self.rules}
+        return {name: array for name, array in arrays_by_name.items() if array is not None}
 
     @classmethod
     @override
@@ -53,30 +56,33 @@ class ModelFacts(Extra):
         return cls(**{name: arrays[name].astype(np.int32) for name in LACKING if name in arrays})
 
     @override
-    def after(self, n_fits: int, n_questions: int) -> ModelFacts:
-        moved = {name: array + n_questions for name, array in self.arrays().items()}
-        return ModelFacts(**{name: array.astype(np.int32) for name, array in moved.items()})
+    def shifted(self, n_fits: int, n_questions: int) -> ModelFacts:
+        shifted = {name: array + n_questions for name, array in self.arrays().items()}
+        return ModelFacts(**{name: array.astype(np.int32) for name, array in shifted.items()})
 
     @override
     def joined(self, others: Sequence[ModelFacts]) -> ModelFacts:
-        every = [self, *others]
+        all_facts = [self, *others]
         return ModelFacts(
-            end_to_end([one.freedom for one in every]), end_to_end([one.rules for one in every])
+            concatenate_given([facts.freedom for facts in all_facts]),
+            concatenate_given([facts.rules for facts in all_facts]),
         )
 
     @override
     def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredFacts:
-        free = self.freedom is not None
-        table = np.full((n_candidates, plan.n_fits), np.nan) if free else None
-        return GatheredFacts(free_fits(plan), ruled_fits(plan), table, self.rules is not None)
+        has_freedom = self.freedom is not None
+        table = np.full((n_candidates, plan.n_fits), np.nan) if has_freedom else None
+        return GatheredFacts(
+            fits_with_freedom(plan), fits_with_rules(plan), table, self.rules is not None
+        )
 
 
 @frozen(eq=False)
 class Facts(ExtraAnswers):
-    """Properties of the fitted models.
+    """Degrees of freedom and linear rules of fitted models.
 
-    `freedom[c, f]` holds the degrees of freedom of candidate c in fit f if a question requests
-    them, and NaN otherwise. `rules` are the linear rules of the fits for which they are requested.
+    `freedom[c, f]` holds the degrees of freedom of candidate c in fit f if they are requested, and
+    NaN otherwise. `rules` are the linear rules of the fits for which they are requested.
     """
 
     freedom: np.ndarray | None = None
@@ -89,31 +95,33 @@ class Facts(ExtraAnswers):
         requested = None if requested is None else requested.select(questions, fits)
         if requested is None:
             return None
-        free = self.freedom is not None and requested.freedom is not None
-        freedom = self.freedom[:, fits] if free and self.freedom is not None else None
+        has_freedom = self.freedom is not None and requested.freedom is not None
+        freedom = self.freedom[:, fits] if has_freedom and self.freedom is not None else None
         if self.rules is None or requested.rules is None:
             return Facts(freedom)
-        place = {int(fit): number for number, fit in enumerate(fits)}
-        retained = (replace(r, fit=place[r.fit]) for r in self.rules if r.fit in place)
-        return Facts(freedom, tuple(retained))
+        new_fit = {int(fit): new_number for new_number, fit in enumerate(fits)}
+        selected_rules = (
+            replace(rule, fit=new_fit[rule.fit]) for rule in self.rules if rule.fit in new_fit
+        )
+        return Facts(freedom, tuple(selected_rules))
 
     @override
     def joined(self, others: Sequence[tuple[int, Any]]) -> Facts:
-        every = [(0, self), *others]
+        all_facts = [(0, self), *others]
         rules = [
-            replace(rule, candidates=rule.candidates + first)
-            for first, one in every
-            for rule in one.rules or ()
+            replace(rule, candidates=rule.candidates + first_candidate)
+            for first_candidate, facts in all_facts
+            for rule in facts.rules or ()
         ]
         return Facts(
-            end_to_end([one.freedom for _, one in every]),
+            concatenate_given([facts.freedom for _, facts in all_facts]),
             None if self.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
         )
 
 
 @frozen(eq=False)
 class GatheredFacts(Gathered):
-    """Collects properties of models as they arrive.
+    """Collector of the degrees of freedom and linear rules of models, fit by fit.
 
     `free` and `ruled` are the fits for which degrees of freedom and linear rules are requested.
     """
@@ -128,10 +136,11 @@ class GatheredFacts(Gathered):
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         self.correct(fit, line, facts)
         if facts.get("rules") is not None:
-            one = replace(facts["rules"], fit=fit, candidates=np.array([line]))
-            if self.rules and self.rules[-1].shares_rows_with(one):
-                one = replace(one, rows=self.rules[-1].rows)  # Equal rows are stored once.
-            self.rules.append(one)
+            rules = replace(facts["rules"], fit=fit, candidates=np.array([line]))
+            if self.rules and self.rules[-1].shares_rows_with(rules):
+                # Equal training rows are stored only once.
+                rules = replace(rules, rows=self.rules[-1].rows)
+            self.rules.append(rules)
 
     @override
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
@@ -143,19 +152,19 @@ class GatheredFacts(Gathered):
         return Facts(self.freedom, gathered(self.rules) if self.has_rules else None)
 
 
-def free_fits(plan: Plan) -> np.ndarray:
-    """Return the fits whose degrees of freedom are requested, ascending."""
+def fits_with_freedom(plan: Plan) -> np.ndarray:
+    """Return the numbers of the fits whose degrees of freedom a plan requests, ascending."""
     facts = ModelFacts.from_holder(plan)
-    return _fits(plan, None if facts is None else facts.freedom)
+    return _fits_of_questions(plan, None if facts is None else facts.freedom)
 
 
-def ruled_fits(plan: Plan) -> np.ndarray:
-    """Return the fits whose linear rules are requested, ascending."""
+def fits_with_rules(plan: Plan) -> np.ndarray:
+    """Return the numbers of the fits whose linear rules a plan requests, ascending."""
     facts = ModelFacts.from_holder(plan)
-    return _fits(plan, None if facts is None else facts.rules)
+    return _fits_of_questions(plan, None if facts is None else facts.rules)
 
 
-def _fits(plan: Plan, questions: np.ndarray | None) -> np.ndarray:
+def _fits_of_questions(plan: Plan, questions: np.ndarray | None) -> np.ndarray:
     return np.empty(0, np.int32) if questions is None else np.unique(plan.fit[questions])
 
 

@@ -1,4 +1,4 @@
-"""Random points near rows; questions may be about these points instead of the rows."""
+"""Random points near rows, which models predict instead of the rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.plan.extra import Extra
 
 @frozen(eq=False)
 class Moves(Extra):
-    """Questions `question[j]` (ascending) about random points near rows, drawn with `seed[j]`.
+    """Test sets `question[j]` (ascending) of random points near rows, drawn with `seed[j]`.
 
     Row i is shifted by Gaussian noise with standard deviation `row_scale[i] * column_scale[k]` in
     column k. All candidates predict the same points.
@@ -32,27 +32,27 @@ class Moves(Extra):
         return {"moves": "it answers about rows of X, and not about points around them."}
 
     def of_rows(self, question: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return the shift of each row, or None if the question is about the rows themselves."""
-        at = np.flatnonzero(self.question == question)
-        if not len(at):
+        """Return the shift of each row in a test set, or None if the rows are not shifted."""
+        positions = np.flatnonzero(self.question == question)
+        if not len(positions):
             return None
-        noise = np.random.default_rng(int(self.seed[at[0]])).standard_normal(
+        noise = np.random.default_rng(int(self.seed[positions[0]])).standard_normal(
             (len(self.row_scale), len(self.column_scale))
         )
         return noise[rows] * self.row_scale[rows, None] * self.column_scale
 
     @override
-    def moved(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        by = self.of_rows(question, rows)
-        return X if by is None else X + by
+    def moved_points(self, X: Any, question: int, rows: np.ndarray) -> Any:
+        shifts = self.of_rows(question, rows)
+        return X if shifts is None else X + shifts
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Moves | None:
-        places = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
-        if not len(places):
+        new_questions = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
+        if not len(new_questions):
             return None
-        at = np.searchsorted(self.question, questions[places])
-        return Moves(places, self.seed[at], self.row_scale, self.column_scale)
+        positions = np.searchsorted(self.question, questions[new_questions])
+        return Moves(new_questions, self.seed[positions], self.row_scale, self.column_scale)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -65,15 +65,15 @@ class Moves(Extra):
         return cls(question.astype(np.int32), *others)
 
     @override
-    def after(self, n_fits: int, n_questions: int) -> Moves:
+    def shifted(self, n_fits: int, n_questions: int) -> Moves:
         question = (self.question + n_questions).astype(np.int32)
         return Moves(question, self.seed, self.row_scale, self.column_scale)
 
     @override
     def joined(self, others: Sequence[Moves]) -> Moves:
-        every = [self, *others]
-        question = np.concatenate([one.question for one in every])
-        seed = np.concatenate([one.seed for one in every])
+        all_moves = [self, *others]
+        question = np.concatenate([moves.question for moves in all_moves])
+        seed = np.concatenate([moves.seed for moves in all_moves])
         return Moves(question, seed, self.row_scale, self.column_scale)
 
     @override

@@ -1,4 +1,4 @@
-"""Questions about the training rows of a fit, each row predicted by a model without that row."""
+"""Test sets of the training rows of a fit, each row predicted by a model made without that row."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.plan.blocks import places_among
+from truerisk.plan.blocks import positions_of_numbers
 from truerisk.plan.extra import Extra
 from truerisk.plan.plan import Plan
 
 
 @frozen(eq=False)
 class OwnRows(Extra):
-    """Questions (ascending) that ask a fit about its own training rows."""
+    """Test sets (ascending) that consist of the training rows of their own fit."""
 
     question: np.ndarray
 
@@ -25,8 +25,8 @@ class OwnRows(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
-        places = places_among(self.question, questions)
-        return None if places is None else type(self)(places)
+        new_questions = positions_of_numbers(self.question, questions)
+        return None if new_questions is None else type(self)(new_questions)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -38,12 +38,12 @@ class OwnRows(Extra):
         return cls(arrays[cls.name].astype(np.int32))
 
     @override
-    def after(self, n_fits: int, n_questions: int) -> Self:
+    def shifted(self, n_fits: int, n_questions: int) -> Self:
         return type(self)((self.question + n_questions).astype(np.int32))
 
     @override
     def joined(self, others: Sequence[Self]) -> Self:
-        return type(self)(np.concatenate([self.question, *(one.question for one in others)]))
+        return type(self)(np.concatenate([self.question, *(other.question for other in others)]))
 
     @override
     def without_row(self, fit: np.ndarray) -> np.ndarray:
@@ -53,11 +53,11 @@ class OwnRows(Extra):
     def copies(self, plan: Plan, question: int) -> np.ndarray | None:
         if question not in self.question:
             return None
-        seen, counts = plan.train_rows(int(plan.fit[question]))
-        if not np.array_equal(seen, plan.test_rows(question)[0]):
+        train_rows, counts = plan.train_rows(int(plan.fit[question]))
+        if not np.array_equal(train_rows, plan.test_rows(question)[0]):
             raise BadData(f"question {question} asks a fit about rows that are not its own.")
-        each = np.arange(len(seen))
-        return each if counts is None else np.repeat(each, counts)
+        row_positions = np.arange(len(train_rows))
+        return row_positions if counts is None else np.repeat(row_positions, counts)
 
 
 class OutOfBagRows(OwnRows):
@@ -83,10 +83,10 @@ class TakenOutRows(OwnRows):
 
     @override
     def copies(self, plan: Plan, question: int) -> np.ndarray | None:
-        places = super().copies(plan, question)
-        if places is not None and len(places) != len(plan.test_rows(question)[0]):
+        positions = super().copies(plan, question)
+        if positions is not None and len(positions) != len(plan.test_rows(question)[0]):
             raise Refusal(
                 "a bootstrap sample holds copies of a row, which are not taken out one by one: use "
                 "outer splits without copies, such as '10-fold'."
             )
-        return places
+        return positions

@@ -1,1 +1,1 @@
-"""Matplotlib displays of results; matplotlib is imported when one is drawn."""
+"""Figures of results drawn by matplotlib, which is imported only when a figure is drawn."""

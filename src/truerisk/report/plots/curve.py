@@ -1,4 +1,4 @@
-"""Plots of curves: risks over settings, rows or time; coefficient paths, densities, studies."""
+"""Matplotlib plots of curves: risks over settings, rows or time, paths, densities and studies."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.core.formats import clean, params_text
+from truerisk.core.formats import escape_and_truncate, params_text
 from truerisk.core.registry import check_known
 from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
 from truerisk.report.figure import Key
 from truerisk.report.learning import draw_learning
 from truerisk.report.plots.marks import axes_of, axes_of_panels, on_axes
 from truerisk.results.error_posterior import ErrorPosterior
-from truerisk.results.learning_curve import FURTHEST, LearningCurve
+from truerisk.results.learning_curve import LARGEST_EXTRAPOLATION, LearningCurve
 from truerisk.results.results import RiskCurve
 
-MOST_NAMED = 12  # maximum number of settings in grid order that label the axis
-POINTS = 48  # number of points of a learning curve's law
+MOST_NAMED = 12  # The axis shows the names of at most this many settings in grid order.
+POINTS = 48  # Number of points at which the power law of a learning curve is drawn.
 
 
 def draw_curve(
@@ -31,47 +31,60 @@ def draw_curve(
     label: str | None = None,
     others: Mapping[str, RiskCurve] | Iterable[RiskCurve] = (),
 ) -> Any:
-    """Draw the curve and return its axes.
+    """Draw a risk curve over the candidates and return its axes.
 
     `x` names the parameter on the axis. By default it is the only parameter that varies, if its
     values are numbers (on a logarithmic axis if they span more than two decades), else the
     candidates in grid order. A single curve has a band of one standard error. `others` are curves
-    of the same candidates that are drawn too, each with a ring at the one that it chooses, which
-    the legend names. Curves in another loss than the first, such as an AIC, use the scale on the
-    right; the heights on both scales cannot be compared.
+    of the same candidates that are drawn too, each with a ring at the candidate that it chooses,
+    which the legend names. Curves in another loss than the first, such as an AIC, use the scale on
+    the right; the heights on both scales cannot be compared.
     """
-    named = dict(others) if isinstance(others, Mapping) else {c.common.method: c for c in others}
-    curves = {label or curve.common.method: curve, **named}
-    _check_alike(curve, curves)
-    losses = list(dict.fromkeys(each.common.named_scoring for each in curves.values()))
+    named_others = (
+        dict(others)
+        if isinstance(others, Mapping)
+        else {other_curve.common.method: other_curve for other_curve in others}
+    )
+    curves = {label or curve.common.method: curve, **named_others}
+    _check_comparable(curve, curves)
+    losses = list(
+        dict.fromkeys(drawn_curve.common.named_scoring for drawn_curve in curves.values())
+    )
     ax = axes_of(ax)
-    side, n_drawn = ax, 0
+    loss_axes, n_drawn_curves = ax, 0
     for loss in losses:
-        side = ax if loss == losses[0] else ax.twinx()
-        for _ in range(n_drawn):  # This continues the colour cycle.
-            side.plot([], [])[0].remove()
-        beside = "" if side is ax else " (right)"
-        chosen = {
-            f"{name} → {params_text(each.best_params)}{beside}": each
-            for name, each in curves.items()
-            if each.common.named_scoring == loss
+        loss_axes = ax if loss == losses[0] else ax.twinx()
+        # Empty lines advance the colour cycle past the colours of the first axes.
+        for _ in range(n_drawn_curves):
+            loss_axes.plot([], [])[0].remove()
+        side_text = "" if loss_axes is ax else " (right)"
+        loss_curves = {
+            f"{name} → {params_text(drawn_curve.best_params)}{side_text}": drawn_curve
+            for name, drawn_curve in curves.items()
+            if drawn_curve.common.named_scoring == loss
         }
-        drawing = draw_lines("", "", chosen, banded=None if named else curve, x=x)
+        drawing = draw_lines("", "", loss_curves, banded=None if named_others else curve, x=x)
         if drawing is None:
             raise BadData(f"no candidate has a {loss} risk to draw.")
-        band = [Key("s0", "± 1 standard error", "band")] if (curve.std_errors > 0).any() else []
-        on_axes(drawing, [*keys_of(chosen), *([] if named else band)], side, ax)
+        band_keys = (
+            [Key("s0", "± 1 standard error", "band")] if (curve.std_errors > 0).any() else []
+        )
+        on_axes(
+            drawing, [*keys_of(loss_curves), *([] if named_others else band_keys)], loss_axes, ax
+        )
         if drawing.bottom and drawing.bottom.label == IN_ORDER and len(curve) <= MOST_NAMED:
-            names = [params_text(setting) for setting in curve.candidates]
-            side.set_xticks(range(len(curve)), names, rotation=45, ha="right")
-        n_drawn += len(chosen)
+            setting_names = [params_text(setting) for setting in curve.candidates]
+            loss_axes.set_xticks(range(len(curve)), setting_names, rotation=45, ha="right")
+        n_drawn_curves += len(loss_curves)
     return ax
 
 
-def _check_alike(first: RiskCurve, curves: Mapping[str, RiskCurve]) -> None:
-    """Raise if curves have different candidates, or more than two losses."""
+def _check_comparable(first_curve: RiskCurve, curves: Mapping[str, RiskCurve]) -> None:
+    """Raise BadData if curves have different candidates, or more than two losses."""
     for label, curve in curves.items():
-        if [dict(c) for c in curve.candidates] != [dict(c) for c in first.candidates]:
+        if [dict(setting) for setting in curve.candidates] != [
+            dict(setting) for setting in first_curve.candidates
+        ]:
             raise BadData(
                 f"curve '{label}' has other candidates than the first: curves drawn together are "
                 "of one grid."
@@ -91,54 +104,61 @@ def draw_learning_curve(
     label: str | None = None,
     to: float | None = None,
 ) -> Any:
-    """Draw the curve and return its axes.
+    """Draw a learning curve and return its axes.
 
-    `to` is the number of training rows up to which the law is extrapolated, by default twice the
-    largest measured size; that part is dashed. Scores are drawn as scores.
+    `to` is the number of training rows up to which the power law is extrapolated, by default twice
+    the largest measured size; the extrapolation is dashed. Scores are drawn as scores.
     """
-    last = float(curve.sizes[-1])
-    end = 2 * last if to is None else float(to)
-    if curve.law is not None and not last <= end <= FURTHEST * last:
+    largest_size = float(curve.sizes[-1])
+    end_size = 2 * largest_size if to is None else float(to)
+    if (
+        curve.law is not None
+        and not largest_size <= end_size <= LARGEST_EXTRAPOLATION * largest_size
+    ):
         raise BadArgument(
-            f"to={end:.15g}: the curve was measured up to {last:g} training rows, and is "
-            f"extrapolated to {FURTHEST * last:g} at most."
+            f"to={end_size:.15g}: the curve was measured up to {largest_size:g} training rows, and "
+            f"is extrapolated to {LARGEST_EXTRAPOLATION * largest_size:g} at most."
         )
-    grid = np.union1d(np.geomspace(curve.sizes[0], end, POINTS), [last])
-    read = () if curve.law is None else tuple(curve.at(float(n)) for n in grid)
-    figure = draw_learning(curve, read)
+    sizes = np.union1d(np.geomspace(curve.sizes[0], end_size, POINTS), [largest_size])
+    expected = () if curve.law is None else tuple(curve.at(float(size)) for size in sizes)
+    figure = draw_learning(curve, expected)
     if figure is None:
         raise BadData("no size has a risk to draw.")
-    measured, *keys = figure.keys
-    return on_axes(figure.drawing, (replace(measured, text=label or measured.text), *keys), ax)
+    measured_key, *keys = figure.keys
+    return on_axes(
+        figure.drawing, (replace(measured_key, text=label or measured_key.text), *keys), ax
+    )
 
 
 def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> Any:
-    """Draw the mean losses, or scores, of the periods over time, and return the axes.
+    """Draw the mean loss or score of each period over time, and return the axes.
 
     The dashed line is the trend, if it was tested.
     """
     ax = axes_of(ax)
-    middles = course.starts + (course.ends - course.starts) / 2
+    period_centers = course.starts + (course.ends - course.starts) / 2
     values = course.values
-    (line,) = ax.plot(middles, values, "o-", markersize=4, linewidth=1.2, label=label)
-    colour = line.get_color()
+    (drawn_line,) = ax.plot(period_centers, values, "o-", markersize=4, linewidth=1.2, label=label)
+    colour = drawn_line.get_color()
     ax.hlines(values, course.starts, course.ends, color=colour, linewidth=2.4)
     if course.low is not None and course.high is not None:
-        ax.fill_between(middles, course.low, course.high, color=colour, alpha=0.18, linewidth=0)
+        ax.fill_between(
+            period_centers, course.low, course.high, color=colour, alpha=0.18, linewidth=0
+        )
     if course.p_value is not None:
-        first, last = course.starts[0], course.ends[-1]
-        centre, slope = np.average(values, weights=course.n_rows), course.slope
-        ends = [centre - slope / 2, centre + slope / 2]
-        ax.plot([first, last], ends, "--", linewidth=1.0, color=colour)
+        first_time, last_time = course.starts[0], course.ends[-1]
+        mean_value, slope = np.average(values, weights=course.n_rows), course.slope
+        trend_values = [mean_value - slope / 2, mean_value + slope / 2]
+        ax.plot([first_time, last_time], trend_values, "--", linewidth=1.0, color=colour)
     if course.starts.dtype.kind == "M":
         from matplotlib import dates as untyped
 
         dates: Any = untyped
-        places = dates.AutoDateLocator(minticks=3, maxticks=7)
-        ax.xaxis.set_major_locator(places)
-        ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))
+        locator = dates.AutoDateLocator(minticks=3, maxticks=7)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     ax.set_xlabel("time")
-    ax.set_ylabel(course.scale.axis(course.scoring))
+    ax.set_ylabel(course.scale.axis_label(course.scoring))
     return ax
 
 
@@ -150,15 +170,15 @@ def draw_path(
     A vertical line marks the λ that the model uses for predictions. The `n_named` largest
     coefficients there are labelled with `names`, the columns of the frame, or x0, x1, ...
     Coefficients are in the units of X. Several classes have one panel each and return an array of
-    axes; `ax` is then a sequence of the same length. Parts that did not converge are dotted.
+    axes; `ax` is then a sequence of the same length. Where a path did not converge, it is dotted.
     """
     classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
     paths = model.coef_path_.reshape(len(model.lambdas_), len(classes), -1)
     names = _names(model, names, paths.shape[2])
     panels = axes_of_panels(ax, len(classes))
-    for place, (axes, label) in enumerate(zip(panels, classes, strict=True)):
-        _draw(axes, model, paths[:, place])
-        values = model.coef_[place]
+    for class_index, (axes, label) in enumerate(zip(panels, classes, strict=True)):
+        _draw_coefficients(axes, model, paths[:, class_index])
+        values = model.coef_[class_index]
         for column in np.argsort(-np.abs(values), kind="stable")[:n_named]:
             if values[column] != 0:
                 axes.annotate(
@@ -174,16 +194,18 @@ def draw_path(
     return panels[0] if len(panels) == 1 else np.array(panels)
 
 
-def _draw(axes: Any, model: Any, path: np.ndarray) -> None:
-    ever = path[:, (path != 0).any(axis=0)]
+def _draw_coefficients(axes: Any, model: Any, path: np.ndarray) -> None:
+    nonzero_paths = path[:, (path != 0).any(axis=0)]
     axes.set_xscale("log")
     axes.invert_xaxis()
-    for column, values in enumerate(ever.T):
-        (line,) = axes.plot(model.lambdas_, values, linewidth=1.0)
+    for column, values in enumerate(nonzero_paths.T):
+        (drawn_line,) = axes.plot(model.lambdas_, values, linewidth=1.0)
         if not model.converged_.all():
-            short = np.where(model.converged_, np.nan, values)
-            axes.plot(model.lambdas_, short, ":", linewidth=2.5, color=line.get_color())
-            line.set_label(f"_{column}")
+            unconverged_values = np.where(model.converged_, np.nan, values)
+            axes.plot(
+                model.lambdas_, unconverged_values, ":", linewidth=2.5, color=drawn_line.get_color()
+            )
+            drawn_line.set_label(f"_{column}")
     axes.axvline(model.lambda_, color="0.4", linewidth=0.8, linestyle="--")
     axes.axhline(0.0, color="0.7", linewidth=0.6)
     axes.set_xlabel("λ")
@@ -197,7 +219,7 @@ def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[
     return list(map(str, names))
 
 
-# quantity -> its standard error in the summary, what the axis says
+# Each quantity has the name of its standard error in the summary, and the label of the axis.
 QUANTITIES: Mapping[str, tuple[str | None, str]] = {
     "bias": ("bias_error", "bias (estimate − truth)"),
     "rmse": (None, "root mean squared error"),
@@ -207,21 +229,27 @@ QUANTITIES: Mapping[str, tuple[str | None, str]] = {
 
 
 def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
-    """Draw one line per problem, learner and method, with ± 1 standard error; return the axes."""
+    """Draw a study: a line per problem, learner and method, with standard errors; return axes."""
     check_known("there is no", what, QUANTITIES)
-    error, label = QUANTITIES[what]
-    lines = _lines(results.cells, what, error)
-    if not lines:
+    error_name, label = QUANTITIES[what]
+    points_by_line = _points_by_line(results.cells, what, error_name)
+    if not points_by_line:
         raise BadData(f"the study has no {what} to draw: no cell has one.")
     ax = axes_of(ax)
-    for name, points in lines.items():
+    for name, points in points_by_line.items():
         sizes, values, errors = (
             np.array(column, dtype=float) for column in zip(*points, strict=True)
         )
-        order = np.argsort(sizes)
-        bars = errors[order] if np.isfinite(errors).all() else None
+        size_order = np.argsort(sizes)
+        error_bars = errors[size_order] if np.isfinite(errors).all() else None
         ax.errorbar(
-            sizes[order], values[order], yerr=bars, fmt="o-", markersize=4, capsize=2, label=name
+            sizes[size_order],
+            values[size_order],
+            yerr=error_bars,
+            fmt="o-",
+            markersize=4,
+            capsize=2,
+            label=name,
         )
     if what == "bias":
         ax.axhline(0.0, color="0.6", linewidth=0.8)
@@ -231,19 +259,23 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
     return ax
 
 
-def _lines(cells: Any, what: str, error: str | None) -> dict[str, list[tuple[float, float, float]]]:
-    """Return (size, value, error) by line name; names omit what all lines share."""
-    parts = ("problem", "learner", "method")
-    parts_that_differ = [part for part in parts if len({cell[part] for cell in cells}) > 1] or [
-        "method"
-    ]
-    lines: dict[str, list[tuple[float, float, float]]] = {}
+def _points_by_line(
+    cells: Any, quantity: str, error_name: str | None
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Return points (size, value, error) by line name; names omit what all lines share."""
+    parts_of_name = ("problem", "learner", "method")
+    differing_parts = [
+        name_part for name_part in parts_of_name if len({cell[name_part] for cell in cells}) > 1
+    ] or ["method"]
+    points_by_line: dict[str, list[tuple[float, float, float]]] = {}
     for cell in cells:
-        if cell[what] is not None:
-            bar = np.nan if error is None or cell[error] is None else cell[error]
-            name = ", ".join(str(cell[part]) for part in parts_that_differ)
-            lines.setdefault(name, []).append((cell["size"], cell[what], bar))
-    return lines
+        if cell[quantity] is not None:
+            error_value = (
+                np.nan if error_name is None or cell[error_name] is None else cell[error_name]
+            )
+            name = ", ".join(str(cell[name_part]) for name_part in differing_parts)
+            points_by_line.setdefault(name, []).append((cell["size"], cell[quantity], error_value))
+    return points_by_line
 
 
 DENSITY_POINTS = 513
@@ -258,39 +290,59 @@ def draw_posterior(
     others: Mapping[str, ErrorPosterior] | None = None,
     level: float = 0.95,
 ) -> Any:
-    """Draw the density, its mean and its one-sided bound at `level`, and return the axes.
+    """Draw a posterior density with its mean and upper bound at `level`, and return the axes.
 
-    `others` are drawn too, by name. The probability beyond the bound is shaded. The title says what
-    the posterior is about if that is not a single rule.
+    `others` are further posteriors by name that are drawn too. The probability beyond the bound is
+    shaded. The title says what the posterior is about if that is not a single rule.
     """
     ax = axes_of(ax)
-    every = {label or _counts(posterior): posterior, **(others or {})}
-    grid = _grid(every.values())
-    for name, one in every.items():
-        (line,) = ax.plot(grid, one.pdf(grid), linewidth=1.3, label=clean(name, 60))
-        bound = one.upper(level)
-        beyond = np.r_[bound, grid[grid > bound]]
-        ax.fill_between(beyond, one.pdf(beyond), color=line.get_color(), alpha=0.25, linewidth=0)
-        ax.plot(one.mean, one.pdf(one.mean), "o", markersize=4, color=line.get_color())
+    posteriors = {label or _counts_text(posterior): posterior, **(others or {})}
+    error_rates = _drawn_error_rates(posteriors.values())
+    for name, drawn_posterior in posteriors.items():
+        (drawn_line,) = ax.plot(
+            error_rates,
+            drawn_posterior.pdf(error_rates),
+            linewidth=1.3,
+            label=escape_and_truncate(name, 60),
+        )
+        bound = drawn_posterior.upper(level)
+        tail_rates = np.r_[bound, error_rates[error_rates > bound]]
+        ax.fill_between(
+            tail_rates,
+            drawn_posterior.pdf(tail_rates),
+            color=drawn_line.get_color(),
+            alpha=0.25,
+            linewidth=0,
+        )
+        ax.plot(
+            drawn_posterior.mean,
+            drawn_posterior.pdf(drawn_posterior.mean),
+            "o",
+            markersize=4,
+            color=drawn_line.get_color(),
+        )
     ax.set_xlabel("error")
     ax.set_ylabel("posterior density")
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize="small", title=f"shaded: beyond the {level:.0%} bound")
-    labels = {one.of for one in every.values()} - {ErrorPosterior(0, 0).of}
+    labels = {drawn_posterior.of for drawn_posterior in posteriors.values()} - {
+        ErrorPosterior(0, 0).of
+    }
     if labels:
         ax.set_title("\n".join(sorted(labels)), fontsize="small", wrap=True)
     return ax
 
 
-def _grid(posteriors: Any) -> np.ndarray:
-    """Return the errors at which densities are drawn, except 1e-4 of the probability per tail.
+def _drawn_error_rates(posteriors: Any) -> np.ndarray:
+    """Return the error rates at which densities are drawn.
 
-    An end at which a density is infinite is excluded.
+    They leave out a probability of 1e-4 in each tail. A rate of 0 or 1, at which a density may be
+    infinite, is excluded.
     """
     low = min(posterior.quantile(TAIL) for posterior in posteriors)
     high = max(posterior.quantile(1 - TAIL) for posterior in posteriors)
     return np.clip(np.linspace(low, high, DENSITY_POINTS), TAIL**2, 1 - TAIL**2)
 
 
-def _counts(posterior: ErrorPosterior) -> str:
+def _counts_text(posterior: ErrorPosterior) -> str:
     return f"{posterior.errors:g} errors in {posterior.n:g}"

@@ -1,4 +1,4 @@
-"""The figures of a result as files: SVG as its page draws them, PNG and PDF by matplotlib."""
+"""Write the figures of a result to files: SVG as on its page, PNG and PDF by matplotlib."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from truerisk.core.arguments import mention, path_of
+from truerisk.core.arguments import file_path, mention
 from truerisk.core.errors import BadArgument, BadData, MissingExtra, NotWritten
 from truerisk.report.figure import Figure
-from truerisk.report.page import SERIES, file_of, page_of
+from truerisk.report.page import SERIES, page_of, svg_file_text
 from truerisk.report.plots.marks import on_axes, pyplot
 from truerisk.results.writing import write_file, write_text
 
@@ -18,12 +18,14 @@ DPI = 300
 
 
 def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path, ...]:
-    """Write every figure of the page in every format, `01-ladder.svg` and on, and say where."""
-    several = isinstance(formats, Iterable) and not isinstance(formats, str)
-    wanted = list(formats if several else [formats])
-    if not wanted or any(form not in FORMATS for form in wanted):
+    """Write every figure of a result's page in every format, and return the paths of the files."""
+    are_several = isinstance(formats, Iterable) and not isinstance(formats, str)
+    requested_formats = list(formats if are_several else [formats])
+    if not requested_formats or any(
+        file_format not in FORMATS for file_format in requested_formats
+    ):
         raise BadArgument(f"{mention('formats', formats)}: give some of 'svg', 'png' and 'pdf'.")
-    if set(wanted) != {"svg"}:
+    if set(requested_formats) != {"svg"}:
         try:
             pyplot()
         except MissingExtra:
@@ -33,33 +35,38 @@ def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path
     figures = page_of(record).figures
     if not figures:
         raise BadData(f"this {type(record).__name__} has no figure; to_html() shows what it holds.")
-    place = path_of("folder", folder, "figures")
+    folder_path = file_path("folder", folder, "figures")
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder_path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotWritten(f"{place} cannot be made: {error.strerror or error}.") from error
+        raise NotWritten(f"{folder_path} cannot be made: {error.strerror or error}.") from error
     return tuple(
-        _written(figure, place / f"{i:02}-{figure.name}.{form}", form)
-        for i, figure in enumerate(figures, 1)
-        for form in dict.fromkeys(wanted)
+        _write_figure(figure, folder_path / f"{number:02}-{figure.name}.{file_format}", file_format)
+        for number, figure in enumerate(figures, 1)
+        for file_format in dict.fromkeys(requested_formats)
     )
 
 
-def _written(figure: Figure, place: Path, form: str) -> Path:
-    if form == "svg":
-        write_text(file_of(figure), place)
-        return place
+def _write_figure(figure: Figure, file: Path, file_format: str) -> Path:
+    if file_format == "svg":
+        write_text(svg_file_text(figure), file)
+        return file
     plt = pyplot()
-    looks = {
+    style = {
         "axes.prop_cycle": plt.cycler(color=SERIES),
-        "pdf.fonttype": 42,
-    }  # letters stay letters
-    with plt.rc_context(looks):
+        "pdf.fonttype": 42,  # Letters in a PDF file stay text.
+    }
+    with plt.rc_context(style):
         ax = on_axes(figure.drawing, figure.keys, keys_below=True)
         ax.set_title(figure.title, fontsize="medium", wrap=True, parse_math=False)
-        whole = ax.get_figure()
+        matplotlib_figure = ax.get_figure()
         try:
-            write_file(place, lambda beside: whole.savefig(beside, format=form, dpi=DPI))
+            write_file(
+                file,
+                lambda temporary_file: matplotlib_figure.savefig(
+                    temporary_file, format=file_format, dpi=DPI
+                ),
+            )
         finally:
-            plt.close(whole)
-    return place
+            plt.close(matplotlib_figure)
+    return file

@@ -1,4 +1,4 @@
-"""A map of one split in space: the tested block, its buffer, and the training rows."""
+"""Draw a map of a split in space: the tested block, its buffer, and the training rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truerisk.data.rows import n_rows
 from truerisk.plan.plan import Plan
 from truerisk.report.plots.marks import axes_of
 
-# The entries are label, colour, marker and size. They can be distinguished in grey as well.
+# Each kind of row has a label, a colour, a marker and a size; markers differ also in grey.
 KINDS = (
     ("training", "C0", "o", 12.0),
     ("buffer", "0.6", "x", 16.0),
@@ -31,7 +31,7 @@ def draw_fold_map(
     random_state: int = 0,
     ax: Any = None,
 ) -> Any:
-    """Draw where the rows of a split lie, and return its axes.
+    """Draw a map of the training and test rows of a split, and return its axes.
 
     Parameters
     ----------
@@ -65,11 +65,12 @@ def draw_fold_map(
     data = Data.check(np.zeros((len(target), 1)), target, task=task, block=block)
     if data.places is None:
         raise BadData(f"{mention('block')} holds labels, and a map needs coordinates.")
-    places = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
-    plan = method.plan(data, Streams(random_state))  # This is the plan that an estimate would draw.
+    coordinates = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
+    # An estimate with this method and random state draws the same plan.
+    plan = method.plan(data, Streams(random_state))
     ax = axes_of(ax, (5.0, 5.0))
     if fold is None:
-        _draw_all(ax, plan, places)
+        _draw_all_folds(ax, plan, coordinates)
         ax.set_title(method.name, fontsize="medium")
     else:
         if fold not in range(plan.n_questions):
@@ -77,37 +78,39 @@ def draw_fold_map(
                 f"{mention('fold', fold)}: '{method.name}' has splits 0 … {plan.n_questions - 1} "
                 "here; None draws all."
             )
-        _draw_one(ax, plan, places, fold)
+        _draw_one_fold(ax, plan, coordinates, fold)
         ax.set_title(f"{method.name}, fold {fold}", fontsize="medium")
     ax.set_aspect("equal")
     return ax
 
 
-def _draw_one(ax: Any, plan: Plan, places: np.ndarray, fold: int) -> None:
-    """Draw training rows, rows in neither part, and tested rows."""
-    kind = np.ones(len(places), dtype=int)
-    kind[plan.train_rows(int(plan.fit[fold]))[0]] = 0
-    kind[plan.test_rows(fold)[0]] = 2
+def _draw_one_fold(ax: Any, plan: Plan, coordinates: np.ndarray, fold: int) -> None:
+    """Draw the training rows, the buffer rows that are in neither set, and the tested rows."""
+    kinds = np.ones(len(coordinates), dtype=int)
+    kinds[plan.train_rows(int(plan.fit[fold]))[0]] = 0
+    kinds[plan.test_rows(fold)[0]] = 2
     for number, (label, colour, marker, size) in enumerate(KINDS):
-        mine = places[kind == number]
-        if len(mine):
-            named = f"{label} ({len(mine)})"
-            ax.scatter(*mine.T, s=size, c=colour, marker=marker, linewidths=0.8, label=named)
-    _legend(ax)
+        kind_places = coordinates[kinds == number]
+        if len(kind_places):
+            legend_label = f"{label} ({len(kind_places)})"
+            ax.scatter(
+                *kind_places.T, s=size, c=colour, marker=marker, linewidths=0.8, label=legend_label
+            )
+    _add_legend(ax)
 
 
-def _draw_all(ax: Any, plan: Plan, places: np.ndarray) -> None:
-    """Draw each test set in its own colour and marker."""
+def _draw_all_folds(ax: Any, plan: Plan, coordinates: np.ndarray) -> None:
+    """Draw the test set of each fold in its own colour and marker."""
     for fold in range(plan.n_questions):
-        mine = places[plan.test_rows(fold)[0]]
-        label = f"fold {fold} ({len(mine)})" if plan.n_questions <= 10 else None
+        fold_places = coordinates[plan.test_rows(fold)[0]]
+        label = f"fold {fold} ({len(fold_places)})" if plan.n_questions <= 10 else None
         ax.scatter(
-            *mine.T, s=14, color=f"C{fold % 10}", marker="osD^vP*Xph"[fold % 10], label=label
+            *fold_places.T, s=14, color=f"C{fold % 10}", marker="osD^vP*Xph"[fold % 10], label=label
         )
     if plan.n_questions <= 10:
-        _legend(ax)
+        _add_legend(ax)
 
 
-def _legend(ax: Any) -> None:
-    """Place the legend next to the map, so that it hides no point."""
+def _add_legend(ax: Any) -> None:
+    """Add a legend to the right of the map, so that it hides no point."""
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -1,1 +1,1 @@
-"""Checklists of reporting and of bias, filled in as far as data and computation tell."""
+"""Reporting and risk-of-bias checklists, filled in as far as data and computation allow."""

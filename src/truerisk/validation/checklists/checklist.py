@@ -1,8 +1,8 @@
 """Checklists on reporting and on risk of bias, filled in as far as the data allow.
 
 TRIPOD+AI is about reporting. PROBAST+AI is about how well a model was developed, and about bias in
-its evaluation. What a program cannot know remains an open question. The items and their answers are
-data: tripod_ai.toml and probast_ai.toml in this folder.
+its evaluation. What a program cannot know is left for the authors to answer. The items and the
+sentences that answer them are data: tripod_ai.toml and probast_ai.toml in this folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOT_APPLICABLE = "does not apply: "
 
 @frozen
 class Item:
-    """One item: its question, and the answer from data and computation (None if unknown)."""
+    """Item of a checklist: its question, and its answer from the data (None if unknown)."""
 
     guideline: str
     number: str
@@ -35,12 +35,12 @@ class Item:
 
 COLUMNS = ("guideline", "number", "asks", "answer")
 ASKS = re.compile(r"(^|[.:;] )[Ss]tate (how|on|that|what|where|whether|which|why)\b[^:;]*\.$")
-"""End of an answer that asks authors to state something; a column may be called "state", too."""
+"""Pattern of a request to authors to state something; a column may be called "state", too."""
 
 
 @frozen
 class Checklist(Record):
-    """All items of the guidelines; `open_questions` are those that the authors have to answer.
+    """Items of all guidelines; `open_questions` are the items that the authors have to answer.
 
     `methods_text` describes the methods in a paragraph for a paper.
     """
@@ -72,33 +72,42 @@ class Checklist(Record):
         write_table(path, COLUMNS, rows, self.methods_text)
 
     def __str__(self) -> str:
-        """Return the answers. Items that are open, or share an answer, are listed by number."""
-        lines, words = [], read_toml("probast_ai")["words"]
-        for name in dict.fromkeys(item.guideline for item in self.items):
-            mine = [item for item in self.items if item.guideline == name]
-            lines.append(f"{name}: {_counts(mine, words['same'])}.")
-            alike: dict[str, list[str]] = {words["same"]: [], words["not_developed"]: []}
-            for item in mine:
-                if item.answer in alike:
-                    alike[item.answer].append(item.number)
+        """Return the answers; items with no answer, or with a shared one, are listed by number."""
+        lines, answer_texts = [], read_toml("probast_ai")["words"]
+        for guideline in dict.fromkeys(item.guideline for item in self.items):
+            guideline_items = [item for item in self.items if item.guideline == guideline]
+            lines.append(f"{guideline}: {_counts(guideline_items, answer_texts['same'])}.")
+            numbers_by_answer: dict[str, list[str]] = {
+                answer_texts["same"]: [],
+                answer_texts["not_developed"]: [],
+            }
+            for item in guideline_items:
+                if item.answer in numbers_by_answer:
+                    numbers_by_answer[item.answer].append(item.number)
                 elif item.answer is not None:
                     lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
-            unsaid = ", ".join(item.number for item in mine if _is_open(item))
-            lines += [f"  {', '.join(each)}: {answer}" for answer, each in alike.items() if each]
-            lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
+            open_numbers = ", ".join(item.number for item in guideline_items if _is_open(item))
+            lines += [
+                f"  {', '.join(numbers)}: {answer}"
+                for answer, numbers in numbers_by_answer.items()
+                if numbers
+            ]
+            lines += [f"  open, for you to answer: {open_numbers}"] if open_numbers else []
         return "\n".join([*lines, "", self.methods_text])
 
 
 def _items(sentences: Sentences) -> Iterator[Item]:
-    """Yield the items of the files, each answered by the first of its sentences that fits."""
-    key = "finished" if sentences.facts["finished"] else "answer"
-    for file in map(read_toml, FILES):
-        for guideline in file["guidelines"]:
+    """Yield all items, each answered by the first of its sentences that applies to the study."""
+    answer_key = "finished" if sentences.facts["finished"] else "answer"
+    for toml in map(read_toml, FILES):
+        for guideline in toml["guidelines"]:
             for section in guideline["sections"]:
-                for item in file[section]:
-                    own = {"answer": [], "finished": item.get("answer", []), **item}
-                    choices = guideline.get(section, own).get(key, own[key])
-                    answer = sentences.fill(choices)
+                for item in toml[section]:
+                    item_sentences = {"answer": [], "finished": item.get("answer", []), **item}
+                    sentence_choices = guideline.get(section, item_sentences).get(
+                        answer_key, item_sentences[answer_key]
+                    )
+                    answer = sentences.fill(sentence_choices)
                     yield Item(guideline["name"], item["number"], item["asks"], answer)
 
 
@@ -107,11 +116,17 @@ def _is_open(item: Item) -> bool:
     return item.answer is None or ASKS.search(item.answer) is not None
 
 
-def _counts(items: list[Item], same: str) -> str:
-    """Return how many items the data answer, and how many do not apply."""
-    answers = [str(item.answer) for item in items if item.answer != same and not _is_open(item)]
-    n_idle = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in answers)
-    counted = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
-    if not n_idle:
-        return counted
-    return f"{counted}, {n_idle} {'does' if n_idle == 1 else 'do'} not apply"
+def _counts(items: list[Item], same_answer: str) -> str:
+    """Return a text with the numbers of items that the data answer, and that do not apply."""
+    answers = [
+        str(item.answer) for item in items if item.answer != same_answer and not _is_open(item)
+    ]
+    n_not_applicable = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in answers)
+    answered_text = (
+        f"{len(answers) - n_not_applicable} of {len(items)} items are answered by the data"
+    )
+    if not n_not_applicable:
+        return answered_text
+    return (
+        f"{answered_text}, {n_not_applicable} {'does' if n_not_applicable == 1 else 'do'} not apply"
+    )

@@ -1,4 +1,4 @@
-"""A checklist as a file to fill in: CSV, or a table for Word or for a spreadsheet."""
+"""Write a checklist to a file to fill in: CSV, Word (.docx) or a spreadsheet (.xlsx)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from truerisk.core.errors import UnknownName, visible, xml_text
-from truerisk.core.formats import listed
-from truerisk.results.writing import place_of, write_file
+from truerisk.core.formats import join_words
+from truerisk.results.writing import writable_path, write_file
 from truerisk.validation.checklists.study_words import read_toml
 
 Cells = Sequence[str]
@@ -20,43 +20,51 @@ ENDINGS = (".docx", ".xlsx", ".csv")
 XML = "<?xml version='1.0' encoding='UTF-8' standalone='yes'?>\n"
 
 
-def table_place(path: Any) -> Path:
-    """Return a writable path with a known file extension, or raise."""
-    place = place_of(path, "checklist.docx")
-    if place.suffix.lower() not in ENDINGS:
-        raise UnknownName(f"{place.name}: name a file {listed(ENDINGS, 'or')} for a checklist.")
-    return place
+def checklist_path(path: Any) -> Path:
+    """Return the path of a writable file with a known extension; raise if it is not one."""
+    file_path = writable_path(path, "checklist.docx")
+    if file_path.suffix.lower() not in ENDINGS:
+        raise UnknownName(
+            f"{file_path.name}: name a file {join_words(ENDINGS, 'or')} for a checklist."
+        )
+    return file_path
 
 
-def write_table(path: Any, head: Cells, rows: Sequence[Cells], below: str) -> None:
-    """Write the table, followed by a paragraph if the file format has paragraphs."""
-    place = table_place(path)
-    clean = [[visible(cell) for cell in row] for row in (head, *rows)]
-    ending = place.suffix.lower()
-    content = _csv(clean) if ending == ".csv" else _packed(ending[1:], clean, visible(below))
-    write_file(place, lambda file: file.write_bytes(content))
+def write_table(path: Any, header: Cells, rows: Sequence[Cells], paragraph: str) -> None:
+    """Write a checklist, followed by a paragraph if the file format has paragraphs."""
+    file_path = checklist_path(path)
+    clean_rows = [[visible(cell) for cell in row] for row in (header, *rows)]
+    extension = file_path.suffix.lower()
+    content = (
+        _csv(clean_rows)
+        if extension == ".csv"
+        else _office_file(extension[1:], clean_rows, visible(paragraph))
+    )
+    write_file(file_path, lambda file: file.write_bytes(content))
 
 
 def _csv(rows: Sequence[Cells]) -> bytes:
-    """Encode rows as CSV; cells that a spreadsheet would compute get an apostrophe in front."""
-    text = io.StringIO()
-    plain = [[f"'{cell}" if cell.startswith(tuple("=+-@")) else cell for cell in r] for r in rows]
-    csv.writer(text).writerows(plain)
+    """Encode rows as CSV; cells that a spreadsheet would take for a formula get an apostrophe."""
+    buffer = io.StringIO()
+    safe_rows = [
+        [f"'{cell}" if cell.startswith(tuple("=+-@")) else cell for cell in row] for row in rows
+    ]
+    csv.writer(buffer).writerows(safe_rows)
     # A spreadsheet recognises UTF-8 by the byte order mark.
-    return text.getvalue().encode("utf-8-sig")
+    return buffer.getvalue().encode("utf-8-sig")
 
 
-def _packed(kind: str, rows: Sequence[Cells], below: str) -> bytes:
-    """Return a document of Office: its parts, which are archived without a date."""
-    made = read_toml("office_files")[kind]
-    lines = []
-    for place, row in enumerate(rows):
-        cell = made["cell" if place else "head"]
-        cells = "".join(cell.format(text=escape(xml_text(text))) for text in row)
-        lines.append(made["row"].format(cells=cells))
-    known = {"rows": "".join(lines), "below": escape(xml_text(below))}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in made["parts"].items():
-            archive.writestr(zipfile.ZipInfo(name), XML + text.format(**known))
-    return packed.getvalue()
+def _office_file(file_type: str, rows: Sequence[Cells], paragraph: str) -> bytes:
+    """Return the bytes of a .docx or .xlsx file, a ZIP archive whose entries have no date."""
+    templates = read_toml("office_files")[file_type]
+    row_texts = []
+    for row_number, row in enumerate(rows):
+        cell_template = templates["cell" if row_number else "head"]
+        cells = "".join(cell_template.format(text=escape(xml_text(text))) for text in row)
+        row_texts.append(templates["row"].format(cells=cells))
+    fields = {"rows": "".join(row_texts), "below": escape(xml_text(paragraph))}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in templates["parts"].items():
+            archive.writestr(zipfile.ZipInfo(name), XML + text.format(**fields))
+    return buffer.getvalue()

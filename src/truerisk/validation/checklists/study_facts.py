@@ -13,18 +13,18 @@ from truerisk.core import formats
 from truerisk.core.errors import visible
 from truerisk.core.family import tunes_inside
 from truerisk.core.frozen import frozen
-from truerisk.data.rows import gaps_in, n_columns
+from truerisk.data.rows import missing_cells_mask, n_columns
 from truerisk.models.stated.model_parts import (
     coefficients_of,
     imputes,
-    inside,
-    rebalanced_by,
-    recalibrated,
+    is_rebalancing_calibrated,
+    model_with_nested_estimators,
+    rebalancing_of,
     releases_of,
     scaler_of,
     steps_of,
 )
-from truerisk.models.stated.selected_features import n_features_made
+from truerisk.models.stated.selected_features import n_features_before_learner
 from truerisk.plan.answers import Response
 from truerisk.plan.leaks import leaks_of, order_of
 from truerisk.plan.plan import Plan
@@ -34,17 +34,17 @@ from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import rounded
-from truerisk.validation.outcomes import BEST_FIRST, HeldOut
+from truerisk.validation.outcomes import RESPONSES_BY_INFORMATION, HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import ModelStability
 from truerisk.validation.subgroups import Subgroups
-from truerisk.validation.updating import Updated
+from truerisk.validation.updating import RecalibratedModel
 
-if TYPE_CHECKING:  # samples are a branch
+if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
     from truerisk.validation.resampled import Resampled
 
-SLOPE, CURVE = "slope", "flexible curve"  # the names of slope and curve in sentences
-# stands for the steps of a model that is known only by its predictions
+SLOPE, CURVE = "slope", "flexible curve"  # names of calibration slope and curve in sentences
+# This text replaces the pipeline steps of a model that is known only by its predictions.
 GIVEN = ("predictions as given",)
 
 TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
@@ -57,12 +57,13 @@ finished model, none of whose training rows are here.
 
 
 @frozen
-class Rated:
-    """A measure on held-out rows: its name, its part, its value, and its interval with its name.
+class ReportedMeasure:
+    """Performance measure on held-out rows: its name, its value, and its confidence interval.
 
-    The value is None if the measure is a curve. `corrected` is the optimism-corrected value of the
-    training rows. `of_final_model` is the estimate around which the interval lies, if that is not
-    the value.
+    `part` is the part of the validation that the measure belongs to, `interval` the name of the
+    interval's formula, and `ends` are its limits. The value is None if the measure is a curve.
+    `corrected` is the optimism-corrected value of the training rows. `of_final_model` is the
+    estimate around which the interval lies, if that is not the value.
     """
 
     name: str
@@ -74,16 +75,18 @@ class Rated:
     of_final_model: float | None = None
 
     @classmethod
-    def with_interval(cls, interval: Interval | None, name: str, part: str, **given: Any) -> Rated:
-        """Return the measure with the name and the limits of an interval."""
+    def with_interval(
+        cls, interval: Interval | None, name: str, part: str, **fields: Any
+    ) -> ReportedMeasure:
+        """Create the measure, with the formula name and limits of an interval if it has one."""
         if interval is None:
-            return cls(name, part, **given)
-        return cls(name, part, interval.method, ends=(interval.low, interval.high), **given)
+            return cls(name, part, **fields)
+        return cls(name, part, interval.method, ends=(interval.low, interval.high), **fields)
 
 
 @frozen(kw_only=True)
 class StudyRows:
-    """The rows of a study, their classes, groups and missing values.
+    """Numbers of the rows of a study, of their classes, groups and missing values.
 
     `class_counts` are the numbers of rows per class, and are empty for numeric y. `event` names the
     class that probabilities refer to, and `share` is its share. For a survival outcome, `n_lost`
@@ -107,7 +110,7 @@ class StudyRows:
 
 @frozen(kw_only=True)
 class StudyModel:
-    """The steps of a model, its settings, and its treatment of classes and columns.
+    """Pipeline steps of a model, its settings, and its treatment of classes and columns.
 
     `steps` are the names of all steps, the learner last. `response` is the kind of its predictions.
     `imputed` says that a step imputes missing values inside the folds, and `selects` that one
@@ -135,7 +138,7 @@ class StudyModel:
 
 @frozen(kw_only=True)
 class StudyTesting:
-    """The splits that chose and that tested, and the relation of tested and training rows.
+    """Splits that chose a setting and that tested it, and how tested and training rows relate.
 
     `n_tested` rows were tested, with class counts `tested_counts`; None means all rows. `n_cut`
     rows were tested by models that were trained on other rows of their group. `corrected` is the
@@ -158,7 +161,7 @@ class StudyTesting:
 
 @frozen(kw_only=True)
 class StudyResults:
-    """The measures of performance, overall and by subgroup, and the sample sizes they require.
+    """Performance measures of all rows and of subgroups, and the sample sizes they require.
 
     `by_level` says for each loss of subgroups whether a level has an interval, and `shrunken` are
     the columns whose losses are shrunken to their mean. `updating` describes the gain from an
@@ -168,7 +171,7 @@ class StudyResults:
     narrow intervals of the honest AUC and of calibration.
     """
 
-    measures: tuple[Rated, ...] = ()
+    measures: tuple[ReportedMeasure, ...] = ()
     confidence_level: float = 0.95
     subgroups: tuple[str, ...] = ()
     by_level: Mapping[str, bool] = field(default_factory=dict)
@@ -182,7 +185,7 @@ class StudyResults:
 
 @frozen(kw_only=True)
 class StudySoftware:
-    """The seed, and the versions of the packages that were used."""
+    """Random seed of a study, and the versions of the packages that were used."""
 
     seed: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -199,23 +202,25 @@ class StudyFacts:
     software: StudySoftware
 
 
-def _class_counts(held: HeldOut, first: np.ndarray, counted: Any = True) -> dict[str, int]:
-    """Count the rows of each class by its label; `first` is the first prediction of each row."""
-    names = [] if held.classes is None else map(str, held.classes.tolist())
-    truth = held.truth[first]
-    return {name: int(np.sum(counted & (truth == code))) for code, name in enumerate(names)}
+def _class_counts(
+    held_out: HeldOut, first_positions: np.ndarray, is_counted: Any = True
+) -> dict[str, int]:
+    """Count the tested rows of each class by its label, each row once."""
+    names = [] if held_out.classes is None else map(str, held_out.classes.tolist())
+    truth = held_out.truth[first_positions]
+    return {name: int(np.sum(is_counted & (truth == code))) for code, name in enumerate(names)}
 
 
 def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
-    """Return how the splits relate tested and training rows, judged by times before places."""
+    """Return how tested rows relate to training rows; times are considered before places."""
     data = run.problem.data
     if run.finished:
         return "others"
     if data.time is not None:
         return "among" if len(leaks_of(data, plan, "late")["late"]) else "later"
     if data.block is None:
-        return "below" if order_of(plan) is not None and _falls(plan) else ""
-    if data.places is None:  # Labels are groups: a row may be next to one with another label.
+        return "below" if order_of(plan) is not None and _tests_rows_below(plan) else ""
+    if data.places is None:  # Rows with different labels may still be near each other.
         return "" if n_cut else "apart"
     if run.testing.outer_method.respects_space:
         return "apart"
@@ -223,72 +228,87 @@ def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
     return "near" if 2 * len(leaks["near"]) > len(leaks["apart"]) else ""
 
 
-def _falls(plan: Plan) -> bool:
+def _tests_rows_below(plan: Plan) -> bool:
     """Return True if every tested row is below all its training rows in the table."""
     return all(
-        plan.train_rows(int(plan.fit[q]))[0][-1] < plan.test_rows(q)[0][0]
-        for q in range(plan.n_questions)
+        plan.train_rows(int(plan.fit[question]))[0][-1] < plan.test_rows(question)[0][0]
+        for question in range(plan.n_questions)
     )
 
 
-SHOWN = ("truerisk", "sklearn", "numpy", "python")
+REPORTED_PACKAGES = ("truerisk", "sklearn", "numpy", "python")
 
 
-def facts_of(
+def collect_facts(
     run: HonestRun,
-    held: HeldOut,
+    held_out: HeldOut,
     parts: Mapping[str, Any],
     subgroups: Subgroups | None,
     stability: ModelStability | None,
     samples: Resampled | None,
     horizon: float | None,
 ) -> StudyFacts:
-    """Collect the facts from the run, its held-out predictions and the parts of the validation."""
+    """Collect the facts of a study from its run, held-out predictions and validation parts."""
     model = run.model if run.finished else run.problem.family.make(run.best)
-    rows = _rows_of(run, held, parts, given=isinstance(model, Updated))
-    of_model = _model_of(run, model, rows)
-    times = None if horizon is None else FollowUp.until(horizon, run.problem.data.y)
+    rows = _rows_of(run, held_out, parts, is_x_unknown=isinstance(model, RecalibratedModel))
+    model_facts = _model_of(run, model, rows)
+    follow_up = None if horizon is None else FollowUp.until(horizon, run.problem.data.y)
     results = _results_of(run, parts, subgroups, stability)
-    rated = [parts[name] for name in ("discrimination", "calibration") if name in parts]
-    honest = {label: one.honest for part in rated for label, one in part.measures.items()}
-    r2 = honest.get("explained" if rows.share is None else "r2")
-    versions = {name: run.risk.versions[name] for name in SHOWN if name in run.risk.versions}
+    measured_parts = [parts[name] for name in ("discrimination", "calibration") if name in parts]
+    honest_values = {
+        label: measured.honest
+        for part in measured_parts
+        for label, measured in part.measures.items()
+    }
+    r2 = honest_values.get("explained" if rows.share is None else "r2")
+    versions = {
+        name: run.risk.versions[name] for name in REPORTED_PACKAGES if name in run.risk.versions
+    }
     return StudyFacts(
         rows=rows,
-        model=of_model,
-        testing=_testing_of(run, held, n_samples=0 if samples is None else len(samples.times)),
+        model=model_facts,
+        testing=_testing_of(run, held_out, n_samples=0 if samples is None else len(samples.copies)),
         results=replace(
             results,
-            n_needed=rows_needed(of_model.n_features, rows.share, r2, times),
-            n_to_validate=rows_to_test(rows.share, honest.get("auc")),
+            n_needed=rows_needed(model_facts.n_features, rows.share, r2, follow_up),
+            n_to_validate=rows_to_test(rows.share, honest_values.get("auc")),
         ),
         software=StudySoftware(seed=run.problem.seed, versions=versions | releases_of(model)),
     )
 
 
-def _rows_of(run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: bool) -> StudyRows:
-    """Count the rows, their classes and their missing cells.
+def _rows_of(
+    run: HonestRun, held_out: HeldOut, parts: Mapping[str, Any], *, is_x_unknown: bool
+) -> StudyRows:
+    """Count the rows of a study, their classes and their missing cells.
 
-    X is unknown if predictions are `given`.
+    X is unknown if `is_x_unknown`, since only predictions were passed.
     """
     data, counts, n_lost = run.problem.data, run.problem.class_counts, None
-    gaps = None if given else gaps_in(data.X)
+    is_gap = None if is_x_unknown else missing_cells_mask(data.X)
     event = visible(parts["discrimination"].event) if "discrimination" in parts else None
     share = None if event is None or not counts else counts[event] / data.n_rows
     if data.task == "survival":
-        first = np.unique(held.rows, return_index=True)[1]
-        weights = np.ones(len(first)) if held.weights is None else held.weights[first]
-        counts, n_lost = _class_counts(held, first, weights > 0), int((weights == 0).sum())
-        share = float(weights @ (held.truth[first] == 1) / weights.sum())
+        first_positions = np.unique(held_out.rows, return_index=True)[1]
+        weights = (
+            np.ones(len(first_positions))
+            if held_out.weights is None
+            else held_out.weights[first_positions]
+        )
+        counts, n_lost = (
+            _class_counts(held_out, first_positions, weights > 0),
+            int((weights == 0).sum()),
+        )
+        share = float(weights @ (held_out.truth[first_positions] == 1) / weights.sum())
     return StudyRows(
         n_rows=data.n_rows,
-        n_columns=None if given else n_columns(data.X),
+        n_columns=None if is_x_unknown else n_columns(data.X),
         class_counts=counts,
         event=event,
         share=share,
         n_lost=n_lost,
-        n_gaps=None if gaps is None else int(gaps.sum()),
-        n_rows_with_gaps=None if gaps is None else int(gaps.any(axis=1).sum()),
+        n_gaps=None if is_gap is None else int(is_gap.sum()),
+        n_rows_with_gaps=None if is_gap is None else int(is_gap.any(axis=1).sum()),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         dependent=data.dependent,
         weighted=data.sample_weight is not None,
@@ -296,45 +316,48 @@ def _rows_of(run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: 
 
 
 def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
-    """Describe the model that was tested, or the finished one."""
+    """Describe the steps, the tuning and the coefficients of the model that was tested."""
     family, data = run.problem.family, run.problem.data
-    given = isinstance(model, Updated)  # Only the predictions are known.
-    n_features, lines = None, {}
-    # A finished model is not fitted, so that its features need not be counted.
+    # An updated model is known only by its predictions.
+    has_predictions_only = isinstance(model, RecalibratedModel)
+    n_features, coefficients = None, {}
+    # A finished model is not fitted, so its features need not be counted for the sample size.
     if not run.finished:
-        n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
+        n_features = n_features_before_learner(
+            model, data.X, data.y if data.codes is None else data.codes
+        )
     if run.model is not None:
-        first = rows.event == next(iter(rows.class_counts), "")
-        lines = coefficients_of(run.model, data.X, of_first_class=first)
+        is_first_class = rows.event == next(iter(rows.class_counts), "")
+        coefficients = coefficients_of(run.model, data.X, of_first_class=is_first_class)
     return StudyModel(
-        steps=GIVEN if given else steps_of(model),
+        steps=GIVEN if has_predictions_only else steps_of(model),
         setting=formats.params_text(family.candidates[run.best]),
-        response=next(one for one in BEST_FIRST if one in run.answers),
+        response=next(item for item in RESPONSES_BY_INFORMATION if item in run.answers),
         n_settings=len(family),
         tunes_inside=not run.finished and tunes_inside(family),
         imputed=imputes(model),
-        selects=any(hasattr(one, "get_support") for one in inside(model)),
-        rebalanced=None if given else rebalanced_by(model),
-        recalibrated=recalibrated(model),
+        selects=any(hasattr(item, "get_support") for item in model_with_nested_estimators(model)),
+        rebalanced=None if has_predictions_only else rebalancing_of(model),
+        recalibrated=is_rebalancing_calibrated(model),
         fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(family)),
         n_features=n_features,
-        coefficients=lines,
+        coefficients=coefficients,
         unscaled=run.model is not None and scaler_of(run.model) is not None,
     )
 
 
-def _testing_of(run: HonestRun, held: HeldOut, n_samples: int) -> StudyTesting:
-    """Describe which splits tested which rows."""
+def _testing_of(run: HonestRun, held_out: HeldOut, n_samples: int) -> StudyTesting:
+    """Describe which splits chose the setting, which tested it, and on which rows."""
     select_by, plan = run.problem.select_by, run.answered.answers[0].plan
     assert select_by is not None
-    first = np.unique(held.rows, return_index=True)[1]
+    first_positions = np.unique(held_out.rows, return_index=True)[1]
     n_cut = len(leaks_of(run.problem.data, plan, "groups")["groups"])
     return StudyTesting(
         chosen_by=select_by.name,
         tested_by=run.testing.name,
         tested_on=_tested_on(run, plan, n_cut),
-        n_tested=len(first),
-        tested_counts=_class_counts(held, first),
+        n_tested=len(first_positions),
+        tested_counts=_class_counts(held_out, first_positions),
         n_cut=n_cut,
         corrected=n_samples,
     )
@@ -346,13 +369,15 @@ def _results_of(
     subgroups: Subgroups | None,
     stability: ModelStability | None,
 ) -> StudyResults:
-    """Collect the measures of all rows and those of subgroups."""
-    by_level = () if subgroups is None else subgroups.risks
-    levels = {one.scoring: one.levels for one in by_level}
+    """Collect the performance measures of all rows and of subgroups."""
+    subgroup_risks = () if subgroups is None else subgroups.risks
+    levels_by_loss = {
+        subgroup_risk.scoring: subgroup_risk.levels for subgroup_risk in subgroup_risks
+    }
     shrunken = (
         level.subgroup.column
-        for each in levels.values()
-        for level in each
+        for loss_levels in levels_by_loss.values()
+        for level in loss_levels
         if level.shrunken is not None
     )
     return StudyResults(
@@ -360,7 +385,8 @@ def _results_of(
         confidence_level=run.problem.confidence_level,
         subgroups=() if subgroups is None else subgroups.columns,
         by_level={
-            loss: any(level.interval is not None for level in each) for loss, each in levels.items()
+            loss: any(level.interval is not None for level in loss_levels)
+            for loss, loss_levels in levels_by_loss.items()
         },
         shrunken=tuple(dict.fromkeys(shrunken)),
         too_small=() if subgroups is None else subgroups.too_small,
@@ -369,54 +395,64 @@ def _results_of(
     )
 
 
-RANKS = {"auc": "AUC", "average-precision": "average precision"}
-ERRORS = {"brier": "Brier score", "squared": "squared error"}
-LINE = {"slope": SLOPE, "in-the-large": "in-the-large"}
+RANK_MEASURES = {"auc": "AUC", "average-precision": "average precision"}
+ERROR_MEASURES = {"brier": "Brier score", "squared": "squared error"}
+LINE_MEASURES = {"slope": SLOPE, "in-the-large": "in-the-large"}
 POINTWISE = "pointwise"
 
 
-def _reported_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
-    """Return the loss of the search, and the measures of the parts that have a value."""
+def _reported_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[ReportedMeasure, ...]:
+    """Return the loss of the search, and all measures of the validation that have a value."""
     loss, risk = run.problem.loss, run.risk
-    plain = loss.name if loss.is_score else f"{loss.name} loss"
-    name = {**ERRORS, **RANKS}.get(loss.name, plain)
-    first = Rated.with_interval(risk.interval, name, "", value=risk.value)
-    others = (one for part in parts.values() for one in _of_part(part))
-    return (first, *(one for one in others if one.name != first.name))
+    loss_name = loss.name if loss.is_score else f"{loss.name} loss"
+    name = {**ERROR_MEASURES, **RANK_MEASURES}.get(loss.name, loss_name)
+    search_loss = ReportedMeasure.with_interval(risk.interval, name, "", value=risk.value)
+    part_measures = (measure for part in parts.values() for measure in _part_measures(part))
+    return (
+        search_loss,
+        *(measure for measure in part_measures if measure.name != search_loss.name),
+    )
 
 
-def _of_part(part: Any) -> Iterator[Rated]:
+def _part_measures(part: Any) -> Iterator[ReportedMeasure]:
     if isinstance(part, Discrimination):
-        yield from _measured(part, RANKS, "discrimination")
+        yield from _measured(part, RANK_MEASURES, "discrimination")
     elif isinstance(part, SmoothCalibration):
-        yield from _measured(part, LINE, "calibration")
+        yield from _measured(part, LINE_MEASURES, "calibration")
         if part.curve is not None:
-            band = None if part.curve.low is None else POINTWISE
-            yield Rated(CURVE, "calibration", band)
-        yield from _measured(part, ERRORS, "")
+            band_name = None if part.curve.low is None else POINTWISE
+            yield ReportedMeasure(CURVE, "calibration", band_name)
+        yield from _measured(part, ERROR_MEASURES, "")
     elif isinstance(part, NetBenefit):
-        yield _benefit(part)
+        yield _net_benefit_measure(part)
 
 
 def _measured(
     part: Discrimination | SmoothCalibration, names: Mapping[str, str], title: str
-) -> Iterator[Rated]:
+) -> Iterator[ReportedMeasure]:
     for label, name in names.items():
-        one = part.measures.get(label)
-        if one is not None and one.honest is not None:
-            values = {"value": one.honest, "corrected": one.corrected}
-            values["of_final_model"] = one.of_final_model
-            yield Rated.with_interval(one.interval, name, title, **values)
+        measured = part.measures.get(label)
+        if measured is not None and measured.honest is not None:
+            fields = {"value": measured.honest, "corrected": measured.corrected}
+            fields["of_final_model"] = measured.of_final_model
+            yield ReportedMeasure.with_interval(measured.interval, name, title, **fields)
 
 
-def _benefit(part: NetBenefit) -> Rated:
-    """Return the net benefit curve, or its value if a single threshold was chosen."""
-    band = None if part.low is None else POINTWISE
+def _net_benefit_measure(part: NetBenefit) -> ReportedMeasure:
+    """Return net benefit as a curve, or as a value if a single threshold was chosen."""
+    band_name = None if part.low is None else POINTWISE
     if len(part.thresholds) > 1:
-        return Rated("net benefit", interval=band)
+        return ReportedMeasure("net benefit", interval=band_name)
     low, high = part.low, part.high
     ends = None if low is None or high is None else (float(low[0]), float(high[0]))
     name = f"net benefit from a probability of {part.thresholds[0]:.15g} on"
-    everybody = f" (of treating all {rounded(part.treat_all[0])})"
-    final = None if part.of_final_model is None else float(part.of_final_model[0])
-    return Rated(name + everybody, "", band, float(part.honest[0]), ends, of_final_model=final)
+    everybody_text = f" (of treating all {rounded(part.treat_all[0])})"
+    final_value = None if part.of_final_model is None else float(part.of_final_model[0])
+    return ReportedMeasure(
+        name + everybody_text,
+        "",
+        band_name,
+        float(part.honest[0]),
+        ends,
+        of_final_model=final_value,
+    )

@@ -12,31 +12,34 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from truerisk.core.formats import listed, number, rows_counted
+from truerisk.core.formats import join_words, number, rows_counted
 from truerisk.intervals import as_form, names
 from truerisk.validation.checklists.study_facts import (
     CURVE,
     GIVEN,
     SLOPE,
-    Rated,
+    ReportedMeasure,
     StudyFacts,
     StudySoftware,
 )
 from truerisk.validation.measures import rounded
 from truerisk.validation.prediction_stability import OF_SAMPLES
 
-ENOUGH, FEW = 20, 10  # events per candidate predictor, for the case that no R² is known
-LIES = ("later", "below", "among", "apart", "near")  # relations of tested rows to training rows
+ENOUGH_EVENTS, FEW_EVENTS = (
+    20,
+    10,
+)  # events per candidate predictor that suffice or are too few, if R² is unknown
+RELATIONS = ("later", "below", "among", "apart", "near")  # relations of tested to training rows
 
 
 @cache
 def read_toml(name: str) -> dict[str, Any]:
-    """Read one TOML file of this folder."""
+    """Read a TOML file of this folder, given by its name without the extension."""
     return tomllib.loads((files(__package__) / f"{name}.toml").read_text("utf-8"))
 
 
 class Sentences:
-    """Sentences about one study, with its facts and words derived from them."""
+    """Sentences about one study, filled in with its facts and with texts derived from them."""
 
     def __init__(self, facts: StudyFacts, *guidelines: str) -> None:
         self.facts = known_facts(facts)
@@ -45,19 +48,19 @@ class Sentences:
             self.words |= read_toml(name)["words"]
 
     def fill(self, choices: Any) -> str | None:
-        """Return the first of the sentences that fits, filled in, or None if none does."""
+        """Fill in the first sentence whose conditions hold; return None if no sentence applies."""
         for choice in [choices] if isinstance(choices, str) else choices:
-            one = {"say": choice} if isinstance(choice, str) else choice
-            wanted = one["when"].split(", ") if "when" in one else ()
-            if all(self._holds(fact) for fact in wanted):
-                fields = [field for _, field, _, _ in Formatter().parse(one["say"]) if field]
-                known = {field: self.term(field) for field in fields}
-                if None not in known.values():
-                    return str(one["say"].format(**known))
+            sentence = {"say": choice} if isinstance(choice, str) else choice
+            conditions = sentence["when"].split(", ") if "when" in sentence else ()
+            if all(self._holds(fact) for fact in conditions):
+                fields = [field for _, field, _, _ in Formatter().parse(sentence["say"]) if field]
+                terms = {field: self.term(field) for field in fields}
+                if None not in terms.values():
+                    return str(sentence["say"].format(**terms))
         return None
 
     def term(self, name: str) -> Any:
-        """Return a fact, or the text for a word; None if it is not known."""
+        """Return a fact by name, or the text that a TOML file defines for it; None if unknown."""
         return self.fill(self.words[name]) if name in self.words else self.facts[name]
 
     def paragraph(self) -> str:
@@ -72,166 +75,197 @@ class Sentences:
 
 
 def known_facts(facts: StudyFacts) -> dict[str, Any]:
-    """Return everything that a sentence can mention or depend on, by name; None if unknown."""
+    """Return all facts that a sentence can mention or depend on, by name; None if unknown."""
     rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
-    counts, before = rows.class_counts, model.steps[:-1]
-    rarest = min(counts.values(), default=rows.n_rows)
-    per_column = rarest / rows.n_columns if rows.n_columns else None
+    counts, earlier_steps = rows.class_counts, model.steps[:-1]
+    rarest_count = min(counts.values(), default=rows.n_rows)
+    events_per_column = rarest_count / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
-    line = {one.name: one.interval for one in results.measures if one.part == "calibration"}
+    calibration_intervals = {
+        measure.name: measure.interval
+        for measure in results.measures
+        if measure.part == "calibration"
+    }
     with_intervals = [name for name, has_intervals in results.by_level.items() if has_intervals]
-    by_rule = None
-    if per_column is not None:
-        by_rule = "no" if per_column < FEW else "probably" if per_column < ENOUGH else "yes"
-    rests_on = [] if testing.finished else cautions({one.interval for one in results.measures})
+    verdict_by_rule = None
+    if events_per_column is not None:
+        verdict_by_rule = (
+            "no"
+            if events_per_column < FEW_EVENTS
+            else "probably"
+            if events_per_column < ENOUGH_EVENTS
+            else "yes"
+        )
+    interval_cautions = (
+        [] if testing.finished else cautions({measure.interval for measure in results.measures})
+    )
     return {
         **vars(rows),
         **vars(model),
         **vars(testing),
         **vars(results),
-        # rows
+        # facts about the rows and their classes
         "rows_counted": rows_counted(rows.n_rows, counts, rows.n_groups),
         "numbers": not counts,
         "in_time": rows.n_lost is not None,
         "n_events": None if rows.event is None else counts.get(rows.event),
-        "rarest_share": f"{rarest / sum(counts.values()):.1%}" if counts else None,
-        "per_column": None if per_column is None else number(per_column, 1),
+        "rarest_share": f"{rarest_count / sum(counts.values()):.1%}" if counts else None,
+        "per_column": None if events_per_column is None else number(events_per_column, 1),
         "no_gaps": rows.n_gaps == 0,
-        "few": FEW,
-        "enough": ENOUGH,
-        "enough_rows": by_rule and _verdict(rows.n_rows, results.n_needed),
-        "enough_by_rule": by_rule,
+        "few": FEW_EVENTS,
+        "enough": ENOUGH_EVENTS,
+        "enough_rows": verdict_by_rule and _verdict(rows.n_rows, results.n_needed),
+        "enough_by_rule": verdict_by_rule,
         "enough_to_test": _verdict(n_tested, results.n_to_validate),
-        # model
+        # facts about the model and its tuning
         "finished": testing.finished,
         "given": model.steps == GIVEN,
         "learner": model.steps[-1],
         "chain": " → ".join(model.steps),
-        "steps_listed": listed(model.steps),
-        "before": ", ".join(before) or None,
-        "before_listed": listed(before) if before else None,
+        "steps_listed": join_words(model.steps),
+        "before": ", ".join(earlier_steps) or None,
+        "before_listed": join_words(earlier_steps) if earlier_steps else None,
         "several_settings": model.n_settings > 1,
         "tuned": model.n_settings > 1 or model.tunes_inside,
         "unbalanced": model.rebalanced == (),
-        "rebalanced": listed(model.rebalanced) if model.rebalanced else None,
+        "rebalanced": join_words(model.rebalanced) if model.rebalanced else None,
         "recalibrated": model.rebalanced and model.recalibrated,
-        "fitted_parts": listed(model.fitted_parts) if model.fitted_parts else None,
+        "fitted_parts": join_words(model.fitted_parts) if model.fitted_parts else None,
         "makes_features": model.n_features not in (None, rows.n_columns),
-        "coefficients": "; ".join(f"{name}: {c:.6g}" for name, c in model.coefficients.items())
+        "coefficients": "; ".join(
+            f"{name}: {coefficient:.6g}" for name, coefficient in model.coefficients.items()
+        )
         or None,
         "gives": read_toml("study_words")["responses"][model.response],
         "software": software(facts.software),
-        # testing
-        **{kind: testing.tested_on == kind for kind in LIES},
+        # facts about the splits and the tested rows
+        **{kind: testing.tested_on == kind for kind in RELATIONS},
         "tuning_splits": splits(testing.chosen_by),
         "test_splits": splits(testing.tested_by),
         "nested_splits": splits(testing.tested_by, tuned=True),
         "n_tested": n_tested,
         "n_untested": rows.n_rows - n_tested,
         "tested_counted": rows_counted(n_tested, testing.tested_counts),
-        # results
+        # facts about the performance measures
         "moved": None if results.stability is None else rounded(results.stability.mape),
         "of_samples": results.stability and results.stability.source == OF_SAMPLES,
         "level": f"{100 * results.confidence_level:.15g}%",
         "values": "; ".join(map(_rating_sentence, results.measures)),
         "measured_by": measured_by(results.measures),
-        "first_measure": next((one.name for one in results.measures), None),
-        "cautions": " ".join(rests_on) or None,
-        "calibrated": bool(line),
-        "has_slope": SLOPE in line,
-        "has_curve": CURVE in line,
-        "slope_has_interval": line.get(SLOPE),
-        "slope_by_folds": line.get(SLOPE) == "sandwich-pairs",
+        "first_measure": next((measure.name for measure in results.measures), None),
+        "cautions": " ".join(interval_cautions) or None,
+        "calibrated": bool(calibration_intervals),
+        "has_slope": SLOPE in calibration_intervals,
+        "has_curve": CURVE in calibration_intervals,
+        "slope_has_interval": calibration_intervals.get(SLOPE),
+        "slope_by_folds": calibration_intervals.get(SLOPE) == "sandwich-pairs",
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
         "levels_have_intervals": with_intervals,
         "all_levels_have_intervals": len(with_intervals) == len(results.by_level),
-        "levels_with_intervals": listed(with_intervals) if with_intervals else None,
+        "levels_with_intervals": join_words(with_intervals) if with_intervals else None,
         "all_shrunken": results.shrunken and results.shrunken == results.subgroups,
-        "shrunken": listed(results.shrunken) if results.shrunken else None,
-        "undone": _undone(facts, calibrated=bool(line)),
+        "shrunken": join_words(results.shrunken) if results.shrunken else None,
+        "undone": _omissions(facts, calibrated=bool(calibration_intervals)),
     }
 
 
 def _verdict(n: int, needed: int | None) -> str | None:
-    """Return whether this number of rows is sufficient; None if the required number is unknown."""
+    """Return "yes" if n rows suffice and "no" if not; None if the required number is unknown."""
     return None if needed is None else "yes" if n >= needed else "no"
 
 
-def cautions(words: Collection[str | None]) -> list[str]:
+def cautions(interval_names: Collection[str | None]) -> list[str]:
     """Return a sentence for each unpublished assumption of the intervals with these names."""
-    those: dict[str, list[str]] = {}
+    names_by_caution: dict[str, list[str]] = {}
     for name in names():
-        if {name, f"{name}-grouped"} & {*words}:
-            those.setdefault(as_form(name).caution, []).append(name)
-    return [f"Intervals {listed(each)} {what}." for what, each in those.items() if what]
+        if {name, f"{name}-grouped"} & {*interval_names}:
+            names_by_caution.setdefault(as_form(name).caution, []).append(name)
+    return [
+        f"Intervals {join_words(form_names)} {caution}."
+        for caution, form_names in names_by_caution.items()
+        if caution
+    ]
 
 
-def software(used: StudySoftware) -> str:
+def software(study_software: StudySoftware) -> str:
     """Name the packages with their versions and publications, and the seed."""
-    known: Mapping[str, str] = read_toml("study_words")["software"]
-    each = [known.get(n, f"{n} {{}}").format(version) for n, version in used.versions.items()]
-    return f"{listed(each)} (seed {used.seed})" if each else f"seed {used.seed}"
+    citations: Mapping[str, str] = read_toml("study_words")["software"]
+    package_texts = [
+        citations.get(name, f"{name} {{}}").format(version)
+        for name, version in study_software.versions.items()
+    ]
+    return (
+        f"{join_words(package_texts)} (seed {study_software.seed})"
+        if package_texts
+        else f"seed {study_software.seed}"
+    )
 
 
 def splits(name: str, *, tuned: bool = False) -> str:
-    """Describe a method, given by its name, for readers who know cross-validation.
+    """Describe a splitting method, given by its name, for readers who know cross-validation.
 
     >>> splits("pairs (5-fold)", tuned=True)
     'nested cross-validation on one set of folds (5-fold)'
     >>> splits("5-fold"), splits("forward-5")
     ('5-fold cross-validation', 'forward-5')
     """
-    kind, _, folds = name.partition(" (")
-    if kind == "pairs" and tuned:
+    method_name, _, folds = name.partition(" (")
+    if method_name == "pairs" and tuned:
         return f"nested cross-validation on one set of folds ({folds}"
-    if kind == "nested" and tuned:
+    if method_name == "nested" and tuned:
         return f"nested cross-validation ({folds}"
-    # Nothing was tuned, so that there are only the splits that tested.
-    if kind in ("pairs", "nested"):
+    # Nothing was tuned, so there are no inner splits to describe.
+    if method_name in ("pairs", "nested"):
         name = folds.removesuffix(")").partition(", inner ")[0]
     return f"{name} cross-validation" if name.endswith("-fold") else name
 
 
-def _rating_sentence(one: Rated) -> str:
-    """Describe a measure with its value, interval and the interval's name; a curve by its name."""
-    *words, last = one.name.split()
-    name = " ".join([*words, one.part, last]) if one.part == "calibration" else one.name
-    band = "no interval" if one.interval is None else one.interval
-    if one.value is None:
-        return f"{name} as a figure ({band})"
-    ends = one.ends or ()
-    if one.ends is not None:
-        low, high = (rounded(end, one.value, *ends) for end in ends)
-        band = f"{low} to {high}, {one.interval}"
-    value, corrected = rounded(one.value, *ends), ""
-    if one.corrected is not None:
-        corrected = f"corrected for optimism {rounded(one.corrected, one.value, *ends)}"
-    if one.of_final_model is None:
-        return f"{name} {value} ({'; '.join(filter(None, (band, corrected)))})"
-    final = rounded(one.of_final_model, one.value, *ends)
-    text = f"{name} {value}, of the final model {final} ({band})"
-    return f"{text}, {corrected}" if corrected else text
+def _rating_sentence(measure: ReportedMeasure) -> str:
+    """Describe a measure with its value and interval; describe a curve by its name alone."""
+    *first_words, last_word = measure.name.split()
+    name = (
+        " ".join([*first_words, measure.part, last_word])
+        if measure.part == "calibration"
+        else measure.name
+    )
+    interval_text = "no interval" if measure.interval is None else measure.interval
+    if measure.value is None:
+        return f"{name} as a figure ({interval_text})"
+    ends = measure.ends or ()
+    if measure.ends is not None:
+        low, high = (rounded(end, measure.value, *ends) for end in ends)
+        interval_text = f"{low} to {high}, {measure.interval}"
+    value, corrected_text = rounded(measure.value, *ends), ""
+    if measure.corrected is not None:
+        corrected_text = (
+            f"corrected for optimism {rounded(measure.corrected, measure.value, *ends)}"
+        )
+    if measure.of_final_model is None:
+        return f"{name} {value} ({'; '.join(filter(None, (interval_text, corrected_text)))})"
+    final_value = rounded(measure.of_final_model, measure.value, *ends)
+    text = f"{name} {value}, of the final model {final_value} ({interval_text})"
+    return f"{text}, {corrected_text}" if corrected_text else text
 
 
-def measured_by(measures: Collection[Rated]) -> str:
-    """List the measures, grouped by part."""
+def measured_by(measures: Collection[ReportedMeasure]) -> str:
+    """List the names of the measures, grouped by the part of the validation."""
     parts: dict[str, list[str]] = {}
-    for one in measures:
-        parts.setdefault(one.part or one.name, []).append(one.name)
+    for measure in measures:
+        parts.setdefault(measure.part or measure.name, []).append(measure.name)
     return ", ".join(
         name if names == [name] else f"{name} ({', '.join(names)})" for name, names in parts.items()
     )
 
 
-def _undone(facts: StudyFacts, *, calibrated: bool) -> str | None:
-    """List what the validation leaves out, or return None."""
-    fitted, results = not facts.testing.finished, facts.results
-    undone = {
-        "validation in other people than these": fitted,
+def _omissions(facts: StudyFacts, *, calibrated: bool) -> str | None:
+    """List, as a text, what the validation leaves out; return None if it leaves out nothing."""
+    was_fitted, results = not facts.testing.finished, facts.results
+    is_left_out = {
+        "validation in other people than these": was_fitted,
         "calibration": not calibrated,
         "a comparison of subgroups": not results.subgroups,
-        "a bootstrap estimate of optimism": fitted and not facts.testing.corrected,
+        "a bootstrap estimate of optimism": was_fitted and not facts.testing.corrected,
     }
-    missing = [what for what, lacks in undone.items() if lacks]
-    return listed(missing) if missing else None
+    omissions = [omission for omission, is_lacking in is_left_out.items() if is_lacking]
+    return join_words(omissions) if omissions else None

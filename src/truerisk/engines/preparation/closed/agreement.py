@@ -1,4 +1,7 @@
-"""Comparison of closed forms with the installed scikit-learn, before they are trusted."""
+"""Comparison of the closed forms of preprocessing steps with the installed scikit-learn.
+
+A closed form is used only if it agrees with scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.identity import known_class
+from truerisk.core.identity import imported_class
 from truerisk.engines.preparation.closed.coded_data import Cells, Source
-from truerisk.engines.preparation.closed.step_tables import Coded, Form, Table, rendered
+from truerisk.engines.preparation.closed.step_tables import Coded, Form, Table, as_learner_input
 from truerisk.engines.prepared import unless_it_fails
 
 N, TRAIN, CLASSES = 90, 50, 3
@@ -40,105 +43,123 @@ EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
 
 
 @cache
-def agrees(place: str, make: Callable[[Any], Form]) -> bool:
-    """Return True if the form agrees with scikit-learn.
+def agrees(class_path: str, make: Callable[[Any], Form]) -> bool:
+    """Return True if the closed form of a step's class agrees with the installed scikit-learn.
 
     It is tested once per process and class, in a few milliseconds.
     """
-    examples = unless_it_fails(lambda: list(_examples(place)))
-    return examples is not None and all(_agree(make, *one) for one in examples)
+    examples = unless_it_fails(lambda: list(_examples(class_path)))
+    return examples is not None and all(_agrees_on_example(make, *example) for example in examples)
 
 
 @cache
-def agrees_on(frame: str, make: Callable[[Any], Form]) -> bool:
-    """Return True if scikit-learn accepts frames of this class, and selects columns by name."""
-    kind = known_class(frame)
-    return all(_agree_on_frame(kind, make, cells) for cells in ("texts", "numbers"))
+def agrees_on(frame_path: str, make: Callable[[Any], Form]) -> bool:
+    """Return True if the installed scikit-learn supports this frame class and its column names."""
+    frame_class = imported_class(frame_path)
+    return all(_agrees_on_frame(frame_class, make, cell_kind) for cell_kind in ("texts", "numbers"))
 
 
-def _agree_on_frame(kind: Any, make: Callable[[Any], Form], cells: str) -> bool:
+def _agrees_on_frame(frame_class: Any, make: Callable[[Any], Form], cell_kind: str) -> bool:
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     names = ["a", "b", "c", "d"]
-    frame = kind(dict(zip(names, _table(cells).T.tolist(), strict=True)))
-    y, train = np.arange(N) % CLASSES, np.arange(1, N)
-    step = StandardScaler() if cells == "numbers" else OneHotEncoder(sparse_output=False)
+    frame = frame_class(dict(zip(names, _simulated_table(cell_kind).T.tolist(), strict=True)))
+    y, train_rows = np.arange(N) % CLASSES, np.arange(1, N)
+    step = StandardScaler() if cell_kind == "numbers" else OneHotEncoder(sparse_output=False)
     steps = ColumnTransformer([("some", step, names[1:3])])
-    form = make(steps)  # A closed form does not accept a fitted step.
-    theirs = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train]))
-    if theirs is None:
+    # The closed form is made before the step is fitted, because it refuses a fitted step.
+    closed_form = make(steps)
+    expected = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train_rows]))
+    if expected is None:
         return False
-    table, _ = form(Cells.from_source(Source(frame), train), y[train])
-    return _have_same_cells(_cells(table), theirs)
+    table, _ = closed_form(Cells.from_source(Source(frame), train_rows), y[train_rows])
+    return _have_same_cells(_learner_cells(table), expected)
 
 
-def _examples(place: str) -> Iterator[tuple[Any, str]]:
-    module, _, name = place.partition(":")
-    kind = getattr(import_module(module), name)
+def _examples(class_path: str) -> Iterator[tuple[Any, str]]:
+    module, _, name = class_path.partition(":")
+    step_class = getattr(import_module(module), name)
     if name in EXAMPLES:
-        table, settings = EXAMPLES[name]
-        yield from ((kind(**setting), table) for setting in settings)
+        table_kind, settings = EXAMPLES[name]
+        yield from ((step_class(**setting), table_kind) for setting in settings)
     elif name == "SimpleImputer":
-        yield kind(strategy=FILL), "texts with gaps"
-        yield kind(strategy="constant", fill_value="b5"), "texts with gaps"
+        yield step_class(strategy=FILL), "texts with gaps"
+        yield step_class(strategy="constant", fill_value="b5"), "texts with gaps"
         for strategy in ("mean", "median", FILL):
-            yield kind(strategy=strategy, add_indicator=True), "numbers with gaps"
+            yield step_class(strategy=strategy, add_indicator=True), "numbers with gaps"
     else:
-        yield _made_of_steps(kind, name)
+        yield _composite_example(step_class, name)
 
 
-def _made_of_steps(kind: Any, name: str) -> tuple[Any, str]:
+def _composite_example(step_class: Any, name: str) -> tuple[Any, str]:
     from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
     scale, encode = StandardScaler(), OneHotEncoder(handle_unknown="ignore")
     if name == "ColumnTransformer":
-        return kind([("a", encode, [0, 2]), ("b", "drop", [1])], remainder=encode), "texts"
-    return kind([("a", scale), ("b", MaxAbsScaler())]), "numbers"
+        return step_class([("a", encode, [0, 2]), ("b", "drop", [1])], remainder=encode), "texts"
+    return step_class([("a", scale), ("b", MaxAbsScaler())]), "numbers"
 
 
-def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
-    """Compare form and step on a training set with copies, and on unknown categories if allowed."""
-    X, y = _table(kind), np.arange(N) % CLASSES
-    every = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
-    lenient = getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
-    test_rows = np.arange(TRAIN // 2, N if lenient or kind.startswith("numbers") else TRAIN)
-    source, form = Source(X), make(step)
-    theirs = unless_it_fails(
-        lambda: (step.fit_transform(X[every], y[every]), step.transform(X[test_rows]))
+def _agrees_on_example(make: Callable[[Any], Form], step: Any, table_kind: str) -> bool:
+    """Compare a closed form with its step, fitted on rows with copies and applied to test rows.
+
+    The test rows have unknown categories if the step accepts these.
+    """
+    X, y = _simulated_table(table_kind), np.arange(N) % CLASSES
+    row_copies = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
+    accepts_unknown = (
+        getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
     )
-    if theirs is None:
+    test_rows = np.arange(
+        TRAIN // 2, N if accepts_unknown or table_kind.startswith("numbers") else TRAIN
+    )
+    source, form = Source(X), make(step)
+    expected = unless_it_fails(
+        lambda: (step.fit_transform(X[row_copies], y[row_copies]), step.transform(X[test_rows]))
+    )
+    if expected is None:
         return False
-    table, apply = form(Cells.from_source(source, every), y[every])
-    ours = _cells(table), _cells(apply(Cells.from_source(source, test_rows)))
-    return all(map(_have_same_cells, ours, theirs))
+    table, apply = form(Cells.from_source(source, row_copies), y[row_copies])
+    outputs = _learner_cells(table), _learner_cells(apply(Cells.from_source(source, test_rows)))
+    return all(map(_have_same_cells, outputs, expected))
 
 
-def _table(kind: str) -> np.ndarray:
-    """Return rounded numbers of several magnitudes, or texts that are frequent or rare."""
+def _simulated_table(table_kind: str) -> np.ndarray:
+    """Simulate a table of numbers of several magnitudes, or of texts that are frequent or rare.
+
+    The numbers are rounded. Some cells are missing if the kind ends with "gaps".
+    """
     rng = np.random.default_rng(0)
-    if kind.startswith("texts"):
+    if table_kind.startswith("texts"):
         numbers = np.minimum(rng.geometric(0.3, (N, 4)), [2, 4, 6, 8])
-        numbers[-1] = 9  # This value is in no training set.
+        numbers[-1] = 9  # The last row has a value that is in no training set.
         X = np.char.add("b", numbers.astype(str)).astype(object)
     else:
         X = np.round(rng.normal(size=(N, 4)) * [0.1, 1.0, 30.0, 1e4] + [0.0, 1e3, 1.0, -7.0], 2)
-    if kind.endswith("gaps"):
+    if table_kind.endswith("gaps"):
         X[rng.random(X.shape) < 0.1] = np.nan
     return X
 
 
-def _cells(table: Table) -> Any:
-    """Return the cells as a learner receives them; texts, which it never receives, as objects."""
+def _learner_cells(table: Table) -> Any:
+    """Return the cells of a table as a learner receives them.
+
+    Texts, which a learner never receives, are returned as an array of objects.
+    """
     if not isinstance(table, Coded):
-        return rendered(table)
+        return as_learner_input(table)
     columns = zip(table.codes.T, table.levels, strict=True)
-    return np.array([[one.cells[code] for code in codes] for codes, one in columns], object).T
+    return np.array(
+        [[column_levels.cells[code] for code in codes] for codes, column_levels in columns], object
+    ).T
 
 
-def _have_same_cells(ours: Any, theirs: Any) -> bool:
-    """Return True if two tables hold the same cells in the same form."""
-    if hasattr(ours, "toarray") != hasattr(theirs, "toarray"):
+def _have_same_cells(table: Any, expected: Any) -> bool:
+    """Return True if two tables hold the same cells, and both are dense or both are sparse."""
+    if hasattr(table, "toarray") != hasattr(expected, "toarray"):
         return False
-    ours, theirs = (one.toarray() if hasattr(one, "toarray") else one for one in (ours, theirs))
-    return ours.shape == theirs.shape and bool((ours == theirs).all())
+    table, expected = (
+        either.toarray() if hasattr(either, "toarray") else either for either in (table, expected)
+    )
+    return table.shape == expected.shape and bool((table == expected).all())

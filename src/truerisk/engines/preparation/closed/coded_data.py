@@ -1,4 +1,4 @@
-"""The cells of the data, coded once over all rows and shared by all training sets of all plans."""
+"""The cells of X, coded once over all rows; the training sets of all plans share the codes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from truerisk.core.overrides import override
 from truerisk.data.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
-EXACT = 2**53  # Integers up to this size are exact in double precision.
+EXACT = 2**53  # Double precision represents integers up to this size exactly.
 FRAMES = ("pandas:DataFrame", "polars:DataFrame")
-TEXT = "tU"  # Objects, and NumPy's own texts, which some steps do not accept.
+# Array kinds of text: Python objects ("t") and NumPy's own strings ("U").
+# Some steps do not accept NumPy's own strings.
+TEXT = "tU"
 
 
 class Source:
-    """A frame or an array; results for some columns are cached for the next request."""
+    """Frame or array X, with a cache of the coded and numeric columns that steps have requested."""
 
     def __init__(self, X: Any) -> None:
         self.X = X
         self.is_array = type(X) is np.ndarray
-        self.frame = next((place for place in FRAMES if is_exactly(X, place)), None)
+        self.frame = next((class_path for class_path in FRAMES if is_exactly(X, class_path)), None)
         if not self.is_array and self.frame is None:
             raise Refused("a table of another kind")
         if len(np.shape(X)) != 2 or not np.shape(X)[1]:
             raise Refused("no table")
-        self.names = None if self.is_array else _names(X)
+        self.names = None if self.is_array else _text_column_names(X)
         self.width = int(np.shape(X)[1])
         self.is_pandas = hasattr(X, "iloc")
         self._kinds: dict[int, str] = {}
@@ -40,59 +42,64 @@ class Source:
         self._orders: dict[tuple[int, ...], bool] = {}
 
     def by_rows(self, columns: tuple[int, ...]) -> bool:
-        """Return True if these columns of a frame, once selected, lie in memory row by row.
+        """Return True if these columns of a frame, once selected, are stored row by row in memory.
 
-        This depends on how the frame was made. Sums are computed in this order.
+        This depends on how the frame was made. scikit-learn computes sums in this order.
         """
         if not self.is_pandas:
             return False
         if columns not in self._orders:
-            some = self.X.iloc[[0, 1, 3]] if len(self.X) > 3 else self.X
-            flags = np.asarray(some.iloc[:, list(columns)]).flags
+            few_rows = self.X.iloc[[0, 1, 3]] if len(self.X) > 3 else self.X
+            flags = np.asarray(few_rows.iloc[:, list(columns)]).flags
             self._orders[columns] = flags.c_contiguous and not flags.f_contiguous
         return self._orders[columns]
 
     def kind(self, columns: Sequence[int]) -> str:
         """Return the kind of array that NumPy makes of these columns: b, i, f, or t for text."""
-        kinds = {self._kind(j) for j in columns}
-        if kinds <= {"i", "f"}:
-            return "f" if "f" in kinds else "i"
-        if len(kinds) > 1:
+        column_kinds = {self._kind(j) for j in columns}
+        if column_kinds <= {"i", "f"}:
+            return "f" if "f" in column_kinds else "i"
+        if len(column_kinds) > 1:
             raise Refused("columns of several kinds in one array")
-        return kinds.pop()
+        return column_kinds.pop()
 
     @cached_property
     def array(self) -> np.ndarray:
-        """All columns of a numeric array, in its memory order."""
+        """All columns of a numeric array as doubles, in the memory order of the array."""
         if _kind_of(self.X) in TEXT:
             raise Refused("text is no number")
-        return _doubles(self.X)
+        return _as_finite_doubles(self.X)
 
     def numbers(self, columns: tuple[int, ...]) -> np.ndarray:
-        """Return the columns as doubles, one column after the other in memory."""
+        """Return the columns as doubles, stored one column after the other."""
         if columns not in self._numbers:
             if self.kind(columns) in TEXT:
                 raise Refused("text is no number")
-            self._numbers[columns] = np.stack([_doubles(self._column(j)) for j in columns])
+            self._numbers[columns] = np.stack(
+                [_as_finite_doubles(self._column(j)) for j in columns]
+            )
         return self._numbers[columns]
 
     def coded(self, columns: tuple[int, ...]) -> Coded:
-        """Return codes of the cells, one row after the other in memory."""
+        """Return the category codes of the cells of these columns, stored row by row."""
         if columns not in self._codes:
-            if not self.is_pandas:  # Other frames make one array of all columns.
+            # A polars frame becomes one array, so that its columns must be of one kind.
+            if not self.is_pandas:
                 self.kind(columns)
             coded = [self._coded_column(j) for j in columns]
             codes = np.ascontiguousarray(np.column_stack([codes for codes, _ in coded]))
             levels = tuple(levels for _, levels in coded)
-            kind = "t" if any(one.text for one in levels) else "f"
+            kind = "t" if any(column_levels.text for column_levels in levels) else "f"
             self._codes[columns] = Coded(codes, levels, kind)
         return self._codes[columns]
 
     def _coded_column(self, j: int) -> tuple[np.ndarray, Levels]:
         if j not in self._coded:
             column = self._column(j)
-            text = self._kind(j) in TEXT
-            self._coded[j] = _coded_texts(column) if text else _coded_numbers(_doubles(column))
+            is_text = self._kind(j) in TEXT
+            self._coded[j] = (
+                _coded_texts(column) if is_text else _code_numbers(_as_finite_doubles(column))
+            )
         return self._coded[j]
 
     def _kind(self, j: int) -> str:
@@ -117,9 +124,9 @@ class Source:
 
 @frozen(eq=False)
 class Cells(Table):
-    """Some rows and columns of the unchanged data.
+    """Table of some rows and columns of the unchanged X.
 
-    `by_rows` says that scikit-learn would store them row by row, and sum them in this order.
+    `by_rows` is True if scikit-learn would store the cells row by row, and sum them in this order.
     """
 
     source: Source
@@ -130,7 +137,7 @@ class Cells(Table):
 
     @classmethod
     def from_source(cls, source: Source, rows: np.ndarray) -> Cells:
-        """Return all columns of some rows."""
+        """Return a table of these rows with all columns of X."""
         return cls(source, rows, tuple(range(source.width)), source.is_array)
 
     @property
@@ -153,25 +160,25 @@ class Cells(Table):
     def numbers(self) -> np.ndarray:
         if self.by_rows and len(self.places) == self.source.width:
             return self.source.array[self.rows]
-        every = self.source.numbers(self.places)
+        all_rows = self.source.numbers(self.places)
         if self.by_rows or self.source.by_rows(self.places):
-            return np.ascontiguousarray(every.T[self.rows])
-        return every.take(self.rows, axis=1).T
+            return np.ascontiguousarray(all_rows.T[self.rows])
+        return all_rows.take(self.rows, axis=1).T
 
     @override
     def coded(self) -> Coded:
-        every = self.source.coded(self.places)
-        return Coded(every.codes.take(self.rows, axis=0), every.levels, every.kind)
+        all_rows = self.source.coded(self.places)
+        return Coded(all_rows.codes.take(self.rows, axis=0), all_rows.levels, all_rows.kind)
 
     @override
     def columns(self, which: Any) -> Table:
-        sliced = isinstance(which, slice)
-        places = self.places[which] if sliced else tuple(self.places[j] for j in which)
-        return Cells(self.source, self.rows, places, self.by_rows and sliced)
+        is_slice = isinstance(which, slice)
+        column_numbers = self.places[which] if is_slice else tuple(self.places[j] for j in which)
+        return Cells(self.source, self.rows, column_numbers, self.by_rows and is_slice)
 
 
-def _names(X: Any) -> list[str] | None:
-    """Return the column names if all are strings, None if none is."""
+def _text_column_names(X: Any) -> list[str] | None:
+    """Return the column names if all are strings, or None if none is a string."""
     texts = {isinstance(name, str) for name in X.columns}
     names = column_names(X)
     if len(texts) > 1 or names is None or len(set(names)) < len(names):
@@ -180,33 +187,33 @@ def _names(X: Any) -> list[str] | None:
 
 
 def _is_plain(dtype: Any) -> bool:
-    """Return True if scikit-learn converts a pandas column as NumPy does."""
+    """Return True if scikit-learn converts a pandas column of this dtype as NumPy does."""
     if isinstance(dtype, np.dtype):
         return True
     if dtype.name == "category":
         return _is_plain(dtype.categories.dtype) and dtype.categories.dtype.kind == "O"
-    missing = getattr(dtype, "na_value", None)
-    return dtype.name in ("str", "string") and isinstance(missing, float)
+    missing_value = getattr(dtype, "na_value", None)
+    return dtype.name in ("str", "string") and isinstance(missing_value, float)
 
 
 def _kind_of(column: np.ndarray) -> str:
-    kind = column.dtype.kind
-    if kind == "O":
+    dtype_kind = column.dtype.kind
+    if dtype_kind == "O":
         return "t"
-    if kind == "U":
+    if dtype_kind == "U":
         return "U"
-    if kind == "f" and column.dtype.itemsize == 8:
+    if dtype_kind == "f" and column.dtype.itemsize == 8:
         return "f"
-    if kind == "b":
+    if dtype_kind == "b":
         return "b"
-    if kind in "iu":
+    if dtype_kind in "iu":
         return "i"
     raise Refused("cells of another kind")
 
 
-def _doubles(column: np.ndarray) -> np.ndarray:
-    whole = column.dtype.kind in "iu" and column.size
-    if whole and (int(column.max()) > EXACT or int(column.min()) < -EXACT):
+def _as_finite_doubles(column: np.ndarray) -> np.ndarray:
+    is_integer = column.dtype.kind in "iu" and column.size
+    if is_integer and (int(column.max()) > EXACT or int(column.min()) < -EXACT):
         raise Refused("whole numbers that are no doubles")
     doubles = column.astype(np.float64, copy=False)
     if np.isinf(doubles).any():
@@ -214,21 +221,23 @@ def _doubles(column: np.ndarray) -> np.ndarray:
     return doubles
 
 
-def _coded_numbers(column: np.ndarray) -> tuple[np.ndarray, Levels]:
+def _code_numbers(column: np.ndarray) -> tuple[np.ndarray, Levels]:
     values, codes = np.unique(column, return_inverse=True)
-    nan = bool(len(values)) and bool(np.isnan(values[-1]))
-    return codes.ravel(), Levels(tuple(values.tolist()), none=False, nan=nan, text=False)
+    has_nan = bool(len(values)) and bool(np.isnan(values[-1]))
+    return codes.ravel(), Levels(tuple(values.tolist()), none=False, nan=has_nan, text=False)
 
 
 def _coded_texts(column: np.ndarray) -> tuple[np.ndarray, Levels]:
-    cells = column.tolist()
-    distinct = set(cells)
+    cell_list = column.tolist()
+    distinct = set(cell_list)
     texts = sorted(cell for cell in distinct if isinstance(cell, str))
-    others = [cell for cell in distinct if not isinstance(cell, str) and cell is not None]
-    if not all(isinstance(cell, float) and cell != cell for cell in others):
+    missing_cells = [cell for cell in distinct if not isinstance(cell, str) and cell is not None]
+    if not all(isinstance(cell, float) and cell != cell for cell in missing_cells):
         raise Refused("text beside other cells")
     code_of = {cell: code for code, cell in enumerate([*texts, None])}
-    none, last = None in distinct, len(texts) + (None in distinct)
-    codes = np.array([code_of.get(cell, last) for cell in cells], dtype=np.intp)
-    ends = [*([None] if none else []), *([np.nan] if others else [])]
-    return codes, Levels((*texts, *ends), none=none, nan=bool(others), text=True)
+    has_none, nan_code = None in distinct, len(texts) + (None in distinct)
+    codes = np.array([code_of.get(cell, nan_code) for cell in cell_list], dtype=np.intp)
+    missing_levels = [*([None] if has_none else []), *([np.nan] if missing_cells else [])]
+    return codes, Levels(
+        (*texts, *missing_levels), none=has_none, nan=bool(missing_cells), text=True
+    )

@@ -1,4 +1,4 @@
-"""Categories of a training set by counting codes: OneHotEncoder and OrdinalEncoder."""
+"""Closed forms of OneHotEncoder and OrdinalEncoder, which count the codes of a training set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.engines.preparation.closed.step_tables import (
     Refused,
     Table,
     fitted,
-    flag,
+    is_boolean,
     is_nan,
     is_none,
     known_parameters,
@@ -39,91 +39,102 @@ def _is_share(value: Any) -> bool:
 
 
 def one_hot(step: Any) -> Form:
-    """Return the closed form of OneHotEncoder.
+    """Return a function that fits OneHotEncoder on coded cells, without scikit-learn's class.
 
-    Each category of the training set has an indicator column; rare ones may share one.
+    Each category of the training set has an indicator column; rare categories may share a column.
     """
     parameters = known_parameters(
         step,
         {
             "categories": one_of("auto"),
             "drop": lambda value: value is None or one_of("first", "if_binary")(value),
-            "sparse_output": flag,
+            "sparse_output": is_boolean,
             "dtype": _is_double,
             "handle_unknown": one_of("error", "ignore", "infrequent_if_exist"),
             "min_frequency": lambda value: value is None or _is_share(value),
             "max_categories": lambda value: value is None or _is_whole(value),
         },
     )
-    rare = parameters["min_frequency"] is not None or parameters["max_categories"] is not None
-    if rare and parameters["drop"] is not None:
+    groups_rare = (
+        parameters["min_frequency"] is not None or parameters["max_categories"] is not None
+    )
+    if groups_rare and parameters["drop"] is not None:
         raise Refused("OneHotEncoder that drops a level, and groups rare ones")
-    strict = parameters["handle_unknown"] == "error" or parameters["drop"] is not None
+    refuses_unknown = parameters["handle_unknown"] == "error" or parameters["drop"] is not None
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         coded = table.coded()
-        lookup, width = _places_of(coded, parameters, len(y))
+        lookup, width = _indicator_columns(coded, parameters, len(y))
         sparse = parameters["sparse_output"]
 
-        def apply(other: Table) -> Table:
-            places = lookup[_same_levels(other, coded).places]
-            if strict and (places == UNKNOWN).any():
+        def apply(other_rows: Table) -> Table:
+            indicators = lookup[_coded_with_same_levels(other_rows, coded).places]
+            if refuses_unknown and (indicators == UNKNOWN).any():
                 raise Refused("a level that the train set lacks")
             if parameters["drop"] is not None:
-                places = np.maximum(places, UNKNOWN)
-            return Indicators(places, width, sparse)
+                indicators = np.maximum(indicators, UNKNOWN)
+            return Indicators(indicators, width, sparse)
 
         return fitted(coded, apply)
 
     return fit
 
 
-def _same_levels(table: Table, seen: Coded) -> Coded:
+def _coded_with_same_levels(table: Table, training_table: Coded) -> Coded:
     coded = table.coded()
-    if len(coded.levels) != len(seen.levels) or not np.array_equal(coded.starts, seen.starts):
+    if len(coded.levels) != len(training_table.levels) or not np.array_equal(
+        coded.starts, training_table.starts
+    ):
         raise Refused("other levels than were coded")
     return coded
 
 
-def _places_of(table: Coded, given: dict[str, Any], n: int) -> tuple[np.ndarray, int]:
-    """Map each category of each column to its indicator column.
+def _indicator_columns(table: Coded, parameters: dict[str, Any], n: int) -> tuple[np.ndarray, int]:
+    """Map each category of each column to its indicator column; also return their number.
 
-    Also return the number of indicators.
+    Categories are numbered across all columns. The number returned is that of indicator columns.
     """
     width, blocks = 0, []
     for counts in table.counts():
-        there = counts > 0
-        rare = _rare(counts[there], given, n)
-        places = np.full(len(counts), UNKNOWN)
-        places[there] = np.where(rare, (~rare).sum(), np.cumsum(~rare) - 1)
-        n_places = int((~rare).sum() + rare.any())
-        if rare.any() and given["handle_unknown"] == "infrequent_if_exist":
-            places[~there] = n_places - 1
-        if given["drop"] == "first" or (given["drop"] == "if_binary" and n_places == 2):
-            places[there] = np.where(places[there] == 0, DROPPED, places[there] - 1)
-            n_places -= 1
-        places[places >= 0] += width
-        blocks.append(places)
-        width += n_places
+        is_present = counts > 0
+        is_rare = _rare_categories(counts[is_present], parameters, n)
+        indicators = np.full(len(counts), UNKNOWN)
+        indicators[is_present] = np.where(is_rare, (~is_rare).sum(), np.cumsum(~is_rare) - 1)
+        n_indicators = int((~is_rare).sum() + is_rare.any())
+        if is_rare.any() and parameters["handle_unknown"] == "infrequent_if_exist":
+            indicators[~is_present] = n_indicators - 1
+        if parameters["drop"] == "first" or (
+            parameters["drop"] == "if_binary" and n_indicators == 2
+        ):
+            indicators[is_present] = np.where(
+                indicators[is_present] == 0, DROPPED, indicators[is_present] - 1
+            )
+            n_indicators -= 1
+        indicators[indicators >= 0] += width
+        blocks.append(indicators)
+        width += n_indicators
     return np.concatenate(blocks), width
 
 
-def _rare(counts: np.ndarray, given: dict[str, Any], n: int) -> np.ndarray:
-    """Return a mask of categories that share an indicator.
+def _rare_categories(counts: np.ndarray, parameters: dict[str, Any], n: int) -> np.ndarray:
+    """Return a mask of the categories that share an indicator column because they are rare.
 
     These are the categories below a frequency, and then the rarest ones beyond a maximum number.
     """
-    least, most = given["min_frequency"], given["max_categories"]
-    rare = np.zeros(len(counts), dtype=bool)
-    if least is not None:
-        rare = counts < (least if isinstance(least, int) else n * least)
-    if most is not None and most < len(counts) - rare.sum() + 1:
-        rare[np.argsort(counts, kind="stable")[: len(counts) - (most - 1)]] = True
-    return rare
+    min_frequency, max_categories = parameters["min_frequency"], parameters["max_categories"]
+    is_rare = np.zeros(len(counts), dtype=bool)
+    if min_frequency is not None:
+        is_rare = counts < (min_frequency if isinstance(min_frequency, int) else n * min_frequency)
+    if max_categories is not None and max_categories < len(counts) - is_rare.sum() + 1:
+        is_rare[np.argsort(counts, kind="stable")[: len(counts) - (max_categories - 1)]] = True
+    return is_rare
 
 
 def ordinal(step: Any) -> Form:
-    """Return the closed form of OrdinalEncoder, which numbers the categories in ascending order."""
+    """Return a function that fits OrdinalEncoder on coded cells, without scikit-learn's class.
+
+    The categories of the training set are numbered in ascending order.
+    """
     parameters = known_parameters(
         step,
         {
@@ -136,40 +147,43 @@ def ordinal(step: Any) -> Form:
             "max_categories": is_none,
         },
     )
-    strict = parameters["handle_unknown"] == "error"
-    if strict != (parameters["unknown_value"] is None):
+    refuses_unknown = parameters["handle_unknown"] == "error"
+    if refuses_unknown != (parameters["unknown_value"] is None):
         raise Refused("OrdinalEncoder(unknown_value=...)")
-    unknown = np.nan if strict else float(parameters["unknown_value"])
+    unknown = np.nan if refuses_unknown else float(parameters["unknown_value"])
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         coded = table.coded()
-        numbers, there = _numbers_of(coded, parameters, unknown)
+        numbers, is_present = _category_numbers(coded, parameters, unknown)
 
-        def apply(other: Table) -> Table:
-            places = _same_levels(other, coded).places
-            if strict and not there[places].all():
+        def apply(other_rows: Table) -> Table:
+            category_numbers = _coded_with_same_levels(other_rows, coded).places
+            if refuses_unknown and not is_present[category_numbers].all():
                 raise Refused("a level that the train set lacks")
-            return Numbers(numbers[places])
+            return Numbers(numbers[category_numbers])
 
         return fitted(coded, apply)
 
     return fit
 
 
-def _numbers_of(
-    table: Coded, given: dict[str, Any], unknown: float
+def _category_numbers(
+    table: Coded, parameters: dict[str, Any], unknown: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each category of each column, and whether the training set has it."""
-    blocks, missing = [], float(given["encoded_missing_value"])
+    """Return the number that encodes each category, and a mask of categories in the training set.
+
+    Categories are numbered across all columns.
+    """
+    numbers_of_columns, missing_code = [], float(parameters["encoded_missing_value"])
     counts = table.counts()
     for count, levels in zip(counts, table.levels, strict=True):
-        there = count > 0
-        numbers = np.where(there, np.cumsum(there) - 1.0, unknown)
-        nan = levels.nan and bool(there[-1])
-        n_levels = int(there.sum()) - nan
-        if nan:
-            numbers[-1] = missing
-        if 0 <= unknown < n_levels or (nan and 0 <= missing < n_levels):
+        is_present = count > 0
+        numbers = np.where(is_present, np.cumsum(is_present) - 1.0, unknown)
+        has_nan = levels.nan and bool(is_present[-1])
+        n_levels = int(is_present.sum()) - has_nan
+        if has_nan:
+            numbers[-1] = missing_code
+        if 0 <= unknown < n_levels or (has_nan and 0 <= missing_code < n_levels):
             raise Refused("a number that stands for two levels")
-        blocks.append(numbers)
-    return np.concatenate(blocks), np.concatenate(counts) > 0
+        numbers_of_columns.append(numbers)
+    return np.concatenate(numbers_of_columns), np.concatenate(counts) > 0

@@ -1,4 +1,4 @@
-"""The first steps of a preparation in closed form, and their output for each training set."""
+"""The leading preprocessing steps with a closed form, and their output for each training set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from truerisk.engines.preparation.closed.step_tables import (
     Form,
     Refused,
     Table,
-    rendered,
+    as_learner_input,
 )
 
 Key = TypeVar("Key")
@@ -32,7 +32,7 @@ SOURCES: WeakKeyDictionary[Data, Source | None] = WeakKeyDictionary()
 
 @frozen(eq=False)
 class Closed:
-    """The number of steps in closed form, with their output for training and test rows."""
+    """Number of leading steps with a closed form, and their output for training and test rows."""
 
     n_steps: int
     table: Any
@@ -41,7 +41,7 @@ class Closed:
 
 @frozen(eq=False)
 class _Prefix:
-    """The first steps of a preparation, up to one without a closed form."""
+    """Closed form of the leading steps of a preparation, up to the first step that has none."""
 
     form: Form
     n_steps: int
@@ -58,20 +58,22 @@ def closed_steps(
     y: np.ndarray,
     test_sets: Sequence[np.ndarray],
 ) -> Closed | None:
-    """Return the output of the steps in closed form, or None if scikit-learn has to fit them.
+    """Return the output of the leading steps with a closed form, or None if there are none.
 
-    `train` holds row numbers, repeated for copies, and `y` their labels or targets. Either
-    everything is answered or nothing, so that no warning is given twice.
+    `train` holds row numbers, repeated for copies, and `y` their labels or targets. If a step
+    refuses any of the training or test rows, None is returned, and scikit-learn fits all steps.
+    Therefore no warning is given twice.
     """
-    known, source = _cached(KNOWN, preparation, _prefix), _cached(SOURCES, data, _source)
-    if known is None or source is None:
+    prefix, source = _cached(KNOWN, preparation, _prefix), _cached(SOURCES, data, _source)
+    if prefix is None or source is None:
         return None
-    out: Callable[[Table], Any] = rendered if known.is_all else _given_on
+    convert: Callable[[Table], Any] = as_learner_input if prefix.is_all else _input_of_next_step
     try:
-        with np.errstate(all="ignore"):  # Non-finite numbers are refused, or found at the end.
-            table, apply = known.form(Cells.from_source(source, train), y)
-            tests = [out(apply(Cells.from_source(source, rows))) for rows in test_sets]
-            return Closed(known.n_steps, out(table), tests)
+        # NumPy's warnings are silenced because non-finite numbers are refused, or found at the end.
+        with np.errstate(all="ignore"):
+            table, apply = prefix.form(Cells.from_source(source, train), y)
+            tests = [convert(apply(Cells.from_source(source, rows))) for rows in test_sets]
+            return Closed(prefix.n_steps, convert(table), tests)
     except Refused:
         return None
 
@@ -108,20 +110,20 @@ def _prefix(preparation: Any) -> _Prefix:
             if not forms:
                 raise
             break
-    return _Prefix(in_turn(forms), len(forms), len(forms) == len(preparation.steps))
+    return _Prefix(chain_forms(forms), len(forms), len(forms) == len(preparation.steps))
 
 
-def _given_on(table: Table) -> Any:
+def _input_of_next_step(table: Table) -> Any:
     """Return a table as the next step of scikit-learn receives it, in its memory order."""
     if table.sparse:
-        return rendered(table)
+        return as_learner_input(table)
     if isinstance(table, Cells) or table.kind != "f":
         raise Refused("a table of another kind than doubles")
     return table.numbers()
 
 
-def in_turn(forms: Sequence[Form]) -> Form:
-    """Return the form of several steps, each fitted on the output of the step before it."""
+def chain_forms(forms: Sequence[Form]) -> Form:
+    """Return the closed form of several steps, each fitted on the output of the step before it."""
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         applied: list[Apply] = []
@@ -129,10 +131,10 @@ def in_turn(forms: Sequence[Form]) -> Form:
             table, apply = form(table, y)
             applied.append(apply)
 
-        def every(other: Table) -> Table:
+        def every(transformed: Table) -> Table:
             for apply in applied:
-                other = apply(other)
-            return other
+                transformed = apply(transformed)
+            return transformed
 
         return table, every
 
@@ -140,12 +142,14 @@ def in_turn(forms: Sequence[Form]) -> Form:
 
 
 def form_of(step: Any) -> Form:
-    """Return the closed form of a step with these parameters; refuse a step that has none."""
-    place = next((one for one in FORMS if is_exactly(step, one)), None)
-    if place is None or not is_present(FORMS[place].module):
+    """Return the closed form of a step with its parameters, or raise Refused if it has none."""
+    class_path = next(
+        (candidate_path for candidate_path in FORMS if is_exactly(step, candidate_path)), None
+    )
+    if class_path is None or not is_present(FORMS[class_path].module):
         raise Refused(f"{type(step).__name__} is not known in closed form")
-    make = FORMS[place].load()
+    make = FORMS[class_path].load()
     form: Form = make(step)
-    if not agrees(place, make):
+    if not agrees(class_path, make):
         raise Refused(f"{type(step).__name__} does otherwise in this release of scikit-learn")
     return form

@@ -1,4 +1,4 @@
-"""Closed forms of SimpleImputer, on numbers and, by counting, on codes."""
+"""Closed forms of SimpleImputer for numbers, and for categories by counting their codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.engines.preparation.closed.step_tables import (
     Refused,
     Table,
     fitted,
-    flag,
+    is_boolean,
     is_nan,
     known_parameters,
     one_of,
@@ -23,16 +23,19 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def simple_imputer(step: Any) -> Form:
-    """Return the closed form of SimpleImputer for NaN, with any of its four strategies."""
+    """Return a function that fits SimpleImputer on coded cells, without scikit-learn's class.
+
+    Missing values are NaN, and any of the four strategies is supported.
+    """
     parameters = known_parameters(
         step,
         {
             "missing_values": is_nan,
             "strategy": one_of("mean", "median", "most_frequent", "constant"),
             "fill_value": lambda value: value is None or type(value) in (int, float, str),
-            "copy": flag,
-            "add_indicator": flag,
-            "keep_empty_features": flag,
+            "copy": is_boolean,
+            "add_indicator": is_boolean,
+            "keep_empty_features": is_boolean,
         },
     )
 
@@ -46,115 +49,136 @@ def simple_imputer(step: Any) -> Form:
     return fit
 
 
-def _fit_text(table: Coded, given: dict[str, Any]) -> Fitted:
-    """Impute codes by the most frequent category, or by a constant that becomes a category."""
-    if given["add_indicator"] or given["strategy"] in ("mean", "median"):
+def _fit_text(table: Coded, parameters: dict[str, Any]) -> Fitted:
+    """Fit the imputation of texts by the most frequent category, or by a constant.
+
+    The constant becomes a category of its own.
+    """
+    if parameters["add_indicator"] or parameters["strategy"] in ("mean", "median"):
         raise Refused("SimpleImputer on text")
     if any(not levels.text for levels in table.levels):
         raise Refused("text beside numbers in one array")
     counts = table.counts()
-    codes = np.array([_commonest(*one) for one in zip(counts, table.levels, strict=True)])
-    if given["strategy"] == "most_frequent":
-        return fitted(table, lambda other: _filled(other.coded(), codes))
-    fill = "missing_value" if given["fill_value"] is None else given["fill_value"]
+    codes = np.array(
+        [
+            _most_frequent_code(*counts_and_levels)
+            for counts_and_levels in zip(counts, table.levels, strict=True)
+        ]
+    )
+    if parameters["strategy"] == "most_frequent":
+        return fitted(table, lambda other_rows: _fill_codes(other_rows.coded(), codes))
+    fill = "missing_value" if parameters["fill_value"] is None else parameters["fill_value"]
     if not isinstance(fill, str):
         raise Refused("a constant that is no text")
-    return fitted(table, lambda other: _with_level(other.coded(), fill))
+    return fitted(table, lambda other_rows: _fill_with_category(other_rows.coded(), fill))
 
 
-def _commonest(counts: np.ndarray, levels: Levels) -> int:
-    """Return the first of the most frequent categories except NaN; refuse if there is none."""
-    there = counts[: len(levels) - levels.nan]
-    if not there.any():
+def _most_frequent_code(counts: np.ndarray, levels: Levels) -> int:
+    """Return the code of the first of the most frequent categories except NaN, or raise Refused."""
+    n_cells = counts[: len(levels) - levels.nan]
+    if not n_cells.any():
         raise Refused("a column without any cell")
-    code = int(there.argmax())
-    if levels.none and code != len(there) - 1 and there[-1] == there[code]:
+    code = int(n_cells.argmax())
+    if levels.none and code != len(n_cells) - 1 and n_cells[-1] == n_cells[code]:
         raise Refused("None is as frequent as a text")
     return code
 
 
-def _filled(table: Coded, codes: np.ndarray) -> Coded:
-    nan = np.array([levels.code_of_nan for levels in table.levels])
-    filled = np.where(table.codes == nan, codes, table.codes)
+def _fill_codes(table: Coded, codes: np.ndarray) -> Coded:
+    nan_codes = np.array([levels.code_of_nan for levels in table.levels])
+    filled = np.where(table.codes == nan_codes, codes, table.codes)
     return Coded(filled, table.levels, table.kind)
 
 
-def _with_level(table: Coded, fill: str) -> Coded:
-    """Make missing cells a category of their own, inserted in sorted order."""
+def _fill_with_category(table: Coded, fill: str) -> Coded:
+    """Replace missing cells by a category `fill`, whose code is inserted in sorted order."""
     codes, levels = table.codes.copy(), []
-    for j, one in enumerate(table.levels):
-        texts = one.cells[: one.n_values]
-        place = sum(text < fill for text in texts)
-        known = fill in texts
-        nan = codes[:, j] == one.code_of_nan
-        if not known:
-            codes[codes[:, j] >= place, j] += 1
-        codes[nan, j] = place
-        cells = (*texts[:place], *([] if known else [fill]), *one.cells[place:])
-        levels.append(Levels(cells, one.none, one.nan, text=True))
+    for j, column_levels in enumerate(table.levels):
+        texts = column_levels.cells[: column_levels.n_values]
+        new_code = sum(text < fill for text in texts)
+        is_known = fill in texts
+        is_nan_cell = codes[:, j] == column_levels.code_of_nan
+        if not is_known:
+            codes[codes[:, j] >= new_code, j] += 1
+        codes[is_nan_cell, j] = new_code
+        level_cells = (
+            *texts[:new_code],
+            *([] if is_known else [fill]),
+            *column_levels.cells[new_code:],
+        )
+        levels.append(Levels(level_cells, column_levels.none, column_levels.nan, text=True))
     return Coded(codes, tuple(levels), table.kind)
 
 
-def _fit_numbers(table: Table, given: dict[str, Any]) -> Fitted:
-    strategy, codes = given["strategy"], None
+def _fit_numbers(table: Table, parameters: dict[str, Any]) -> Fitted:
+    strategy, codes = parameters["strategy"], None
     X = table.numbers()
-    missing = np.isnan(X)
+    is_missing = np.isnan(X)
     if strategy == "most_frequent":
         coded = table.coded()
         counts = zip(coded.counts(), coded.levels, strict=True)
-        codes = np.array([_commonest(*column) for column in counts])
+        codes = np.array([_most_frequent_code(*column) for column in counts])
         commonest = zip(codes, coded.levels, strict=True)
         fill = np.array([levels.values[code] for code, levels in commonest])
     elif strategy == "constant":
-        fill = np.full(X.shape[1], _constant(given["fill_value"], table.kind))
+        fill = np.full(X.shape[1], _constant(parameters["fill_value"], table.kind))
     else:
-        fill = (_mean if strategy == "mean" else _median)(X, missing)
-    empty = missing.all(axis=0)
-    if empty.any():
-        if not given["keep_empty_features"] or strategy not in ("mean", "median"):
+        fill = (_mean if strategy == "mean" else _median)(X, is_missing)
+    is_empty = is_missing.all(axis=0)
+    if is_empty.any():
+        if not parameters["keep_empty_features"] or strategy not in ("mean", "median"):
             raise Refused("a column without any cell")
-        fill[empty] = 0.0
+        fill[is_empty] = 0.0
     if not np.isfinite(fill).all():
         raise Refused("sums that are too large")
-    marked = np.flatnonzero(missing.any(axis=0)) if given["add_indicator"] else None
-    return fitted(table, lambda other: _numbers_filled(other, fill, codes, marked))
+    indicator_columns = (
+        np.flatnonzero(is_missing.any(axis=0)) if parameters["add_indicator"] else None
+    )
+    return fitted(
+        table, lambda other_rows: _fill_numbers(other_rows, fill, codes, indicator_columns)
+    )
 
 
-def _constant(fill: Any, kind: str) -> float:
+def _constant(fill: Any, table_kind: str) -> float:
     if fill is None:
         return 0.0
-    if isinstance(fill, str) or (isinstance(fill, float) and kind == "i"):
+    if isinstance(fill, str) or (isinstance(fill, float) and table_kind == "i"):
         raise Refused("a constant of another kind")
     if isinstance(fill, int) and abs(fill) > 2**53:
         raise Refused("a constant that is no double")
     return float(fill)
 
 
-def _mean(X: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    there = (len(X) - missing.sum(axis=0)).astype(np.float64)
-    if missing.any():
+def _mean(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
+    n_present = (len(X) - is_missing.sum(axis=0)).astype(np.float64)
+    if is_missing.any():
         X = X.copy("K")
-        X[missing] = 0.0
-    return X.sum(axis=0) / np.maximum(there, 1.0)
+        X[is_missing] = 0.0
+    return X.sum(axis=0) / np.maximum(n_present, 1.0)
 
 
-def _median(X: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Return the medians. NaN is sorted last, so that the others can be counted from the start."""
-    in_order = np.sort(X, axis=0)
-    there = len(X) - missing.sum(axis=0)
+def _median(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
+    """Return the median of each column, without its missing cells.
+
+    NaN is sorted last, so that the other cells can be counted from the start.
+    """
+    sorted_cells = np.sort(X, axis=0)
+    n_present = len(X) - is_missing.sum(axis=0)
     columns = np.arange(X.shape[1])
-    low = in_order[np.maximum(there - 1, 0) // 2, columns]
-    return np.asarray((low + in_order[np.minimum(there // 2, len(X) - 1), columns]) / 2.0)
+    lower_middle = sorted_cells[np.maximum(n_present - 1, 0) // 2, columns]
+    return np.asarray(
+        (lower_middle + sorted_cells[np.minimum(n_present // 2, len(X) - 1), columns]) / 2.0
+    )
 
 
-def _numbers_filled(
-    table: Table, fill: np.ndarray, codes: np.ndarray | None, marked: np.ndarray | None
+def _fill_numbers(
+    table: Table, fill: np.ndarray, codes: np.ndarray | None, indicator_columns: np.ndarray | None
 ) -> Table:
     X = table.numbers()
-    missing = np.isnan(X)
-    values = np.where(missing, fill, X) if missing.any() else X
-    if marked is not None:
-        return Numbers(np.hstack([values, missing[:, marked]]))
+    is_missing = np.isnan(X)
+    values = np.where(is_missing, fill, X) if is_missing.any() else X
+    if indicator_columns is not None:
+        return Numbers(np.hstack([values, is_missing[:, indicator_columns]]))
     if codes is None:
         return Numbers(values, table.kind)
-    return Numbers(values, table.kind, _filled(table.coded(), codes))
+    return Numbers(values, table.kind, _fill_codes(table.coded(), codes))

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.engines.preparation.closed.coded_data import Cells
-from truerisk.engines.preparation.closed.first_steps import form_of, in_turn
+from truerisk.engines.preparation.closed.first_steps import chain_forms, form_of
 from truerisk.engines.preparation.closed.step_tables import (
     Fitted,
     Form,
@@ -20,104 +20,136 @@ from truerisk.engines.preparation.closed.step_tables import (
     Sparse,
     Table,
     fitted,
-    flag,
+    is_boolean,
     is_none,
     known_parameters,
 )
 
 
 def identity(step: Any) -> Form:
-    """Return the closed form of a FunctionTransformer without a function: the identity."""
-    known_parameters(step, {"func": is_none, "inverse_func": is_none, "check_inverse": flag})
-    return lambda table, y: fitted(table, lambda other: other)
+    """Return a function that fits a FunctionTransformer without a function: the identity."""
+    known_parameters(step, {"func": is_none, "inverse_func": is_none, "check_inverse": is_boolean})
+    return lambda table, y: fitted(table, lambda other_rows: other_rows)
 
 
 def pipeline(step: Any) -> Form:
-    """Return the closed form of a Pipeline of steps."""
+    """Return a function that fits a Pipeline of steps that all have a closed form."""
     known_parameters(step, {"steps": _is_list})
-    _named_well(step, (name for name, _ in step.steps))
-    return in_turn([form_of(one) for _, one in step.steps if not _passes(one)])
+    _check_names(step, (name for name, _ in step.steps))
+    return chain_forms(
+        [form_of(substep) for _, substep in step.steps if not _is_passthrough(substep)]
+    )
 
 
 def feature_union(step: Any) -> Form:
-    """Return the closed form of FeatureUnion, in which all parts receive the same columns."""
-    known_parameters(step, {"transformer_list": _is_list, "n_jobs": _is_jobs, "verbose": _is_quiet})
-    _named_well(step, (name for name, _ in step.transformer_list))
-    forms = [_part(one) for _, one in step.transformer_list if not _is_dropped(one)]
+    """Return a function that fits a FeatureUnion of steps that all have a closed form.
+
+    All its transformers receive the same columns.
+    """
+    known_parameters(
+        step, {"transformer_list": _is_list, "n_jobs": _is_n_jobs, "verbose": _is_quiet}
+    )
+    _check_names(step, (name for name, _ in step.transformer_list))
+    forms = [
+        _transformer_form(transformer)
+        for _, transformer in step.transformer_list
+        if not _is_dropped(transformer)
+    ]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        parts = [form(table, y) for form in forms]
-        blocks = [given for given, _ in parts]
-        sparse = any(block.sparse for block in blocks)
+        fitted_parts = [form(table, y) for form in forms]
+        blocks = [output for output, _ in fitted_parts]
+        is_sparse = any(block.sparse for block in blocks)
 
-        def apply(other: Table) -> Table:
-            return _joined([part(other) for _, part in parts], sparse)
+        def apply(other_rows: Table) -> Table:
+            return _join_blocks(
+                [apply_part(other_rows) for _, apply_part in fitted_parts], is_sparse
+            )
 
-        return _joined(blocks, sparse), apply
+        return _join_blocks(blocks, is_sparse), apply
 
     return fit
 
 
 def column_transformer(step: Any) -> Form:
-    """Return the closed form of ColumnTransformer, with its parts and its remainder."""
+    """Return a function that fits a ColumnTransformer of steps that all have a closed form.
+
+    The columns that no transformer uses go to the remainder.
+    """
     known_parameters(
         step,
         {
             "transformers": _is_list,
             "remainder": lambda value: True,
             "sparse_threshold": lambda value: type(value) in (int, float) and 0 <= value <= 1,
-            "n_jobs": _is_jobs,
+            "n_jobs": _is_n_jobs,
             "verbose": _is_quiet,
             "verbose_feature_names_out": lambda value: True,
         },
     )
-    _named_well(step, (name for name, _, _ in step.transformers))
-    parts = [(one, which) for _, one, which in step.transformers]
-    forms = [None if _is_dropped(one) else _part(one) for one, _ in parts]
-    rest = None if _is_dropped(step.remainder) else _part(step.remainder)
+    _check_names(step, (name for name, _, _ in step.transformers))
+    specifications = [(transformer, columns) for _, transformer, columns in step.transformers]
+    forms = [
+        None if _is_dropped(transformer) else _transformer_form(transformer)
+        for transformer, _ in specifications
+    ]
+    remainder_form = None if _is_dropped(step.remainder) else _transformer_form(step.remainder)
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        named = [places_of(which, table) for _, which in parts]
-        left = sorted(set(range(table.shape[1])).difference(*(one.columns for one in named)))
-        chosen = [*zip(forms, named, strict=True), (rest, Places(tuple(left)))]
-        fits = [
-            (places, form(table.columns(places.which), y))
-            for form, places in chosen
-            if form is not None and places.columns
+        column_places = [places_of(columns, table) for _, columns in specifications]
+        remaining = sorted(
+            set(range(table.shape[1])).difference(
+                *(transformer.columns for transformer in column_places)
+            )
+        )
+        forms_and_columns = [
+            *zip(forms, column_places, strict=True),
+            (remainder_form, Places(tuple(remaining))),
         ]
-        found = [given for _, (given, _) in fits]
-        sparse = _is_sparse(found, step.sparse_threshold)
+        fits = [
+            (column_places_of_form, form(table.columns(column_places_of_form.which), y))
+            for form, column_places_of_form in forms_and_columns
+            if form is not None and column_places_of_form.columns
+        ]
+        outputs = [output for _, (output, _) in fits]
+        is_sparse = _is_sparse(outputs, step.sparse_threshold)
 
-        def apply(other: Table) -> Table:
-            blocks = [part(other.columns(places.which)) for places, (_, part) in fits]
-            return _joined(blocks, sparse)
+        def apply(other_rows: Table) -> Table:
+            blocks = [
+                apply_part(other_rows.columns(column_places_of_form.which))
+                for column_places_of_form, (_, apply_part) in fits
+            ]
+            return _join_blocks(blocks, is_sparse)
 
-        return _joined(found, sparse), apply
+        return _join_blocks(outputs, is_sparse), apply
 
     return fit
 
 
 def _is_sparse(blocks: Sequence[Table], threshold: float) -> bool:
-    """Return True if some block is sparse, and the share of stored cells is below the threshold."""
+    """Return True if a block is sparse, and the share of stored cells is below the threshold."""
     if not any(block.sparse for block in blocks):
         return False
-    total = sum(block.shape[0] * block.shape[1] for block in blocks)
-    return total > 0 and sum(block.n_held for block in blocks) / total < threshold
+    n_cells = sum(block.shape[0] * block.shape[1] for block in blocks)
+    return n_cells > 0 and sum(block.n_held for block in blocks) / n_cells < threshold
 
 
-def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
+def _join_blocks(blocks: Sequence[Table], is_sparse: bool) -> Table:
     if not blocks:
         raise Refused("no columns")
-    if not sparse:
-        dense = tuple(_dense(block) for block in blocks)
-        # A frame loses its column names here.
-        alone = len(dense) == 1 and not isinstance(dense[0], Cells)
-        return dense[0] if alone else JoinedColumns(dense)
+    if not is_sparse:
+        dense = tuple(_dense_block(block) for block in blocks)
+        # A single block of X is joined too. ColumnTransformer drops a frame's column names.
+        is_single = len(dense) == 1 and not isinstance(dense[0], Cells)
+        return dense[0] if is_single else JoinedColumns(dense)
     return Sparse(_join_columns([_contents(block) for block in blocks]))
 
 
 def _contents(block: Table) -> Any:
-    """Return a sparse matrix, or each row's cells and their columns (−1 for cells that are 0)."""
+    """Return a block as a sparse matrix, or as its width, columns and cell values of each row.
+
+    A column is −1 for a cell that is 0.
+    """
     if isinstance(block, Sparse):
         return block.matrix
     if isinstance(block, Indicators) and block.sparse:
@@ -127,24 +159,29 @@ def _contents(block: Table) -> Any:
     return values.shape[1], columns, values
 
 
-def _join_columns(held: Sequence[Any]) -> Any:
-    """Join blocks to one matrix, with the cells of each row in the order of their columns."""
+def _join_columns(contents: Sequence[Any]) -> Any:
+    """Join blocks to one sparse matrix, with each row's cells in the order of their columns."""
     from scipy.sparse import csr_matrix, hstack
 
-    if any(hasattr(one, "tocsr") for one in held):
-        parts = [one if hasattr(one, "tocsr") else _join_columns([one]) for one in held]
-        return hstack(parts).tocsr()
-    ends = np.cumsum([0, *(width for width, _, _ in held)])
-    there = np.hstack([columns >= 0 for _, columns, _ in held])
-    columns = np.hstack([one[1] + start for one, start in zip(held, ends[:-1], strict=True)])
-    starts = np.zeros(len(there) + 1, dtype=np.int32)
-    np.cumsum(there.sum(axis=1), out=starts[1:])
-    values = np.hstack([values for _, _, values in held])[there]
-    shape = len(there), int(ends[-1])
-    return csr_matrix((values, columns[there].astype(np.int32), starts), shape=shape)
+    if any(hasattr(content, "tocsr") for content in contents):
+        matrices = [
+            content if hasattr(content, "tocsr") else _join_columns([content])
+            for content in contents
+        ]
+        return hstack(matrices).tocsr()
+    column_offsets = np.cumsum([0, *(width for width, _, _ in contents)])
+    is_stored = np.hstack([columns >= 0 for _, columns, _ in contents])
+    columns = np.hstack(
+        [content[1] + start for content, start in zip(contents, column_offsets[:-1], strict=True)]
+    )
+    row_starts = np.zeros(len(is_stored) + 1, dtype=np.int32)
+    np.cumsum(is_stored.sum(axis=1), out=row_starts[1:])
+    values = np.hstack([values for _, _, values in contents])[is_stored]
+    shape = len(is_stored), int(column_offsets[-1])
+    return csr_matrix((values, columns[is_stored].astype(np.int32), row_starts), shape=shape)
 
 
-def _dense(block: Table) -> Table:
+def _dense_block(block: Table) -> Table:
     if isinstance(block, Indicators):
         return Indicators(block.places, block.width)
     if block.sparse:
@@ -152,13 +189,13 @@ def _dense(block: Table) -> Table:
     return block
 
 
-def _part(step: Any) -> Form:
+def _transformer_form(step: Any) -> Form:
     if isinstance(step, str) and step == "passthrough":
-        return lambda table, y: fitted(table, lambda other: other)
+        return lambda table, y: fitted(table, lambda other_rows: other_rows)
     return form_of(step)
 
 
-def _passes(step: Any) -> bool:
+def _is_passthrough(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
@@ -170,7 +207,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 0
 
 
-def _is_jobs(value: Any) -> bool:
+def _is_n_jobs(value: Any) -> bool:
     return value is None or type(value) is int
 
 
@@ -178,12 +215,15 @@ def _is_quiet(value: Any) -> bool:
     return value is False
 
 
-def _named_well(step: Any, names: Iterable[Any]) -> None:
-    """Refuse names of parts that are not unique strings; scikit-learn reports what is wrong."""
-    listed = list(names)
-    if len(set(listed)) < len(listed) or not all(isinstance(name, str) for name in listed):
+def _check_names(step: Any, names: Iterable[Any]) -> None:
+    """Raise Refused unless the transformers have valid names; scikit-learn reports bad names."""
+    name_list = list(names)
+    if len(set(name_list)) < len(name_list) or not all(isinstance(name, str) for name in name_list):
         raise Refused("names of parts that come twice")
-    if any("__" in name for name in listed) or set(listed) & step.get_params(deep=False).keys():
+    if (
+        any("__" in name for name in name_list)
+        or set(name_list) & step.get_params(deep=False).keys()
+    ):
         raise Refused("names of parts that scikit-learn refuses")
 
 
@@ -196,61 +236,63 @@ class Places:
 
     @property
     def which(self) -> slice | list[int]:
-        """The columns as a table accepts them."""
+        """Columns in the form that `Table.columns` accepts: a slice or a list."""
         return list(self.columns) if self.sliced is None else self.sliced
 
 
 def places_of(which: Any, table: Table) -> Places:
-    """Return the indices of specified columns.
+    """Return the column indices of a column specification, or raise Refused.
 
-    Refuse those that scikit-learn warns of or rejects.
+    Specifications that scikit-learn warns of or rejects are refused.
     """
     if is_exactly(which, "sklearn.compose:make_column_selector"):
-        which = _selected(which, table)
+        which = _selected_columns(which, table)
     width = table.shape[1]
     if isinstance(which, slice):
-        places = _of_slice(which, table)
-        return Places(tuple(range(width))[places], places)
-    listed = which.tolist() if isinstance(which, np.ndarray) else which
-    if not isinstance(listed, list):
+        column_slice = _columns_of_slice(which, table)
+        return Places(tuple(range(width))[column_slice], column_slice)
+    column_list = which.tolist() if isinstance(which, np.ndarray) else which
+    if not isinstance(column_list, list):
         raise Refused("columns that are written down in another way")
-    return Places(tuple(_of_list(listed, table)))
+    return Places(tuple(_columns_of_list(column_list, table)))
 
 
-def _of_list(listed: list[Any], table: Table) -> Sequence[int]:
-    kinds = {type(one) for one in listed}
+def _columns_of_list(column_list: list[Any], table: Table) -> Sequence[int]:
+    item_types = {type(item) for item in column_list}
     width = table.shape[1]
-    if kinds <= {str} and kinds:
-        return [_place(name, table) for name in listed]
-    if kinds <= {bool} and kinds:
-        if len(listed) != width:
+    if item_types <= {str} and item_types:
+        return [_column_index(name, table) for name in column_list]
+    if item_types <= {bool} and item_types:
+        if len(column_list) != width:
             raise Refused("a mask of another length")
-        return [j for j, there in enumerate(listed) if there]
-    if kinds <= {int} and all(0 <= j < width for j in listed):
-        return listed
+        return [j for j, is_selected in enumerate(column_list) if is_selected]
+    if item_types <= {int} and all(0 <= j < width for j in column_list):
+        return column_list
     raise Refused("columns that are not there")
 
 
-def _of_slice(which: slice, table: Table) -> slice:
-    ends = which.start, which.stop
-    if which.step is not None:
+def _columns_of_slice(column_slice: slice, table: Table) -> slice:
+    ends = column_slice.start, column_slice.stop
+    if column_slice.step is not None:
         raise Refused("a slice with steps")
     if any(isinstance(end, str) for end in ends):
-        first, last = (None if end is None else _place(end, table) for end in ends)
-        return slice(first, None if last is None else last + 1)
+        first_column, last_column = (
+            None if end is None else _column_index(end, table) for end in ends
+        )
+        return slice(first_column, None if last_column is None else last_column + 1)
     if not all(end is None or (type(end) is int and end >= 0) for end in ends):
         raise Refused("a slice of another kind")
-    return which
+    return column_slice
 
 
-def _place(name: Any, table: Table) -> int:
+def _column_index(name: Any, table: Table) -> int:
     if table.names is None or name not in table.names:
         raise Refused("a column that is not there")
     return list(table.names).index(name)
 
 
-def _selected(selector: Any, table: Table) -> Any:
-    """Return the columns that a `make_column_selector` selects from the frame, by their types."""
+def _selected_columns(selector: Any, table: Table) -> Any:
+    """Return the columns of a pandas frame that a `make_column_selector` selects by their types."""
     if not isinstance(table, Cells) or not table.source.is_pandas:
         raise Refused("a selector of columns of another table")
     return selector(table.source.X.iloc[:1, list(table.places)])

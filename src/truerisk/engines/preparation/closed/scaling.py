@@ -1,4 +1,4 @@
-"""Closed forms of scikit-learn's scalers, with the same arithmetic operation by operation."""
+"""Closed forms of scikit-learn's scalers, which repeat their arithmetic operation by operation."""
 
 from __future__ import annotations
 
@@ -14,76 +14,73 @@ from truerisk.engines.preparation.closed.step_tables import (
     Refused,
     Table,
     fitted,
-    flag,
+    is_boolean,
     known_parameters,
 )
 
 EPS = float(np.finfo(np.float64).eps)
-CACHED = 2**14  # cells
+CACHED = 2**14  # Number of cells that fit into the processor's cache.
 
 
 def standard(step: Any) -> Form:
-    """Return the closed form of StandardScaler, with its corrected two-pass algorithm."""
-    accepted = {"with_mean": flag, "with_std": flag, "copy": flag}
+    """Return a function that fits StandardScaler by its corrected two-pass algorithm."""
+    accepted = {"with_mean": is_boolean, "with_std": is_boolean, "copy": is_boolean}
     parameters = known_parameters(step, accepted)
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
         mean, deviation = _moments(X)
         subtract = mean if parameters["with_mean"] else None
-        return _moved(table, X, subtract, deviation if parameters["with_std"] else None)
+        return _centre_and_scale(table, X, subtract, deviation if parameters["with_std"] else None)
 
     return fit
 
 
-def _parts(X: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield some rows at a time that fit into the cache if X is stored by rows, else all rows."""
+def _row_batches(X: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield batches of rows that fit into the cache if X is stored by rows, else all rows."""
     by_rows = X.flags.c_contiguous and X.shape[1] > 1
-    size = 1 + CACHED // X.shape[1] if by_rows else max(1, len(X))
-    yield from (X[start : start + size] for start in range(0, len(X), size))
+    batch_size = 1 + CACHED // X.shape[1] if by_rows else max(1, len(X))
+    yield from (X[start : start + batch_size] for start in range(0, len(X), batch_size))
 
 
 def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and scale of each column.
+    """Return the mean and the standard deviation of each column, as StandardScaler computes them.
 
-    A table that is stored by rows is summed row after row, so that the sums over some rows at a
-    time are equal.
+    A table that is stored by rows is summed row after row, so that summing it batch by batch gives
+    the same result. The deviation of a constant column is replaced by 1.
     """
     n = float(len(X))
     mean = X.sum(axis=0) / n
     correction = squares = np.zeros(X.shape[1])
-    for some in _parts(X):
-        apart = some - mean
-        square = np.square(apart)
-        apart[0] += correction
-        square[0] += squares
-        correction, squares = apart.sum(axis=0), square.sum(axis=0)
+    for batch in _row_batches(X):
+        deviations = batch - mean
+        squared = np.square(deviations)
+        deviations[0] += correction
+        squared[0] += squares
+        correction, squares = deviations.sum(axis=0), squared.sum(axis=0)
     variance = (squares - correction**2 / n) / n
-    _finite(mean, variance)
-    constant = variance <= n * EPS * variance + (n * mean * EPS) ** 2
-    return mean, np.where(constant, 1.0, np.sqrt(variance))
+    _check_finite(mean, variance)
+    is_constant = variance <= n * EPS * variance + (n * mean * EPS) ** 2
+    return mean, np.where(is_constant, 1.0, np.sqrt(variance))
 
 
 def min_max(step: Any) -> Form:
-    """Return the closed form of MinMaxScaler.
-
-    It maps the minimum and maximum of a column to the ends of a range.
-    """
-    accepted = {"feature_range": _is_range, "clip": flag, "copy": flag}
+    """Return a function that fits MinMaxScaler, which maps a column's range to a given range."""
+    accepted = {"feature_range": _is_range, "clip": is_boolean, "copy": is_boolean}
     parameters = known_parameters(step, accepted)
     low, high = parameters["feature_range"]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
-        least, most = X.min(axis=0), X.max(axis=0)
-        _finite(least, most - least)
-        scale = (float(high) - float(low)) / _no_zeros(most - least)
-        _finite(scale)
-        start = float(low) - least * scale
+        minimum, maximum = X.min(axis=0), X.max(axis=0)
+        _check_finite(minimum, maximum - minimum)
+        scale = (float(high) - float(low)) / _replace_zeros(maximum - minimum)
+        _check_finite(scale)
+        offset = float(low) - minimum * scale
 
-        def apply(other: Table) -> Table:
-            values = other.numbers() * scale
-            values += start
+        def apply(other_rows: Table) -> Table:
+            values = other_rows.numbers() * scale
+            values += offset
             if parameters["clip"]:
                 np.clip(values, low, high, out=values)
             return Numbers(values)
@@ -94,67 +91,72 @@ def min_max(step: Any) -> Form:
 
 
 def _is_range(value: Any) -> bool:
-    pair = type(value) is tuple and len(value) == 2
-    return pair and all(type(end) in (int, float) for end in value) and value[0] < value[1]
+    is_pair = type(value) is tuple and len(value) == 2
+    return is_pair and all(type(end) in (int, float) for end in value) and value[0] < value[1]
 
 
 def max_abs(step: Any) -> Form:
-    """Return the closed form of MaxAbsScaler, which scales the largest absolute value to 1."""
-    known_parameters(step, {"copy": flag})
+    """Return a function that fits MaxAbsScaler, which scales the largest absolute value to 1."""
+    known_parameters(step, {"copy": is_boolean})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
-        most = np.abs(X).max(axis=0)
-        _finite(most)
-        return _moved(table, X, None, _no_zeros(most))
+        largest = np.abs(X).max(axis=0)
+        _check_finite(largest)
+        return _centre_and_scale(table, X, None, _replace_zeros(largest))
 
     return fit
 
 
 def robust(step: Any) -> Form:
-    """Return the closed form of RobustScaler, with medians and the range of two percentiles."""
-    accepted = {"with_centering": flag, "with_scaling": flag, "copy": flag}
+    """Return a function that fits RobustScaler, which uses medians and two percentiles."""
+    accepted = {"with_centering": is_boolean, "with_scaling": is_boolean, "copy": is_boolean}
     parameters = known_parameters(step, {**accepted, "quantile_range": _is_quantiles})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
-        _finite(X.sum(axis=0))
+        _check_finite(X.sum(axis=0))
         centre = np.median(X, axis=0) if parameters["with_centering"] else None
         scale = None
         if parameters["with_scaling"]:
-            low, high = np.percentile(X, parameters["quantile_range"], axis=0)
-            scale = _no_zeros(high - low)
-        return _moved(table, X, centre, scale)
+            low_percentiles, high_percentiles = np.percentile(
+                X, parameters["quantile_range"], axis=0
+            )
+            scale = _replace_zeros(high_percentiles - low_percentiles)
+        return _centre_and_scale(table, X, centre, scale)
 
     return fit
 
 
 def _is_quantiles(value: Any) -> bool:
-    pair = type(value) is tuple and len(value) == 2
-    numbers = pair and all(type(end) in (int, float) for end in value)
-    return numbers and 0 <= value[0] <= value[1] <= 100
+    is_pair = type(value) is tuple and len(value) == 2
+    are_numbers = is_pair and all(type(end) in (int, float) for end in value)
+    return are_numbers and 0 <= value[0] <= value[1] <= 100
 
 
-def _moved(
+def _centre_and_scale(
     table: Table, X: np.ndarray, centre: np.ndarray | None, scale: np.ndarray | None
 ) -> Fitted:
-    def apply(other: Table) -> Table:
-        values = other.numbers() if other.fresh else other.numbers().copy(order="K")
-        for some in _parts(values):
+    def apply(other_rows: Table) -> Table:
+        values = other_rows.numbers() if other_rows.fresh else other_rows.numbers().copy(order="K")
+        for batch in _row_batches(values):
             if centre is not None:
-                some -= centre
+                batch -= centre
             if scale is not None:
-                some /= scale
+                batch /= scale
         return Numbers(values)
 
     return fitted(Numbers(X, fresh=table.fresh), apply)
 
 
-def _no_zeros(scale: np.ndarray) -> np.ndarray:
+def _replace_zeros(scale: np.ndarray) -> np.ndarray:
     return np.where(scale < 10 * EPS, 1.0, scale)
 
 
-def _finite(*arrays: np.ndarray) -> None:
-    """Refuse missing cells, which a scaler ignores, and overflow; scikit-learn handles these."""
+def _check_finite(*arrays: np.ndarray) -> None:
+    """Raise Refused if a number is not finite, because scikit-learn has to handle this case.
+
+    Reasons are missing cells, which a scaler ignores, and overflow.
+    """
     if not all(np.isfinite(array).all() for array in arrays):
         raise Refused("missing cells, or sums that are too large")

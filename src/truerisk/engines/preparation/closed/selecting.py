@@ -1,4 +1,4 @@
-"""Columns chosen by their variance, or by a score against y."""
+"""Closed forms of steps that select columns by their variance, or by a score against y."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def variance_threshold(step: Any) -> Form:
-    """VarianceThreshold: columns that vary more."""
-    parameters = known_parameters(step, {"threshold": _is_size})
+    """Return a function that fits VarianceThreshold, which selects columns of larger variance."""
+    parameters = known_parameters(step, {"threshold": _is_nonnegative_number})
     threshold = parameters["threshold"]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
@@ -30,61 +30,79 @@ def variance_threshold(step: Any) -> Form:
             variance = np.minimum(variance, X.max(axis=0) - X.min(axis=0))
         if not np.isfinite(variance).all() or not (variance > threshold).any():
             raise Refused("missing cells, or no column that varies")
-        retained = variance > threshold
-        return fitted(table, lambda other: Numbers(other.numbers()[:, retained], other.kind))
+        is_selected = variance > threshold
+        return fitted(
+            table, lambda other_rows: Numbers(other_rows.numbers()[:, is_selected], other_rows.kind)
+        )
 
     return fit
 
 
-def _is_size(value: Any) -> bool:
+def _is_nonnegative_number(value: Any) -> bool:
     return type(value) in (int, float) and value >= 0
 
 
 def select_k_best(step: Any) -> Form:
-    """SelectKBest: the columns with the largest scores; of equal ones, the later columns."""
-    parameters = known_parameters(step, {"score_func": _is_known, "k": _is_count})
+    """Return a function that fits SelectKBest, which selects the columns with the best scores.
+
+    Of equal scores, those of later columns are selected.
+    """
+    parameters = known_parameters(step, {"score_func": _is_known_score, "k": _is_count})
     k = parameters["k"]
 
     def choose(scores: np.ndarray) -> np.ndarray:
         if k != "all" and k > len(scores):
             raise Refused("fewer columns than are to be chosen")
-        retained = np.zeros(len(scores), dtype=bool)
-        retained[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
-        return retained
+        is_selected = np.zeros(len(scores), dtype=bool)
+        is_selected[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
+        return is_selected
 
-    return _selecting(parameters["score_func"], choose)
+    return _selection_form(parameters["score_func"], choose)
 
 
 def select_percentile(step: Any) -> Form:
-    """SelectPercentile: scores above a percentile, and the first of those equal to it."""
-    parameters = known_parameters(step, {"score_func": _is_known, "percentile": _is_percentile})
+    """Return a function that fits SelectPercentile, which selects scores above a percentile.
+
+    Of the scores equal to the percentile, those of the first columns are selected.
+    """
+    parameters = known_parameters(
+        step, {"score_func": _is_known_score, "percentile": _is_percentile}
+    )
     percentile = parameters["percentile"]
 
     def choose(scores: np.ndarray) -> np.ndarray:
         if percentile == 100:
             return np.ones(len(scores), dtype=bool)
         threshold = np.percentile(scores, 100 - percentile)
-        retained = scores > threshold
-        ties = np.flatnonzero(scores == threshold)
-        if len(ties):
-            retained[ties[: int(len(scores) * percentile / 100) - retained.sum()]] = True
-        return np.asarray(retained)
+        is_selected = scores > threshold
+        tied_columns = np.flatnonzero(scores == threshold)
+        if len(tied_columns):
+            is_selected[tied_columns[: int(len(scores) * percentile / 100) - is_selected.sum()]] = (
+                True
+            )
+        return np.asarray(is_selected)
 
-    return _selecting(parameters["score_func"], choose)
+    return _selection_form(parameters["score_func"], choose)
 
 
-def _selecting(score: Any, choose: Any) -> Form:
+def _selection_form(score_function: Any, choose: Any) -> Form:
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        retained = choose(_scores(score, _finite(table), y))
-        if not retained.any():
+        is_selected = choose(_scores(score_function, _finite_cells(table), y))
+        if not is_selected.any():
             raise Refused("no column is chosen")
-        return fitted(table, lambda other: Numbers(_finite(other)[:, retained], other.kind))
+        return fitted(
+            table,
+            lambda other_rows: Numbers(_finite_cells(other_rows)[:, is_selected], other_rows.kind),
+        )
 
     return fit
 
 
-def _finite(table: Table) -> np.ndarray:
-    """Cells that are all there: scikit-learn refuses others, chosen or not."""
+def _finite_cells(table: Table) -> np.ndarray:
+    """Return the cells of a table, or raise Refused if any is missing or infinite.
+
+    scikit-learn's step raises in this case, whether the column is selected or not.
+    """
     X = table.numbers()
     if not np.isfinite(X.sum()):
         raise Refused("missing cells, or sums that are too large")
@@ -94,44 +112,59 @@ def _finite(table: Table) -> np.ndarray:
 def _scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.ndim != 1:
         raise Refused("several targets")
-    if score is _function("f_classif"):
-        # This is the F of one-way analysis of variance, in the order of scikit-learn's sums.
-        parts = [X[y == k] for k in np.unique(y)]
-        sums = [part.sum(axis=0) for part in parts]
-        squares = sum((part**2).sum(axis=0) for part in parts)
-        common = sum(sums) ** 2 / float(len(X))
-        between = sum(one**2 / len(part) for one, part in zip(sums, parts, strict=True)) - common
-        within = (squares - common) - between
-        freedom = len(X) - len(parts)
-        scores = np.asarray((between / float(len(parts) - 1)) / (within / float(freedom)))
+    if score is _score_function("f_classif"):
+        # This is the F statistic of analysis of variance, summed in scikit-learn's order.
+        rows_by_class = [X[y == k] for k in np.unique(y)]
+        sums = [class_rows.sum(axis=0) for class_rows in rows_by_class]
+        squares = sum((class_rows**2).sum(axis=0) for class_rows in rows_by_class)
+        mean_term = sum(sums) ** 2 / float(len(X))
+        between_classes = (
+            sum(
+                class_sum**2 / len(class_rows)
+                for class_sum, class_rows in zip(sums, rows_by_class, strict=True)
+            )
+            - mean_term
+        )
+        within_classes = (squares - mean_term) - between_classes
+        error_freedom = len(X) - len(rows_by_class)
+        scores = np.asarray(
+            (between_classes / float(len(rows_by_class) - 1))
+            / (within_classes / float(error_freedom))
+        )
     else:
-        scores = _own_scores(score, X, y)
+        scores = _sklearn_scores(score, X, y)
     if not np.isfinite(scores).all():
         raise Refused("scores that are no numbers: columns that are constant within classes")
     return scores
 
 
-def _own_scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return scikit-learn's scores; raise if it warns, so that the fitted step warns instead."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="warn", invalid="warn"):
+def _sklearn_scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the scores of scikit-learn's own function, or raise Refused if it fails or warns.
+
+    scikit-learn's step is then fitted, and gives the warning.
+    """
+    with (
+        warnings.catch_warnings(record=True) as caught_warnings,
+        np.errstate(divide="warn", invalid="warn"),
+    ):
         warnings.simplefilter("always")
         try:
-            scores = score(X, y)
+            scores = score_function(X, y)
         except (ValueError, TypeError) as error:
             raise Refused("a score that fails") from error
-    if caught:
+    if caught_warnings:
         raise Refused("a score that warns")
     return np.asarray(scores[0] if isinstance(scores, tuple) else scores)
 
 
-def _function(name: str) -> Any:
+def _score_function(name: str) -> Any:
     from sklearn import feature_selection
 
     return getattr(feature_selection, name)
 
 
-def _is_known(value: Any) -> bool:
-    return any(value is _function(name) for name in ("f_classif", "f_regression", "chi2"))
+def _is_known_score(value: Any) -> bool:
+    return any(value is _score_function(name) for name in ("f_classif", "f_regression", "chi2"))
 
 
 def _is_count(value: Any) -> bool:

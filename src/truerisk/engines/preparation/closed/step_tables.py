@@ -1,7 +1,8 @@
-"""Tables between steps: blocks of numbers, codes or indicators, next to each other.
+"""Tables that pass from one preprocessing step to the next, as blocks of columns.
 
-A block represents the array that a scikit-learn step would hold, in a form that is ready for
-computations. Text cells are codes. An indicator is the index of its 1.
+A block holds numbers, category codes or indicators. It represents the array that a scikit-learn
+step would hold, in a form that is ready for computations. Text cells are codes. An indicator is the
+index of the column that holds the 1.
 """
 
 from __future__ import annotations
@@ -19,16 +20,24 @@ from truerisk.core.overrides import override
 
 
 class Refused(Exception):
-    """Signal to fit scikit-learn's own step, because it can, or reports what is wrong."""
+    """Signal that scikit-learn's own step has to be fitted, because no closed form applies.
+
+    scikit-learn can process the table, or reports what is wrong with it.
+    """
 
 
 class Table(ABC):
-    """Rows and columns between two steps. It refuses requests for a form that it does not have."""
+    """Rows and columns that pass from one step to the next.
 
-    names: Sequence[str] | None = None  # column names, if there are any
-    kind: str = "f"  # the kind of array that scikit-learn would hold: b, i, f, or t for text
+    It raises Refused if a form is requested that it does not have.
+    """
+
+    names: Sequence[str] | None = None  # Names of the columns, or None.
+    # Kind of the array that scikit-learn would hold: boolean, integer, float or text.
+    kind: str = "f"
     sparse: bool = False
-    fresh: bool = False  # True if its numbers are not shared, so that they may be overwritten.
+    # True if no other object shares the array of numbers, so that it may be overwritten.
+    fresh: bool = False
 
     @property
     @abstractmethod
@@ -44,18 +53,22 @@ class Table(ABC):
         raise Refused("numbers that depend on the train set are not coded")
 
     def columns(self, which: Any) -> Table:
-        """Return some columns, given as a list of indices or as a slice."""
+        """Return a table of some of the columns, given as a list of indices or as a slice."""
         return Numbers(self.numbers()[:, which], self.kind)
 
     @property
     def n_held(self) -> int:
-        """Number of cells that would be stored: the nonzero ones if it is sparse."""
+        """Number of cells that are stored: all cells, or the nonzero cells of a sparse table."""
         return self.shape[0] * self.shape[1]
 
 
 @frozen(eq=False)
 class Levels:
-    """Distinct cells of a column over all rows: ascending values, then None, then NaN."""
+    """Distinct cells of a column over all rows: ascending values, then None, then NaN.
+
+    The attributes `none` and `nan` say whether None and NaN occur, `text` whether the values are
+    texts.
+    """
 
     cells: tuple[Any, ...]
     none: bool
@@ -72,18 +85,18 @@ class Levels:
 
     @property
     def code_of_nan(self) -> int:
-        """The last code, or −1, which no cell has."""
+        """Code of NaN, which is the last code, or −1 if no cell is NaN."""
         return len(self.cells) - 1 if self.nan else -1
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The values of a numeric column."""
+        """Distinct values of a numeric column as doubles."""
         return np.array(self.cells, dtype=np.float64)
 
 
 @frozen(eq=False)
 class Numbers(Table):
-    """Doubles; those that are, or replace, cells of the data also have codes."""
+    """Table of doubles; it also has codes if they are cells of X or replace missing cells."""
 
     values: np.ndarray
     kind: str = "f"
@@ -107,7 +120,7 @@ class Numbers(Table):
 
 @frozen(eq=False)
 class Coded(Table):
-    """Codes of cells, column by column, and the categories that they stand for."""
+    """Table of category codes, with the categories of each column."""
 
     codes: np.ndarray
     levels: tuple[Levels, ...]
@@ -121,19 +134,19 @@ class Coded(Table):
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Offsets of the categories of each column in the list over all columns."""
+        """Offset of each column's categories in the list of the categories of all columns."""
         return np.cumsum([0, *map(len, self.levels)])
 
     @property
     def places(self) -> np.ndarray:
-        """Index of each cell's category in the list over all columns."""
+        """Index of each cell's category in the list of the categories of all columns."""
         return np.asarray(self.codes + self.starts[:-1])
 
     def counts(self) -> list[np.ndarray]:
         """Return the frequency of each category of each column."""
         starts = self.starts
-        every = np.bincount(self.places.ravel(), minlength=int(starts[-1]))
-        return np.split(every, starts[1:-1])
+        frequencies = np.bincount(self.places.ravel(), minlength=int(starts[-1]))
+        return np.split(frequencies, starts[1:-1])
 
     @override
     def numbers(self) -> np.ndarray:
@@ -153,7 +166,7 @@ class Coded(Table):
 
 @frozen(eq=False)
 class Indicators(Table):
-    """Position of the indicator column of each encoded cell, or −1."""
+    """Table of 0 and 1 that stores, for each encoded cell, the column that holds the 1, or −1."""
 
     places: np.ndarray
     width: int
@@ -182,7 +195,7 @@ class Indicators(Table):
         return numbers
 
     def write(self, into: np.ndarray) -> None:
-        """Write the ones into a block of zeros."""
+        """Write the ones of this table into an array of zeros."""
         rows = np.arange(len(self.places))[:, None]
         if self._there.all():
             into[rows, self.places] = 1.0
@@ -191,7 +204,7 @@ class Indicators(Table):
             into[rows[self._there], self.places[self._there]] = 1.0
 
     def matrix(self) -> Any:
-        """Return the table as a sparse matrix, as scikit-learn does."""
+        """Return the table as the sparse matrix that scikit-learn would return."""
         from scipy.sparse import csr_matrix
 
         starts = np.zeros(len(self.places) + 1, dtype=np.int32)
@@ -202,7 +215,7 @@ class Indicators(Table):
 
 @frozen(eq=False)
 class JoinedColumns(Table):
-    """Dense blocks of one table from left to right."""
+    """Table of several dense blocks of columns, from left to right."""
 
     blocks: tuple[Table, ...]
 
@@ -218,33 +231,36 @@ class JoinedColumns(Table):
     @property
     @override
     def kind(self) -> str:  # type: ignore[override]
-        kinds = {block.kind for block in self.blocks}
-        return next(kind for kind in "Utfib" if kind in kinds)
+        block_kinds = {block.kind for block in self.blocks}
+        return next(kind for kind in "Utfib" if kind in block_kinds)
 
     @override
     def coded(self) -> Coded:
-        parts = [block.coded() for block in self.blocks]
-        if any(part.kind != "t" for part in parts):
+        coded_blocks = [block.coded() for block in self.blocks]
+        if any(part.kind != "t" for part in coded_blocks):
             raise Refused("text beside numbers in one array")
-        levels = tuple(one for part in parts for one in part.levels)
-        return Coded(np.hstack([part.codes for part in parts]), levels)
+        levels = tuple(column_levels for part in coded_blocks for column_levels in part.levels)
+        return Coded(np.hstack([part.codes for part in coded_blocks]), levels)
 
     def filled(self) -> np.ndarray:
-        """Return the table stored by rows, as learners need it, with the ones written in place."""
-        filled, at = np.zeros(self.shape), 0
+        """Return the table as one array stored by rows, as learners need it.
+
+        The ones of indicators are written directly into that array.
+        """
+        cells, start = np.zeros(self.shape), 0
         for block in self.blocks:
-            part = filled[:, at : at + block.shape[1]]
+            block_cells = cells[:, start : start + block.shape[1]]
             if isinstance(block, Indicators) and not block.sparse:
-                block.write(part)
+                block.write(block_cells)
             else:
-                part[...] = block.numbers()
-            at += block.shape[1]
-        return filled
+                block_cells[...] = block.numbers()
+            start += block.shape[1]
+        return cells
 
 
 @frozen(eq=False)
 class Sparse(Table):
-    """A sparse table. Steps after it are left to scikit-learn."""
+    """Sparse table, which only scikit-learn's own steps and the learner can process."""
 
     matrix: Any
     sparse: bool = True
@@ -265,8 +281,8 @@ class Sparse(Table):
         raise Refused("a sparse table between steps")
 
 
-def rendered(table: Table) -> Any:
-    """Return a table as a learner receives it."""
+def as_learner_input(table: Table) -> Any:
+    """Return a table as the array or sparse matrix that a learner receives."""
     if isinstance(table, Sparse):
         return table.matrix
     if isinstance(table, Indicators) and table.sparse:
@@ -288,15 +304,17 @@ Accepts = Callable[[Any], bool]
 
 
 def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, Any]:
-    """Return the parameters; refuse those with an unknown meaning that are not at their default.
+    """Return the parameters of a step, or raise Refused if they are not supported.
 
-    A step with attributes other than its parameters (`set_output`) may behave differently and is
-    refused.
+    A parameter without a test in `accepted` must be at its default. A step with attributes other
+    than its parameters (such as `set_output`) may behave differently and is refused.
     """
     parameters = step.get_params(deep=False)
     if vars(step).keys() != parameters.keys():
         raise Refused("a step that holds more than its parameters")
-    defaults = {name: one.default for name, one in signature(type(step)).parameters.items()}
+    defaults = {
+        name: parameter.default for name, parameter in signature(type(step)).parameters.items()
+    }
     for name, value in parameters.items():
         accepts = accepted.get(name)
         is_accepted = value is defaults.get(name) if accepts is None else accepts(value)
@@ -305,8 +323,8 @@ def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, An
     return {**dict.fromkeys(accepted), **parameters}
 
 
-def flag(value: Any) -> bool:
-    """Return True if a parameter is True or False itself."""
+def is_boolean(value: Any) -> bool:
+    """Return True if a parameter's value is True or False itself, not merely equal to it."""
     return value is True or value is False
 
 
@@ -320,6 +338,6 @@ def is_nan(value: Any) -> bool:
     return isinstance(value, float) and bool(np.isnan(value))
 
 
-def one_of(*words: str) -> Accepts:
-    """Return a function that accepts one of these words."""
-    return lambda value: isinstance(value, str) and value in words
+def one_of(*accepted_texts: str) -> Accepts:
+    """Return a function that tests whether a parameter's value is one of these strings."""
+    return lambda value: isinstance(value, str) and value in accepted_texts

@@ -1,1 +1,1 @@
-"""Computation of what a plan requests besides predictions, for the generic engine."""
+"""Extra outputs of fitted models besides predictions, computed by the generic engine."""

@@ -1,4 +1,4 @@
-"""Hooks of the generic engine for the additional questions of a plan with an `Extra`."""
+"""Hooks by which the generic engine computes the extra outputs that a plan requests."""
 
 from __future__ import annotations
 
@@ -8,34 +8,36 @@ from typing import Any
 from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.engines.running.answering import Enquiry
+from truerisk.engines.running.answering import RowsToPredict
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 
 
-class Asker:
-    """A hook that requests nothing further. Subclasses define what differs for their plans."""
+class ExtraOutputs:
+    """Base class of hooks that compute extra outputs of fitted models; this class computes none."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
     def refusal(self, family: Family, request: Request) -> str | None:
-        """Return why the plan cannot be answered, or None."""
+        """Return why the extra outputs cannot be computed for this family, or None if they can."""
         return None
 
     def prepare(self, model: Any, fit: int) -> None:
-        """Change a model that is about to be fitted."""
+        """Change a model in place before it is fitted on the training rows of fit number `fit`."""
 
-    def stand_in(self, model: Any, given: Any, test: Enquiry) -> Any:
-        """Return the object that predicts, instead of the model, rows that it was fitted on."""
+    def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
+        """Return the object that predicts training rows in place of the fitted model."""
         return model
 
-    def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
-        """Return further outputs of the fitted model, by the names that `Gathered` reads."""
+    def extra_outputs(
+        self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
+    ) -> dict[str, Any]:
+        """Return extra outputs of the fitted model, by the names under which they are stored."""
         return {}
 
     def answers(
         self, engine: Engine, family: Family, data: Data, request: Request, run: RunOptions
     ) -> Answers | None:
-        """Return the answers to the plan, or None if they come from fits on its training sets."""
+        """Return the answers to the plan, or None if the engine has to fit its training sets."""
         return None

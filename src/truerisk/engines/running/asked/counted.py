@@ -1,4 +1,4 @@
-"""The number of training rows of each class on which predictions of a fitted model rest."""
+"""The number of training rows of each class on which a prediction of a fitted model rests."""
 
 from __future__ import annotations
 
@@ -12,29 +12,41 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.running.answering import Enquiry, answer_of
-from truerisk.engines.running.asked.asker import Asker
+from truerisk.engines.running.answering import RowsToPredict, predict_rows
+from truerisk.engines.running.asked.asker import ExtraOutputs
 from truerisk.models.stated.question import rows_behind
 from truerisk.plan.extras.counted import questions_counted
 
 
-class CountsRows(Asker):
-    """Count training rows for the questions for which a plan requests it."""
+class RowCounts(ExtraOutputs):
+    """Count the training rows behind each prediction, for the test sets that a plan names."""
 
     @override
-    def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
-        counted = [test for test in tests if test.question in questions_counted(self.plan)]
-        return {"counts": tuple(counts_of(model, data, test, len(given.y)) for test in counted)}
+    def extra_outputs(
+        self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
+    ) -> dict[str, Any]:
+        counted_tests = [test for test in tests if test.test_set in questions_counted(self.plan)]
+        return {
+            "counts": tuple(
+                class_counts_behind(model, data, test, len(fit_input.y)) for test in counted_tests
+            )
+        }
 
 
-def counts_of(model: Any, data: Data, test: Enquiry, n_rows: int) -> np.ndarray:
-    """Return the training rows of each class behind a prediction: n_x times the probabilities."""
+def class_counts_behind(
+    model: Any, data: Data, test_rows: RowsToPredict, n_rows: int
+) -> np.ndarray:
+    """Return the number of training rows of each class behind each prediction.
+
+    It is the number of training rows that the prediction rests on (in a leaf, or among the nearest
+    neighbours) times the predicted class probabilities.
+    """
     if not hasattr(model, "predict_proba"):
         raise Refusal(
             f"{Family(model).name} estimates no probability of a class, which this method needs: "
             "use a model with predict_proba, CalibratedClassifierCV around this one, or "
             "Swapping(n0=math.inf), which takes every probability as 1/2."
         )
-    sizes = rows_behind(model, test.X, n_rows)
-    shares: np.ndarray = answer_of(model, data, test, Request("probability"))
-    return sizes[:, None] * shares
+    rows_behind_each = rows_behind(model, test_rows.X, n_rows)
+    shares: np.ndarray = predict_rows(model, data, test_rows, Request("probability"))
+    return rows_behind_each[:, None] * shares

@@ -1,4 +1,4 @@
-"""Expected losses over train sets drawn at random, from fits on each of them."""
+"""Expected losses over randomly drawn training sets, from a fit on each possible set."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.running.asked.asker import Asker
-from truerisk.engines.running.listed_draws import enumerated, too_many
+from truerisk.engines.running.asked.asker import ExtraOutputs
+from truerisk.engines.running.listed_draws import expected_losses_of_plan, why_not_listed
 from truerisk.plan.answers import Answers
 
 
-class ListsDraws(Asker):
-    """Fits every training set that the random draws of a plan can give."""
+class FitsOfAllDraws(ExtraOutputs):
+    """Fit every training set that the random draws of a plan can produce."""
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:
-        return too_many(self.plan, request)
+        return why_not_listed(self.plan, request)
 
     @override
     def answers(
         self, engine: Engine, family: Family, data: Data, request: Request, run: RunOptions
     ) -> Answers | None:
-        return enumerated(engine, family, data, self.plan, request, run)
+        return expected_losses_of_plan(engine, family, data, self.plan, request, run)

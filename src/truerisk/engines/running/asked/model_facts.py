@@ -1,4 +1,4 @@
-"""The degrees of freedom and the linear rules that fitted models state."""
+"""The degrees of freedom and the linear classification rules of fitted models."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.running.asked.asker import Asker
+from truerisk.engines.running.answering import RowsToPredict
+from truerisk.engines.running.asked.asker import ExtraOutputs
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule, why_no_rule
-from truerisk.plan.extras.model_facts import free_fits, ruled_fits
+from truerisk.plan.extras.model_facts import fits_with_freedom, fits_with_rules
 from truerisk.plan.plan import Plan
 
 
-class StatesFacts(Asker):
-    """Asks the models of the fits that a plan names."""
+class ModelFactOutputs(ExtraOutputs):
+    """Compute degrees of freedom and linear rules for the fits for which a plan requests them."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.free = frozenset(free_fits(plan).tolist())
-        self.ruled = frozenset(ruled_fits(plan).tolist())
+        self.free = frozenset(fits_with_freedom(plan).tolist())
+        self.ruled = frozenset(fits_with_rules(plan).tolist())
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:
@@ -35,10 +35,14 @@ class StatesFacts(Asker):
             bring_to_minimum(model)
 
     @override
-    def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
+    def extra_outputs(
+        self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
+    ) -> dict[str, Any]:
         facts: dict[str, Any] = {}
-        if given.fit in self.free:
-            facts["freedom"] = degrees_of_freedom(model, given.cut(), given.weights)
-        if given.fit in self.ruled:
-            facts["rules"] = linear_rule(model, given.cut(), data.classes)
+        if fit_input.fit in self.free:
+            facts["freedom"] = degrees_of_freedom(
+                model, fit_input.make_features(), fit_input.weights
+            )
+        if fit_input.fit in self.ruled:
+            facts["rules"] = linear_rule(model, fit_input.make_features(), data.classes)
         return facts

@@ -1,15 +1,15 @@
-"""Answers about points around rows."""
+"""Predictions at random points around test rows, as bolstered error estimates need them."""
 
 from __future__ import annotations
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
-from truerisk.engines.running.asked.asker import Asker
+from truerisk.engines.running.asked.asker import ExtraOutputs
 
 
-class AsksAroundRows(Asker):
-    """Asks models that take rows of X with columns of their own."""
+class PointsAroundRows(ExtraOutputs):
+    """Refuse kernel and distance matrices, because no points can be drawn around their rows."""
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:

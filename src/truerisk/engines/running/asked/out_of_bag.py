@@ -1,4 +1,4 @@
-"""Answers of an ensemble about its own training rows, by the members that did not draw them."""
+"""Out-of-bag predictions: each training row is predicted by the members that did not draw it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
-from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.running.asked.asker import Asker
+from truerisk.engines.running.answering import RowsToPredict
+from truerisk.engines.running.asked.asker import ExtraOutputs
 from truerisk.engines.running.members import out_of_bag, why_no_bags
 
 
-class AsksMembers(Asker):
-    """Asks the members of forests and bagging."""
+class OutOfBagPredictions(ExtraOutputs):
+    """Predict training rows of forests and bagging by the members that did not draw them."""
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:
         return why_no_bags(family)
 
     @override
-    def stand_in(self, model: Any, given: Any, test: Enquiry) -> Any:
-        return out_of_bag(model, test)
+    def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
+        return out_of_bag(model, test_rows)

@@ -1,19 +1,21 @@
-"""Answers of a model about its own training rows, each taken out of it to first order."""
+"""First-order approximation of leave-one-out predictions, computed from one fitted model."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from truerisk.core.overrides import override
-from truerisk.engines.running.answering import Enquiry
-from truerisk.engines.running.asked.asker import Asker
-from truerisk.engines.running.members import standing_for
+from truerisk.engines.running.answering import RowsToPredict
+from truerisk.engines.running.asked.asker import ExtraOutputs
+from truerisk.engines.running.members import stand_in_with_scores
 from truerisk.models.stated.without_a_row import taken_out
 
 
-class TakesRowsOut(Asker):
-    """Takes each row out of the fitted model."""
+class ApproximateLeftOut(ExtraOutputs):
+    """Predict each training row as if the model had been fitted without it, to first order."""
 
     @override
-    def stand_in(self, model: Any, given: Any, test: Enquiry) -> Any:
-        return standing_for(model, taken_out(model, given.cut(), given.y, given.weights))
+    def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
+        return stand_in_with_scores(
+            model, taken_out(model, fit_input.make_features(), fit_input.y, fit_input.weights)
+        )
