@@ -2,8 +2,9 @@
 Three leaks that an audit finds
 ===============================
 
-A search that is done and looks fine: copies of rows, a column that knows the answer, many tries on
-few rows. `tr.audit` draws its splits again and says what is wrong, with a remedy.
+This example audits three fitted searches that look fine. The first was fitted on a table with
+copies of rows, the second on a column that reveals the label, and the third tried many settings on
+few rows. ``tr.audit`` draws the splits of a search again, and says what is wrong and what to do.
 """
 
 import numpy as np
@@ -21,15 +22,16 @@ knn = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 26))}, 
 
 
 def audit(X, y, search=knn, **remedy):
-    """What the search claims, and what an audit makes of it."""
+    """Fit the search, audit it, and print the findings."""
     found = tr.audit(search.fit(X, y), X, y, **remedy)
     print(", ".join(f"{f.severity}: {f.code}" for f in found.findings))
     return found
 
 
 # %%
-# **Rows copied**: nearest neighbours find the copy of a row that was left out. The audit says so,
-# and told which rows belong together, it keeps them on one side of every split.
+# **Copied rows.** A nearest-neighbour rule finds the copy of a row that was left out, so it looks
+# too good. The audit reports the copies. If you tell the audit which rows belong together, it keeps
+# them on one side of every split.
 
 mixed, patient = rng.permutation(120), np.tile(np.arange(60), 2)
 twice = np.vstack([X, X])[mixed], np.hstack([y, y])[mixed]
@@ -37,20 +39,22 @@ copied = audit(*twice)
 together = audit(*twice, groups=patient[mixed])
 
 # %%
-# **A column that knows the answer**, such as a date of discharge. No split shows it, as it knows
-# the answer everywhere; that it predicts alone does.
+# **A column that reveals the label**, such as a date of discharge. No split of the rows can show
+# this, because the column reveals the label of every row. The audit finds the column because it
+# predicts the label alone.
 
 knows = audit(np.column_stack([X, 9 * y]), y)
 without = audit(X, y)
 
 # %%
-# **Many tries on few rows**: a tree of each of eighty seeds, on labels of no meaning.
+# **Many settings on few rows.** A tree is fitted with each of eighty seeds. The labels are
+# shuffled, so that no tree can predict them.
 
 tree, seeds = DecisionTreeClassifier(max_features=1), {"random_state": list(range(80))}
 tries = audit(X, rng.permutation(y), GridSearchCV(tree, seeds, cv=5))
 
 # %%
-# What each search claimed, and the honest accuracy after the remedy:
+# The figure shows the accuracy that each search claimed, and the honest accuracy after the remedy:
 
 cases = {
     "rows copied": (copied, together.honest),

@@ -2,10 +2,12 @@
 Which settings may be the best?
 ===============================
 
-The setting with the least risk won on these rows. The best set holds the setting that is best on
-new rows with a probability of 95 %, from the losses of the folds alone, without another fit. Here
-the settings are neighbours, up to seven of ten rows. The more rows there are, the closer a setting
-must come to the best one to stay in the set.
+The setting with the smallest estimated risk is the best on these rows, but perhaps not on new rows.
+The *best set* is a set of settings that contains the setting that is best on new rows with a
+probability of 95 %. It is computed from the losses in the folds, without another fit. Here a
+setting is a number of nearest neighbours, which grows up to seven tenths of the rows. The more rows
+there are, the closer the risk of a setting must be to the smallest risk for the setting to stay in
+the set.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +21,7 @@ new_rows, new_labels = tr.datasets.make_difficult(5_000, random_state=99)
 
 
 def compared(n_rows):
-    """The risk curve of so many rows, and the risks of its models on 5,000 new rows."""
+    """Return the risk curve for this number of rows, and each model's risk on 5,000 new rows."""
     X, y = tr.datasets.make_difficult(n_rows, random_state=4)
     neighbours = [int(k) for k in np.round(shares * n_rows)]
     curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": sorted(set(neighbours))}, X, y)
@@ -36,7 +38,8 @@ for n_rows, (curve, truth) in found.items():
     )
 
 # %%
-# Estimated risks of all settings; the dashed line is what only new rows tell.
+# The figure shows the estimated risks of all settings. The dashed line is their risk on the 5,000
+# new rows.
 
 figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True, layout="constrained")
 for ax, n_rows in zip(panels, (80, 720), strict=True):

@@ -2,9 +2,10 @@
 Which learner is better?
 ========================
 
-Four tuned learners on the same rows, by their AUC. The intervals of the learners overlap, and yet a
-difference can be clear: easy and hard rows are the same for all, so paired errors cancel. The
-interval of a difference counts how much both move when training rows change.
+This example compares four tuned learners on the same rows by their AUC. The intervals of the
+learners overlap, and yet a difference between two of them can be clear. The same rows are easy or
+hard for all learners, so this part of their errors cancels in the difference. The interval of a
+difference also accounts for how much both learners change with their training rows.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -19,13 +20,13 @@ print("may be the best:", found.best_set(0.95))
 print(found.difference("tree", found.best))
 
 # %%
-# Every learner on its own.
+# This figure shows the AUC of each learner with its own interval.
 
 ax = found.plot_ladder()
 ax.set_title("Each on its own: all overlap")
 
 # %%
-# How much each lies behind the best, on the same rows.
+# This figure shows the difference between each learner and the best one on the same rows.
 
 # sphinx_gallery_thumbnail_number = 2
 first, *others = [name for name in found.ranking if name != found.best]

@@ -2,10 +2,12 @@
 A document's figure, drawn again
 ================================
 
-Tables and figures of the documents behind truerisk can be run again. This is Figure 1 of
-Daudin and Mary-Huard: a target of ten intervals, learned from 100 points with noise .2 by rules of
-k intervals. The more intervals, the fewer errors on the training points (EER), and from ten on the
-more on fresh labels (CER) and on new points (TER).
+The methods of truerisk come from several publications, and their tables and figures can be computed
+again. This example is Figure 1 of Daudin and Mary-Huard. The target is a rule with ten intervals,
+and the noise is .2: each label is wrong with this probability. Rules with k intervals are learned
+on training sets of 100 points. The more intervals a rule has, the fewer errors it makes on the
+training points (EER). Beyond ten intervals it makes more errors on fresh labels of these points
+(CER) and on new points (TER).
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +24,10 @@ for axes in both:
 _ = both[0].set_title("beyond ten intervals a rule learns noise")
 
 # %%
-# Every sentence of the document is judged by a test. Sixty trials decide less than the two thousand
-# of ``truerisk reproduce kearns-figure-1``, four seconds' work
-# (`all experiments <../reproduce.html>`__):
+# A statistical test judges every statement of the publication. This example uses sixty trials,
+# which decide fewer statements than the two thousand trials of ``truerisk reproduce
+# kearns-figure-1``. That command takes four seconds (`list of all experiments
+# <../reproduce.html>`__):
 
 for claim in report.claims:
     print(claim)

@@ -2,9 +2,10 @@
 Genes: from selection bias to an honest number
 ==============================================
 
-Sixty-two tissues, two thousand genes, and labels that are tosses of a coin: nothing can be learned,
-and every rule errs on half of all new tissues. Three ways to report the error of a discriminant on
-the genes that differ most between the classes.
+The data are sixty-two tissues with two thousand genes, and the genes have nothing to do with the
+labels. So nothing can be learned, and every rule errs on half of all new tissues. A linear
+discriminant uses the genes that differ most between the classes. The example compares three ways to
+report its error.
 """
 
 import matplotlib.pyplot as plt
@@ -20,32 +21,35 @@ grid = {"selectkbest__k": [1, 2, 5, 10, 20, 50, 100, 200]}
 
 
 def three_ways(seed):
-    """The risk of tissues that are drawn here, by each way."""
+    """Draw 62 tissues, and return the risk of the discriminant as reported in each way."""
     rng = np.random.default_rng(seed)
     y = np.arange(62) % 2
     X = rng.standard_normal((62, 2000))
 
-    # Genes selected outside: the ten best are found on all tissues, then the discriminant is
-    # cross-validated. Each test tissue has had its say in which genes were kept.
+    # First way: genes selected outside. The ten best genes are found on all tissues, and then the
+    # discriminant is cross-validated. So each test tissue has influenced which genes were kept.
     outside = tr.estimate_risk(lda, SelectKBest(k=10).fit_transform(X, y), y)
 
-    # The best score of a search: selection stands in the pipeline, as it should; how many genes to
-    # keep is then chosen by the same folds.
+    # Second way: the best score of a search. The selection is a step of the pipeline, as it should
+    # be, but the number of genes is chosen by the same folds that give the score.
     search = tr.HonestSearchCV(make_pipeline(SelectKBest(), lda), grid).fit(X, y)
 
-    # The honest risk is that of selecting, choosing and fitting.
+    # Third way: the honest risk, which is the risk of the whole procedure of selecting genes,
+    # choosing their number and fitting.
     return outside, search.selected_risk_, search.risk_
 
 
 # %%
-# Ten times new tissues. One set of 62 decides nothing: honest numbers vary about the truth, and
-# their intervals say how much.
+# New tissues are drawn ten times, because a single set of 62 tissues decides nothing. The honest
+# risks vary around the true risk of one half, and their intervals say how much they vary.
 
 ways = list(zip(*map(three_ways, range(10)), strict=True))
 for risk in ways[2]:
     print(risk)
 
 # %%
+# The figure shows the risks of the ten data sets for each way of reporting.
+
 names = ["genes selected outside", "best score of a search", "honest risk"]
 _, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 values = [[risk.value for risk in risks] for risks in ways]

@@ -2,8 +2,9 @@
 The honest search in five minutes
 =================================
 
-Sixty patients, half of them ill; two hundred genes, five of which know something. A search tunes
-how many genes a nearest-neighbour rule looks at, and how many neighbours it asks.
+The data are sixty patients, half of them ill, with two hundred genes. Only five of the genes are
+related to the illness. A search tunes a nearest-neighbour rule: how many genes it uses, and how
+many neighbours.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ import truerisk as tr
 
 
 def patients(n, seed):
-    """Rows of a known problem: new ones can be drawn to see who was right."""
+    """Draw patients from a known distribution, so that new ones can be drawn later."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
     X = rng.standard_normal((n, 200))
@@ -30,33 +31,36 @@ grid = {"selectkbest__k": genes, "kneighborsclassifier__n_neighbors": neighbours
 search = tr.HonestSearchCV(model, grid, scoring=["zero-one", "auc"]).fit(X, y)
 
 # %%
-# **It is a fitted search**, with what GridSearchCV has: the setting, the model, the scores of all
-# settings.
+# **The result is a fitted search.** It has the attributes of GridSearchCV: the chosen setting, the
+# fitted model and the scores of all settings.
 
 print(search.best_params_)
 print(search.predict(X[:5]), search.cv_results_["mean_test_zero-one"].shape)
 
 # %%
-# **What the search would have you believe**, and **what to expect** of the model on new patients.
-# The second number comes from the same folds, left out in pairs, so that no patient took part in
-# choosing or fitting the model that is asked about him.
+# **The error that the search reports, and the error to expect.** The first number is the error of
+# the chosen setting in the folds that chose it. The second number is the honest risk, the error to
+# expect on new patients. It comes from the same folds, which are also left out two at a time. So no
+# patient took part in choosing or fitting the model that predicts him.
 
 print(search.selected_risk_)
 print(search.risk_)
 
 # %%
-# **In other scores**, from the same fits:
+# **The honest risk in another score**, here the AUC, is computed from the same fits:
 
 print(search.scores_["auc"])
 
 # %%
-# **How firm the choice is**: the folds chose anew without the rows that they test.
+# **How stable is the choice?** For each fold, a setting was also chosen without the rows of this
+# fold. ``stability_`` says how often this was the setting that was chosen on all rows.
 
 print(search.stability_)
 
 # %%
-# **Who was right?** Ten thousand further patients say. (The best score looks better than the truth
-# on nine of ten such data sets; the honest interval held it on all of thirty.)
+# **Which number was right?** Ten thousand further patients show the true error. (In nine of ten
+# such data sets, the best score is better than the true score. The honest interval contained the
+# true risk in all of thirty such data sets.)
 
 more, ill = patients(10_000, seed=2)
 truth = np.mean(search.predict(more) != ill)

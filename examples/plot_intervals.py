@@ -2,10 +2,12 @@
 Intervals that keep their promise
 =================================
 
-A 95 % interval promises to hold the truth on 95 of 100 data sets. Here are a hundred, of a problem
-whose truth is known: sixty rows, nearest neighbours tuned over ten settings. On the left the
-interval of the honest risk. On the right the usual one: the mean of the fold scores that the search
-chose by, ± 1.96 of their standard errors.
+A 95 % interval promises to contain the true risk on 95 of 100 data sets. This example draws a
+hundred data sets of sixty rows from a problem whose true risk is known, and tunes nearest
+neighbours over ten settings. The left figure shows the interval of the honest risk. The right
+figure shows the usual interval: the mean of the fold scores by which the search chose its setting,
+± 1.96 times the standard error of this mean, computed from the standard deviation of the fold
+scores.
 """
 
 import matplotlib.pyplot as plt
@@ -41,9 +43,10 @@ for axes, ends, name in zip(both, (honest, usual), ("honest", "usual"), strict=T
 both[0].set_ylabel("data sets, by their truth (black); orange intervals miss it")
 
 # %%
-# A hundred data sets tell 95 % from 80 %, and not from 92 %: the standard error of such a share is
-# two points. `The measured coverage <../intervals.html>`__ of every interval is that of thousands,
-# on problems that were chosen to be hard. The price is width:
+# A hundred data sets suffice to distinguish a coverage of 95 % from 80 %, but not from 92 %,
+# because such a share has a standard error of two percentage points. `The coverage
+# <../intervals.html>`__ of every interval was measured on thousands of data sets, from problems
+# that were chosen to be hard. The price of a higher coverage is a wider interval:
 
 for name, ends in {"honest": honest, "usual": usual}.items():
     print(f"{name}: mean width {np.ptp(ends, axis=1).mean():.3f}")

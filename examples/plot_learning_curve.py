@@ -2,9 +2,10 @@
 How many rows?
 ==============
 
-Would more rows help? ``tr.learning_curve`` measures the risk of the whole search with fewer rows
-than there are, and carries it on with a band, here to four times as many. Every size tests the same
-rows, and settings are chosen anew in every training set.
+Would more rows help? ``tr.learning_curve`` measures the risk of the whole search for several
+smaller numbers of training rows, and extrapolates it with a band, here to four times as many rows.
+Every number of training rows is tested on the same rows, and the setting is chosen anew in every
+training set.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +19,9 @@ curve = tr.learning_curve(search, X, y)
 ax = curve.plot(to=320)
 
 # %%
-# The band is that of the mean risk over training sets. 100 rows say little of 320; whether it was
-# right, new rows tell: here they cost nothing.
+# The band is for the mean risk over training sets of a given size. 100 rows say little about 320
+# rows. Whether the extrapolation was right can be checked with new rows, which cost nothing in a
+# simulation.
 
 print(curve.at(320))
 search.set_params(outer=None).fit(*tr.datasets.make_difficult(320, random_state=1))
@@ -31,8 +33,8 @@ ax.set_title("Measured up to 80 rows, carried on to 320")
 print(f"one search on 320 new rows: {risk:.4f}")
 
 # %%
-# A plan of a test reads the errors from the curve: what to expect of 320 rows, and how tuning and
-# testing would share them.
+# ``tr.plan_sample`` reads the errors from the curve. It says what to expect of 320 rows, and how to
+# divide them between tuning and testing.
 
 print(tr.plan_sample(curve, n=320))
 plt.show()

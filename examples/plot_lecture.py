@@ -3,8 +3,8 @@ The lecture in ten cells
 ========================
 
 Laurent, Besse, Albert, Maugis and Roustant teach risk estimation and model selection at INSA
-Toulouse. Here is their lecture as a notebook, on a problem whose truth is known: a curve,
-sin(4x + 1), with noise of standard deviation ½, so that no rule has a risk below ¼.
+Toulouse. This notebook follows their lecture on a problem whose true risk is known. The target is
+the curve sin(4x + 1) plus noise with standard deviation ½, so that no rule has a risk below ¼.
 """
 
 import matplotlib.pyplot as plt
@@ -19,15 +19,16 @@ import truerisk as tr
 
 
 def draw(n_rows, seed):
-    """Rows of the problem: as many as one likes."""
+    """Draw any number of rows of the problem."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, (n_rows, 1))
     return x, np.sin(4 * x[:, 0] + 1) + rng.normal(0, 0.5, n_rows)
 
 
 # %%
-# **1. Loss and risk.** The loss of an answer is its squared error, the risk its mean over all rows
-# that may come. Twenty thousand fresh rows say it well enough; a data set of thirty rows does not.
+# **1. Loss and risk.** The loss of a prediction is its squared error. The risk of a rule is the
+# mean loss over all rows that may come. The mean loss on twenty thousand fresh rows is close to the
+# risk; the mean loss on a data set of thirty rows is not.
 
 X, y = draw(30, seed=0)
 fresh, labels = draw(20_000, seed=1)
@@ -38,12 +39,12 @@ for x, answer in ((X, y), (fresh, labels)):
     print(f"mean loss of the best rule on {len(x):5} rows: {losses.mean():.3f}")
 
 # %%
-# **2. The empirical risk is optimistic.** The error on the rows that were learned falls with every
-# degree. The true risk is least at degree 4.
+# **2. The empirical risk is optimistic.** The error on the training rows decreases with every
+# degree of the polynomial. The true risk is smallest at degree 4.
 
 
 def risk(model, X, y):
-    """The true risk of what these rows teach."""
+    """Fit the model on these rows and return its true risk."""
     return np.mean((model.fit(X, y).predict(fresh) - labels) ** 2)
 
 
@@ -63,9 +64,10 @@ ax.set(
 _ = ax.legend(frameon=False)
 
 # %%
-# **3. Bias and variance.** What a degree cannot reach is its approximation error; what thirty rows
-# do not tell is the estimation error. The first falls as the degree grows. The second rises from
-# degree 4 on, and there the risk is least.
+# **3. Bias and variance.** The *approximation error* of a degree is the error of the best
+# polynomial of this degree. The *estimation error* is the additional error that arises because only
+# thirty rows were seen. The approximation error decreases with the degree. The estimation error
+# increases from degree 4 on, and at degree 4 the risk is smallest.
 
 best = np.sin(4 * fresh[:, 0] + 1)
 sets = [draw(30, seed) for seed in range(100, 120)]
@@ -75,12 +77,12 @@ for degree, model in zip(degrees[:7], models, strict=False):
     print(f"degree {degree}: approximation {bias:.3f}, estimation {mean - 0.25 - bias:.3f}")
 
 # %%
-# **4. Penalties.** Cp, AIC and BIC add a price for each parameter. That of BIC is log n where AIC
-# has 2, so it never chooses a higher degree than AIC does.
+# **4. Penalties.** Cp, AIC and BIC add a penalty for each parameter to the training error. The
+# penalty of BIC is log n where that of AIC is 2, so BIC never chooses a higher degree than AIC.
 
 
 def chosen(**how):
-    """The degrees chosen on the twenty data sets."""
+    """Return the degrees that were chosen on the twenty data sets."""
     curves = [tr.risk_curve(poly, grid, X, y, **how) for X, y in sets]
     return [curve.best_params["polynomialfeatures__degree"] for curve in curves]
 
@@ -89,16 +91,17 @@ for word in ("cp", "aic", "bic"):
     print(f"{word}: degrees 1 to 9 in", np.bincount(chosen(cv=word), minlength=10)[1:])
 
 # %%
-# **5. Validation.** Two thirds of the rows learn, one third chooses. Other random thirds of the
-# same thirty rows find other errors.
+# **5. Validation.** The model is fitted on two thirds of the rows, and the degree is chosen on the
+# remaining third. Different random splits of the same thirty rows give different errors.
 
 for seed in range(5):
     held = tr.risk_curve(poly, grid, X, y, cv="holdout", random_state=seed)
     print(f"degree {degrees[held.best]}, validation error {min(held.values):.3f}")
 
 # %%
-# **6. Cross-validation.** Folds take turns as validation rows. With K = 2 a model learns half of
-# the rows, and its error is too large on average; ten folds and n come close to the risk.
+# **6. Cross-validation.** Each of K folds serves once as the validation rows. With K = 2 a model is
+# trained on half of the rows, and its error is too large on average. With ten folds, and with n
+# folds (leave-one-out), the mean comes close to the true risk.
 
 tree = DecisionTreeRegressor(max_depth=2)
 print(f"true risk {np.mean([risk(tree, X, y) for X, y in sets]):.3f}")
@@ -107,9 +110,11 @@ for word in ("2-fold", "5-fold", "10-fold", "loo"):
     print(f"{word:7} mean {np.mean(values):.3f}, standard deviation {np.std(values):.3f}")
 
 # %%
-# **7. Bootstrap.** Models learn rows drawn with replacement. Tested on all rows they look too good,
-# on the rows that they missed too bad. .632 mixes the latter with the training error. With one
-# neighbour that is 0: .632 is far too small, and .632+ less so.
+# **7. Bootstrap.** Models are trained on rows that are drawn with replacement. Tested on all rows,
+# they look too good. Tested only on the rows that they did not draw (out-of-bag, ``oob``), they
+# look too bad. The .632 estimate is a weighted mean of the out-of-bag error and the training error.
+# With one neighbour the training error is 0, so the .632 estimate is far too small. The .632+
+# estimate is too small by less.
 
 for k in (3, 1):
     model = KNeighborsRegressor(k)
@@ -119,9 +124,10 @@ for k in (3, 1):
         print(f"    {word:10} {np.mean(values):.3f}")
 
 # %%
-# **8. One standard error.** The simplest degree within one standard error of the least is never
-# higher. Of thirty rows a standard error is large, so the rule goes far: here the median risk of
-# its choices is higher, and the worst is lower.
+# **8. The one-standard-error rule** chooses the lowest degree whose risk is within one standard
+# error of the smallest risk. So it never chooses a higher degree than the rule that takes the
+# smallest risk. With thirty rows a standard error is large, and the rule often chooses a much lower
+# degree. Here the median true risk of its choices is higher, and the worst one is lower.
 
 for rule in ("min", "1-se"):
     picked = chosen(cv="5-fold", rule=rule)
@@ -130,8 +136,9 @@ for rule in ("min", "1-se"):
     print(f"median {np.median(true):.3f}, worst {max(true):.3f}")
 
 # %%
-# **9. Two classes: the ROC curve.** A threshold on the probability trades false for true positives.
-# Drawn on new rows, curves show which rule has fewer false positives at a given true positive rate.
+# **9. The ROC curve for two classes.** A lower threshold on the probability gives more true
+# positives and more false positives. The curves are computed on new rows. They show which rule has
+# fewer false positives at a given true positive rate.
 
 X, y = tr.datasets.make_difficult(100, random_state=0)
 X_new, y_new = tr.datasets.make_difficult(2000, random_state=1)
@@ -145,7 +152,8 @@ ax.set_title("The logistic curve lies above that of the tree")
 _ = ax.legend(frameon=False, loc="lower right")
 
 # %%
-# **10. Which learner?** Inner folds tune each learner, outer folds test what was tuned. *Honest* is
-# the error to report; *selected* is the one that tuning made small.
+# **10. Which learner?** Inner folds tune each learner, and outer folds test the tuned learner. The
+# number to report is the *honest* error. The *selected* error is too small, because tuning chose
+# the setting for which it is smallest.
 
 print(tr.assess(["knn", "lda", "logistic", "tree"], X, y))

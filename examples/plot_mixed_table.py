@@ -2,8 +2,8 @@
 A mixed table
 =============
 
-Numbers, words and gaps, as tables are. The honest risk is that of the whole pipeline: imputing,
-encoding and tuning are repeated wherever rows are left out.
+Real tables contain numbers, words and missing values. The honest risk is the risk of the whole
+pipeline: imputing, encoding and tuning are repeated in every training set.
 """
 
 import numpy as np
@@ -31,7 +31,8 @@ found = tr.assess(["logistic", "lda", "tree"], table, late, scoring=["zero-one",
 print(found)
 
 # %%
-# What was minimised, and what to expect, with its interval:
+# The figure shows, for each learner, the risk that tuning has minimised, and the risk to expect,
+# with its interval:
 
 ax = found.plot()
 _ = ax.set_title("Numbers, words and gaps: all three beat guessing")

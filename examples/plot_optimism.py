@@ -2,10 +2,11 @@
 The picture everyone should see
 ===============================
 
-The labels below have nothing to do with the features, so every rule has the true risk 1/2. Nearest
-neighbours are tuned over 20 settings on 40 rows, forty times. The best score of the search lies
-below 1/2 in nearly every run. The risk of the whole procedure, by nested cross-validation, lies
-around it, with intervals that say how little forty rows tell.
+In this example the labels have nothing to do with the features, so every rule has the true risk
+1/2. Forty data sets of 40 rows are drawn, and nearest neighbours are tuned over 20 settings on each
+of them. The error that the search reports for its best setting is below 1/2 in nearly every run.
+The risk of the whole procedure, estimated by nested cross-validation, varies around 1/2, and its
+intervals show how little forty rows say about the risk.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +38,8 @@ axes.set_xlabel("forty data sets without any signal, by their best score")
 axes.legend(loc="upper left", ncols=2)
 
 # %%
-# The means over the forty runs, and how many say that something was learned:
+# Here are the means over the forty runs. The best score and the honest interval are also counted
+# where they lie below one half, which would suggest that something was learned:
 
 print(f"best score   mean {best.mean():.3f}, below one half in {np.sum(best < 0.5)} of 40")
 print(f"honest risk  mean {honest.mean():.3f}, its interval below one half in {np.sum(high < 0.5)}")

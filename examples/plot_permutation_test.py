@@ -2,9 +2,11 @@
 Has anything been learned?
 ==========================
 
-A tuned search on forty rows, and the same search on two hundred permutations of the labels: tuning
-and testing are done again on each. The p-value is the share of permutations, the observed labels
-among them, that do as well. On the left two of six columns know the class, on the right none does.
+This example fits a tuned search on forty rows, and repeats it on two hundred permutations of the
+labels. Tuning and testing are repeated for each permutation. The p-value is the share of
+permutations whose risk is at most the observed risk; the observed labels count as one of the
+permutations. In the left figure, two of the six columns are related to the class. In the right
+figure, no column is.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Model selection in practice
 ===========================
 
-Mehta's notes on practical issues in classification, as a notebook: training and test error,
-thresholds, ROC curves, the three-way split and cross-validation. The last two cells say what one
-would report.
+This notebook follows Mehta's notes on practical issues in classification: training and test error,
+thresholds, ROC curves, the three-way split and cross-validation. The last two cells show which
+number to report.
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +21,9 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 
 # %%
-# **1. The constant and the memoriser.** A constant errs on training rows as on new ones. A rule
-# that knows its rows by heart has no training error, and on new rows it errs wherever the label is
-# 1: in three of ten. So a training error may say nothing.
+# **1. A constant rule and a memoriser.** A constant rule errs as often on training rows as on new
+# rows. A rule that memorises its training rows has no training error. On new rows it errs whenever
+# the label is 1, that is, on three of ten rows. So a training error may say nothing about the risk.
 
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((1000, 1)), rng.random(1000) < 0.3
@@ -34,8 +34,9 @@ for model in (DummyClassifier(), tr.models.Memoriser()):
     print(f"{type(model).__name__:15} training error {training:.3f}, test error {test:.3f}")
 
 # %%
-# **2. Rare classes.** One row in a hundred is positive. To say 0 of every row is wrong of 1 % only,
-# and finds none. A good rule is hardly less often wrong, and finds few.
+# **2. Rare classes.** One row in a hundred is positive. A rule that predicts 0 for every row is
+# wrong on only 1 % of the rows, but finds no positive row. A good rule is wrong hardly less often,
+# and finds few of the positive rows.
 
 y = (np.arange(20_000) % 100 == 0).astype(int)
 X, X_new = (rng.standard_normal((20_000, 1)) + 2 * y[:, None] for _ in range(2))
@@ -46,9 +47,10 @@ for model in (DummyClassifier(), GaussianNB()):
     )
 
 # %%
-# **3. A threshold on the probability.** The lower it is, the more positive rows are found, and the
-# smaller is the share of true alarms. Where a missed row costs fifty false alarms, 1/51 or about
-# .02 is best; on these rows .013 costs least.
+# **3. A threshold on the probability.** The lower the threshold, the more positive rows are found,
+# and the smaller is the share of true positives among the alarms. If a missed positive row costs as
+# much as fifty false alarms, the best threshold in theory is 1/51, or about .02. On these rows the
+# threshold .013 has the smallest cost.
 
 roc = tr.RocCurve.from_scores(y, model.predict_proba(X_new)[:, 1])
 for sensitivity in (0.1, 0.5, 0.9):
@@ -56,8 +58,9 @@ for sensitivity in (0.1, 0.5, 0.9):
 print(roc.at_cost(1, 50))
 
 # %%
-# **4. ROC curves.** Mehta sorts spam from good mail; here malignant tumours are told from benign
-# ones. On rows that no model has seen, the additive one (a sum of splines) has the largest area.
+# **4. ROC curves.** Mehta distinguishes spam from other mail; here malignant tumours are
+# distinguished from benign ones. The curves are computed on rows that no model has seen. The
+# additive model (a sum of splines) has the largest area under its curve.
 
 data = tr.datasets.load("breast-cancer")
 X, y = data.X[:, :10], (data.y == 0).astype(int)
@@ -74,8 +77,9 @@ for name, model in models.items():
     print(f"{name:13} {curves[name]}")
 
 # %%
-# **5. All, or almost all.** To find every malignant tumour, many benign ones are called malignant;
-# the trees call them all so. Whoever lets one in twenty pass spares a quarter of them or more.
+# **5. All tumours, or almost all.** If every malignant tumour must be found, many benign tumours
+# are called malignant; the trees then call all tumours malignant. If one malignant tumour in twenty
+# may be missed, at least a quarter of the benign tumours are recognised as benign.
 
 _, ax = plt.subplots(figsize=(5.6, 4), layout="constrained")
 for name, roc in curves.items():
@@ -86,8 +90,8 @@ ax.set_title("The last tumours cost the most false alarms")
 _ = ax.legend(frameon=False, loc="lower left")
 
 # %%
-# **6. Precision and recall.** Of the tumours called malignant, how many are; of those that are, how
-# many are called so.
+# **6. Precision and recall.** Precision is the share of malignant tumours among those that are
+# called malignant. Recall is the share of the malignant tumours that are called malignant.
 
 _, ax = plt.subplots(figsize=(5.6, 4), layout="constrained")
 for name, roc in curves.items():
@@ -98,9 +102,11 @@ ax.set(xlabel="recall", ylabel="precision", ylim=(0, 1.03), title="The last tumo
 _ = ax.legend(frameon=False, loc="lower left")
 
 # %%
-# **7. Train, validate, test.** Neighbours are fitted on half of the rows, chosen on a quarter,
-# refitted on both and tested once, on the last quarter. The validation error of the winner is too
-# small: it was chosen for being small. The test error agrees with the true risk of such a rule.
+# **7. Train, validate, test.** Nearest-neighbour rules are fitted on half of the rows, and the
+# number of neighbours is chosen on a quarter of the rows. The chosen rule is refitted on both
+# parts, and tested once on the last quarter. The validation error of the chosen rule is too small,
+# because the rule was chosen for its small validation error. The test error agrees with the true
+# risk of such a rule.
 
 neighbours = {"n_neighbors": list(range(1, 32, 2))}
 problem, knn = tr.datasets.make_simple, KNeighborsClassifier()
@@ -114,9 +120,9 @@ for seed in range(200):
 print("validation {:.3f}, test {:.3f}, true risk {:.3f}".format(*np.mean(rows, axis=0)))
 
 # %%
-# **8. Ten folds or leave-one-out?** Every row tests, so less is lost. For nine neighbours the two
-# are alike, in mean and in spread; ``truerisk reproduce insa-folds`` has a learner for which they
-# are not.
+# **8. Ten folds or leave-one-out?** In cross-validation every row is tested, so fewer rows are lost
+# for training. For nine neighbours, ten folds and leave-one-out give about the same mean and the
+# same spread. ``truerisk reproduce insa-folds`` shows a learner for which they differ.
 
 sets = [problem(100, random_state=seed) for seed in range(100)]
 for word in ("10-fold", "loo"):
@@ -124,9 +130,9 @@ for word in ("10-fold", "loo"):
     print(f"{word:7} mean {np.mean(found):.4f}, standard deviation {np.std(found):.4f}")
 
 # %%
-# **9. Folds in folds.** The least error of the folds that chose is too small, as that of a
-# validation set is. Where folds outside test what folds inside chose, the mean comes close to the
-# true risk.
+# **9. Nested folds.** The smallest cross-validated error is too small, as the smallest error on a
+# validation set is, because the same folds have chosen the setting. If inner folds choose the
+# setting and outer folds test it, the mean error comes close to the true risk.
 
 rows = []
 for X, y in sets:
@@ -136,7 +142,7 @@ for X, y in sets:
 print("selected {:.3f}, honest {:.3f}, true risk {:.3f}".format(*np.mean(rows, axis=0)))
 
 # %%
-# **10. What to report.** Not the least error, but the honest one of the whole procedure, with its
-# interval; and no setting on which the folds disagree.
+# **10. What to report.** Report the honest error of the whole procedure with its interval, and not
+# the smallest error. Do not report a setting on which the folds disagree.
 
 print(tr.assess(["knn", "logistic", "tree"], data.X[:, :10], data.y))

@@ -2,9 +2,9 @@
 A race leaves hopeless settings behind
 ======================================
 
-Support vectors are tuned over 30 pairs of C and gamma by ten folds. In a race a setting that can
-hardly win any more is fitted on no further fold. The honest risk is that of the race: in every
-outer training set it is run again.
+A support vector machine is tuned over 30 pairs of C and gamma by ten folds. In a race, the folds
+are fitted one after the other, and a setting that can hardly win any more is not fitted on further
+folds. The honest risk is the risk of the race: the race is run again in every outer training set.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,8 @@ C, gamma = np.logspace(-2, 2, 5), np.logspace(-4, 1, 6)
 grid = {"svc__C": C.tolist(), "svc__gamma": gamma.tolist()}
 model = make_pipeline(StandardScaler(), SVC())
 
-# An engine answers this learner's settings at once, so the race is asked for by name.
+# By default a fast engine computes all settings of this learner at once, so that a race would save
+# nothing. ``engine="generic"`` makes single fits, so that the race can run.
 race = tr.HonestSearchCV(model, grid, cv="racing", engine="generic").fit(X, y)
 full = tr.HonestSearchCV(model, grid).fit(X, y)
 
@@ -36,7 +37,8 @@ figure.colorbar(picture, label="folds that a setting was rated on")
 axes.set(xlabel="gamma", ylabel="C", title="Most settings leave the race after one of ten folds")
 
 # %%
-# The same choice, and the honest risk of each way of choosing:
+# Both searches choose the same setting. The honest risks are those of the race and of the search
+# with all folds. The last line is a note about the race:
 
 print(race.best_params_ == full.best_params_)
 print(race.risk_)

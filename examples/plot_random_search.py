@@ -2,9 +2,10 @@
 Settings drawn at random
 ========================
 
-Sixty settings of a support vector machine are drawn, C and gamma evenly by their logarithms, and
-compared on the same folds of 60 rows. The risk of the best is the smallest of sixty; the honest
-risk counts the choice (it was the larger one in ten of twelve such draws).
+Sixty settings of a support vector machine are drawn at random. The logarithms of C and gamma are
+uniformly distributed. All settings are compared on the same folds of 60 rows. The risk of the best
+setting is the smallest of sixty estimates, so it is too small. The honest risk accounts for the
+choice. (It was larger than the risk of the best setting in ten of twelve such searches.)
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +24,8 @@ print({name: f"{value:.3g}" for name, value in search.best_params_.items()})
 print(f"selected risk {search.selected_risk_.value:.4f}; honest {search.risk_}")
 
 # %%
-# Every setting with its risk on the folds; the best is marked.
+# The figure shows every setting with its cross-validated risk. The best setting is marked by a
+# ring.
 
 settings = search.cv_results_["params"]
 C, gamma = ([setting[f"svc__{name}"] for setting in settings] for name in ("C", "gamma"))

@@ -2,9 +2,10 @@
 A risk curve, three ways
 ========================
 
-Two round Gaussian clouds, 200 rows. The apparent risk falls to zero with flexible rules, the
-cross-validated risk does not, and since the problem is known, the true risk of every rule fitted
-on these rows can be drawn beside them.
+The data are 200 rows from two round Gaussian clouds. Three risks of nearest-neighbour rules are
+drawn. The apparent risk, on the training rows, falls to zero as the rules become more flexible. The
+cross-validated risk does not. Because the distribution of the data is known, the true risk of every
+rule that was fitted on these rows can be drawn, too.
 """
 
 from sklearn.neighbors import KNeighborsClassifier
@@ -13,7 +14,8 @@ import truerisk as tr
 
 problem = tr.datasets.make_simple
 X, y = problem(200, random_state=1)
-ks = [45, 31, 21, 15, 11, 9, 7, 5, 3, 1]  # the simplest first, as the rule of one error takes it
+# The one-standard-error rule ("1-se") takes the first setting of the grid as the simplest.
+ks = [45, 31, 21, 15, 11, 9, 7, 5, 3, 1]
 grid = {"n_neighbors": ks}
 curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv="10-fold", rule="1-se")
 apparent = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv="apparent")
@@ -23,7 +25,7 @@ true = [
 ]
 
 # %%
-# The ring is what each would choose.
+# The ring on each curve marks the number of neighbours that would be chosen by this curve.
 
 ax = curve.plot(others={"apparent": apparent})
 ax.plot(ks, true, "k--", label="true risk of the same rules")
@@ -33,8 +35,9 @@ ax.legend(frameon=False)
 ax.set_title("Cross-validation follows the truth; the apparent risk falls to zero")
 
 # %%
-# Alone, a curve has a band of a standard error, and marks the setting that the rule chose: here the
-# largest number of neighbours within one standard error of the least risk.
+# If a curve is drawn alone, it has a band of one standard error, and the setting that the rule
+# chose is marked. Here this is the largest number of neighbours whose risk is within one standard
+# error of the smallest risk.
 
 ax = curve.plot()
 _ = ax.set_title("The rule of one standard error")

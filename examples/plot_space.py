@@ -2,10 +2,10 @@
 Folds in space
 ==============
 
-Rows near each other are alike. Random folds test a row by a model that saw its neighbours, which
-tells how the model does among the places it was trained on, and not how it does elsewhere. Here are
-thirty fields over a square, of which the western half is sampled; the eastern half is where the
-model goes.
+Rows near each other are alike. With random folds, a row is tested by a model that was trained on
+the neighbours of the row. This shows how well the model predicts among the places it was trained
+on, and not how well it predicts elsewhere. This example simulates thirty fields over a square. The
+western half of each field is sampled, and the model will be used in the eastern half.
 """
 
 import matplotlib.pyplot as plt
@@ -29,9 +29,10 @@ for seed in range(30):
         low[way, seed], high[way, seed] = risk.interval.low, risk.interval.high
 
 # %%
-# Errors in space go together: 300 rows say as much as a few dozen would that had nothing to do with
-# each other. Random folds, told nothing of places, promise too much of the places beyond, and too
-# surely. The intervals of blocks and of buffers are as wide as they must be.
+# Errors at nearby places are correlated, so 300 rows contain as much information as a few dozen
+# independent rows. Random folds do not know the places. Their risk is too small for places outside
+# the sampled half, and their interval is too narrow. The intervals of blocks and of buffered folds
+# are as wide as they must be.
 
 order, place = np.argsort(truth), np.arange(30)
 figure, panels = plt.subplots(1, 3, figsize=(9, 4), sharex=True, sharey=True, layout="constrained")
@@ -43,8 +44,9 @@ for ax, name, left, right in zip(panels, ways, low[:, order], high[:, order], st
 _ = panels[0].set_ylabel("fields; black: the truth in the east\norange intervals miss it")
 
 # %%
-# A split of the blocks, and one with a buffer: models are trained on the dots, and tested on the
-# squares. The crosses take no part.
+# The maps show one split into blocks, and one split with a buffer around the tested rows. Models
+# are trained on the dots and tested on the squares. The crosses are rows in the buffer, which are
+# neither trained on nor tested.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 6), layout="constrained")
 for ax, method in zip(axes, (tr.methods.Blocks(5), tr.methods.Buffered(0.12, k=5)), strict=True):

@@ -2,9 +2,10 @@
 A study, here and on a cluster
 ==============================
 
-Which method estimates the risk of a tuned rule best? A study asks many data sets. It is a table of
-words, its results are kept in one file, and it goes on after anything; the numbers are the same in
-this process, in workers, and on a cluster.
+Which method estimates the risk of a tuned rule best? A study compares methods on many simulated
+data sets. A dictionary or a TOML file describes the study, and one file keeps its results. If a
+study is interrupted, for whatever reason, it continues from this file. The numbers are the same in
+this process, in worker processes and on a cluster.
 """
 
 import tempfile
@@ -21,13 +22,13 @@ spec = {
 }
 folder = tempfile.TemporaryDirectory()
 study = tr.Study(spec, f"{folder.name}/runs.db")
-results = study.run()  # here; study.run(4): four worker processes
+results = study.run()  # in this process; study.run(4) uses four worker processes
 status = study.status()
 print(f"{status.done} of {status.total} replicates are done, {status.failed} failed")
 
 # %%
-# The same two lines on SLURM, by dask-jobqueue; jobs may die, and what they had begun is done again
-# (`more <../clusters.html#more-than-one-machine>`__):
+# The same study runs on a SLURM cluster through dask-jobqueue. If a job dies, the tasks that it had
+# begun are run again (`more about clusters <../clusters.html#more-than-one-machine>`__):
 #
 # .. code-block:: python
 #
@@ -35,8 +36,10 @@ print(f"{status.done} of {status.total} replicates are done, {status.failed} fai
 #    tr.Study("spec.toml", "runs.db").run(Client(cluster), patience=3600)
 
 # %%
-# What the risk that a method reports is off by, on average. The best of several settings looks
-# better than it is to the folds that chose it; nested cross-validation tests on other rows.
+# The figure shows the bias of each method: by how much its estimate differs from the true risk on
+# average. Ten-fold cross-validation reports the risk of the best setting in the folds that chose
+# this setting, so the risk looks smaller than it is. Nested cross-validation tests the chosen
+# setting on other rows.
 
 ax = results.plot("bias")
 ax.set_title("The best of several settings looks better than it is")

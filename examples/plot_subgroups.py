@@ -2,10 +2,12 @@
 Does the model do as well for everybody?
 ========================================
 
-A model of tumours, told by the size of the cells: the risk and Brier's score of every size, with
-intervals that hold together and values that are drawn to their mean as far as noise explains that
-they differ. On the right, how far the predictions of single rows move when a further fold of
-training rows is left out.
+This example validates a model of tumours separately for subgroups of tumours with different cell
+sizes. For each subgroup it reports the error rate and the Brier score, with simultaneous intervals,
+which contain the true values of all subgroups at once with the stated probability. It also reports
+values that are shrunk towards their mean, as far as noise explains the differences between the
+subgroups. The right figure shows how much the predictions of single rows change if a further fold
+is left out of the training rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,10 @@
 Rows in the order of time
 =========================
 
-A load by the day wanders about its weekly pattern, and X says nothing of the level. Shuffled folds
-test each day by models that saw the days before and after it; forward validation tests each stretch
-by a model of the past alone.
+The target is a load that is measured every day. It has a weekly pattern, and its level wanders over
+time. The features X contain no information about the level. With shuffled folds, each day is tested
+by a model that was trained on the days before and after it. With forward validation, each stretch
+of days is tested by a model that was trained on earlier days only.
 """
 
 from sklearn.tree import DecisionTreeRegressor
@@ -20,8 +21,8 @@ forward = tr.estimate_risk(tree, X, y, time=dates)
 print(shuffled, forward, *forward.notes, sep="\n")
 
 # %%
-# No rule can have a squared risk below 1 on days far ahead: the level is not among the features.
-# Shuffled folds promise less, and are sure of it.
+# On days far ahead, no rule can have a mean squared error below 1, because the level is not among
+# the features. Shuffled folds report a smaller risk, with a narrow interval.
 
 ax = forward.plot(
     label="forward",
@@ -31,9 +32,9 @@ ax = forward.plot(
 ax.set_title("Shuffled folds promise what no forecast can keep")
 
 # %%
-# The losses along time show what the number is a mean of. Whether the forecasts get worse, or
-# better as their windows grow, is a question with a test of its own: it counts that losses depend
-# on those before them.
+# The risk is a mean of losses, and ``tr.risk_over_time`` shows how these losses change over time.
+# The forecasts may get worse over time, or better as their training windows grow. A test of this
+# trend accounts for the dependence between successive losses.
 
 course = tr.risk_over_time(forward, n_stretches=5)
 print(course)

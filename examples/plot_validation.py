@@ -2,9 +2,10 @@
 Validating a risk model
 =======================
 
-``tr.validate`` tells discrimination, calibration and net benefit of the rows that a search held
-out, beside what the model looks like on its own rows, and corrected for that by bootstrap samples
-in which everything, tuning included, is done anew.
+``tr.validate`` reports discrimination, calibration and net benefit of a model in three ways: on the
+rows that a search held out, on the rows that the model was trained on, and corrected for optimism
+by bootstrap samples. In each bootstrap sample the whole procedure is repeated, including the
+tuning.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -23,14 +24,16 @@ print(found.discrimination)
 print(found.calibration)
 
 # %%
-# The calibration curve: where the band leaves the diagonal out, probabilities are wrong.
+# The calibration curve compares the predicted probabilities with the observed shares of events.
+# Where the band does not contain the diagonal, the probabilities are wrong.
 
 ax = found.calibration.plot()
 ax.set_title("The band of held-out probabilities holds the diagonal")
 
 # %%
-# The decision curve: the net benefit of treating from a probability on, beside treating all and
-# nobody.
+# The decision curve shows, for each threshold, the net benefit of treating the patients whose
+# predicted probability is above the threshold. It is compared with treating all patients and with
+# treating nobody.
 
 ax = found.net_benefit.plot()
 _ = ax.set_title("From 10 % on the model gains more; from 50 % on the bands part")
