@@ -54,7 +54,7 @@ def _of_set(cell: Cell, seed: int) -> tuple[float, ...]:
     interval = search.fit(drawn.X, drawn.y).risk_.interval
     given = interval is not None
     if not given:
-        with mock.patch("truerisk.methods.parts.caveats.RULED_OUT", 1.0):
+        with mock.patch("truerisk.methods.parts.caveats.MAX_RULED_OUT_SHARE", 1.0):
             interval = search.fit(drawn.X, drawn.y).risk_.interval
     ends = (np.nan, np.nan) if interval is None else (interval.low, interval.high)
     return given, *ends, drawn.risk(search.best_estimator_, "log")

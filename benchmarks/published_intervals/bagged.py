@@ -66,7 +66,7 @@ class OutOfBag(Published):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         times = draw_samples(data, self.replicates, streams.get("bootstrap"))
-        return plan_of_samples(times, missed=False, apparent=True)
+        return plan_of_samples(times, tests_missed_rows=False, adds_apparent_fit=True)
 
     def found(self, asked: Asked, level: float) -> Found:
         return around(*Sampled(asked).out, level)

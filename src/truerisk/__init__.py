@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from truerisk.core.version import __version__ as __version__
 
-_WHERE = {
+_MODULE_BY_NAME = {
     "Assessment": "truerisk.assessment.assessment",
     "Audit": "truerisk.auditing.outcome",
     "Comparison": "truerisk.results.comparison",
@@ -47,7 +47,7 @@ _WHERE = {
     "show_versions": "truerisk.diagnostics.show_versions",
     "validate": "truerisk.validation.validate",
 }
-_PACKAGES = {
+_PACKAGE_BY_NAME = {
     "datasets": "truerisk.datasets",
     "engines": "truerisk.engines",
     "extend": "truerisk.extend",
@@ -154,12 +154,12 @@ if not TYPE_CHECKING:  # With `__getattr__`, type checkers would assume that any
     def __getattr__(name: str) -> Any:
         from truerisk.core.registry import check_present, no_attribute
 
-        module = _WHERE.get(name) or _PACKAGES.get(name)
-        if module is None:
+        module_name = _MODULE_BY_NAME.get(name) or _PACKAGE_BY_NAME.get(name)
+        if module_name is None:
             raise no_attribute(__name__, name, __all__)
-        check_present(module)
-        attribute = import_module(module)
-        if name in _WHERE:
+        check_present(module_name)
+        attribute = import_module(module_name)
+        if name in _MODULE_BY_NAME:
             attribute = getattr(attribute, name)
         globals()[name] = attribute  # Later accesses do not call this function.
         return attribute

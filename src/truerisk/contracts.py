@@ -144,7 +144,7 @@ class Rule(Extensible, ABC):
 
 
 def by_rule(estimates: Sequence[Tested], rule: Rule) -> int:
-    """Return the index of the candidate that the rule chooses by ranks, or by risks without ranks.
+    """Return the index of the candidate that the rule chooses by ranks, if any, else by risks.
 
     A rule that needs standard errors compares risks, because ranks are on another scale.
     """
@@ -156,7 +156,7 @@ def by_rule(estimates: Sequence[Tested], rule: Rule) -> int:
 
 @frozen
 class Terms:
-    """How a method reduces predictions to risks: interval, confidence level, rule, further losses.
+    """Settings for reducing predictions to risks: interval, confidence level, rule, losses.
 
     Parameters
     ----------
@@ -197,14 +197,14 @@ class Terms:
 def in_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
-    """Reduce predictions to risks with `rate`, for the loss and for each further loss in `terms`.
+    """Call the function `rate` to reduce predictions to risks: for the main and further losses.
 
-    The predictions of several passes over the data may be given. The evaluations by further losses
-    become the `scores` of the evaluation by the loss.
+    The further losses are in `terms.scores`. The predictions of several passes over the data may be
+    given. The evaluations by further losses become the `scores` of the evaluation by the loss.
     """
     scores: list[Evaluation] = []
-    for index, (further_loss, further_terms) in enumerate(terms.scores):
-        further_answers = [pass_answers.also[index] for pass_answers in answers]
+    for loss_index, (further_loss, further_terms) in enumerate(terms.scores):
+        further_answers = [pass_answers.also[loss_index] for pass_answers in answers]
         scores.append(rate(further_loss, further_terms, *further_answers))
     return replace(rate(loss, terms, *answers), scores=tuple(scores))
 
@@ -426,10 +426,12 @@ class Method(Extensible, ABC):
         sequence of sequences of Tested
             The estimates of the candidates in each outer split.
         """
-        unit = answers.plan.unit
+        outer_split = answers.plan.unit
         return [
-            self.reduce(answers.select(np.flatnonzero(unit == u)), data, loss, terms)
-            for u in range(int(unit.max()) + 1)
+            self.reduce(
+                answers.select(np.flatnonzero(outer_split == split_number)), data, loss, terms
+            )
+            for split_number in range(int(outer_split.max()) + 1)
         ]
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
@@ -440,13 +442,13 @@ class Method(Extensible, ABC):
         Parameters
         ----------
         ask : callable
-            Function that returns the answers to a plan, computed by an engine.
+            Function that returns the predictions for a plan, computed by an engine.
         data : Data
             The checked rows of the call.
         loss : Loss
             The loss to estimate.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits, and the rows that each fitted model predicts.
         terms : Terms
             Confidence level, rule and further scores.
 
@@ -517,7 +519,7 @@ class Request:
         loss : Loss
             The loss to estimate.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits, and the rows that each fitted model predicts.
         scores : iterable of Loss, optional
             Further losses.
 
@@ -526,17 +528,19 @@ class Request:
         Request
             The request.
         """
-        requested = []
+        loss_requests = []
         for needed_loss in (loss, *scores):
             if plan.has_drawn_fits:
-                requested.append(cls("loss", loss=needed_loss))
+                loss_requests.append(cls("loss", loss=needed_loss))
             else:
-                requested.append(cls(needed_loss.response, getattr(needed_loss, "scorer", None)))
-        return replace(requested[0], also=tuple(requested[1:]))
+                loss_requests.append(
+                    cls(needed_loss.response, getattr(needed_loss, "scorer", None))
+                )
+        return replace(loss_requests[0], also=tuple(loss_requests[1:]))
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
-        """List of the request itself, without its further requests, and of each further request."""
+        """The request without its further requests, followed by each further request."""
         return replace(self, also=()), *self.also
 
     @property
@@ -661,9 +665,9 @@ class Engine(Extensible, ABC):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits, and the rows that each fitted model predicts.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
 
         Returns
         -------
@@ -677,7 +681,7 @@ class Engine(Extensible, ABC):
         Parameters
         ----------
         plan : Plan
-            The fits and the questions that they answer.
+            The fits, and the rows that each fitted model predicts.
 
         Returns
         -------
@@ -703,7 +707,7 @@ class Engine(Extensible, ABC):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits, and the rows that each fitted model predicts.
 
         Returns
         -------
@@ -725,9 +729,9 @@ class Engine(Extensible, ABC):
         data : Data
             The checked rows of the call.
         plan : Plan
-            The fits and the questions that they answer.
+            The fits, and the rows that each fitted model predicts.
         request : Request
-            The type of answers that the loss needs.
+            The type of predictions that the loss needs.
         run : RunOptions
             The executor, the seed, and the fits that are needed.
 

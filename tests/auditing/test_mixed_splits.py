@@ -120,9 +120,9 @@ def test_chosen_without_knows_nothing_of_what_it_is_tested_on():
     losses = np.array([[0.0, 0.0, 1.0, 1.0], [0.9, 0.9, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     kept = ReplayedSearch(losses, np.arange(4), np.ones(4), np.empty((3, 0)), None)
     method = ChosenWithoutTestRows(None, 2, kept)
-    assert method._choice(np.array([0, 1])) == 1
-    assert method._choice(np.array([2, 3])) == 2  # that of the search among equals
-    assert ChosenWithoutTestRows(None, 2)._choice(np.array([0, 1])) == 2
+    assert method._choose_setting(np.array([0, 1])) == 1
+    assert method._choose_setting(np.array([2, 3])) == 2  # that of the search among equals
+    assert ChosenWithoutTestRows(None, 2)._choose_setting(np.array([0, 1])) == 2
 
 
 def grouped():

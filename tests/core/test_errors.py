@@ -117,7 +117,7 @@ ERRORS = {
     if inspect.isclass(kind) and issubclass(kind, TrueRiskError)
 }
 ELSEWHERE = """
-    Bootstrap632 BetaPosterior ALTERNATIVES NO_BOXES NO_PAIRS NO_PREDICTIONS OF_DATA OF_PAIRS
+    Bootstrap632 BetaPosterior ALTERNATIVES NO_BOXES NO_PAIRS NO_PREDICTIONS BASES_OF_DATA OF_PAIRS
     Spatial _classes _countable_errors _expected_r2 _notes _of_splits _on_numbers _reading
     _regression _too_many _why_no_influences as_span begin check_anticipated check_store
     draw_splits from_answers plan

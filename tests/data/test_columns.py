@@ -78,7 +78,7 @@ def test_unreadable_names_what_models_cannot_read(table, sentence):
 def test_unreadable_is_none_for_numbers_and_text_that_is_encoded():
     assert message_on_unreadable_column(ONES) is None
     assert message_on_unreadable_column(pd.DataFrame({"a": [1.0], "b": [pd.NA]})) is None
-    assert message_on_unreadable_column(pd.DataFrame({"a": ["u"]}), text=True) is None
+    assert message_on_unreadable_column(pd.DataFrame({"a": ["u"]}), accepts_text=True) is None
 
 
 def test_is_missing_knows_the_gaps_of_pandas():

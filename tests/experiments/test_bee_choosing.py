@@ -174,7 +174,7 @@ def test_less_is_judged_by_learner_and_size():
     assert undecided.lines[0].startswith("CV-5 − BEEp: 0.0000 ± ")
     assert "permutation" in undecided.lines[1]
     draws = {f"LR {name}": errors for name, errors in many.items()}
-    named = compare_choices(draws, SIZES, ("LR", "BEEp", "CV-5", 0, -1), foot=" (printed)")
+    named = compare_choices(draws, SIZES, ("LR", "BEEp", "CV-5", 0, -1), text_suffix=" (printed)")
     assert [statement.text for statement in named] == [
         "LR: BEEp lies below CV-5 at n = 20 (printed)",
         "LR: BEEp lies below CV-5 at n = 40 (printed)",

@@ -114,7 +114,7 @@ def test_sheet_has_cells_and_lines_of_the_csv_module(text, delimiter, n_columns,
 def test_sheet_does_not_depend_on_the_pieces(rows, end, aside):
     """Also where a piece would begin in a cell, or a quote that opens nothing misleads it."""
     text = end.join(rows)
-    sheets = [cut(text, ",", 2, n, aside=aside) for n in PIECES]
+    sheets = [cut(text, ",", 2, n, separate_columns=aside) for n in PIECES]
     assert len({repr(told(sheet)) for sheet in sheets}) == 1
 
 

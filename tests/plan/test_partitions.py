@@ -116,7 +116,10 @@ def test_fits_of_other_copies_or_labels_are_kept_apart():
     times = np.stack([np.roll(np.arange(7) == 0, i) * j for i in range(6) for j in range(1, 7)])
     same_size = np.array([[2, 0, 0, 3, 0], [0, 1, 4, 0, 0], [0, 1, 0, 3, 1]])
     for samples, n_fits in ((times, len(times)), (same_size, 3), (times[[0, 1, 0]], 2)):
-        assert plan_of_samples(samples, missed=True, apparent=False).n_fits == n_fits
+        assert (
+            plan_of_samples(samples, tests_missed_rows=True, adds_apparent_fit=False).n_fits
+            == n_fits
+        )
     builder = PlanBuilder(3)
     for flips in ([], [(0, 1)], [(0, 2)], [(1, 1)]):
         builder.ask((ALL, ()), (ALL, ()), flips=flips)
@@ -221,7 +224,10 @@ def test_plan_of_samples_is_that_of_the_builder(missed, apparent):
         builder.ask((sample, ()), test, repeat=b)
     if apparent:
         builder.ask((-1, ()), (-1, ()), part="apparent")
-    wanted, found = builder.build(), plan_of_samples(TIMES, missed=missed, apparent=apparent)
+    wanted, found = (
+        builder.build(),
+        plan_of_samples(TIMES, tests_missed_rows=missed, adds_apparent_fit=apparent),
+    )
     assert asked(found) == asked(wanted)
     assert (found.n_fits, found.parts) == (wanted.n_fits, wanted.parts)
     for name in ("part", "repeat", "fold", "unit", "train_sizes", "test_sizes"):
@@ -231,7 +237,10 @@ def test_plan_of_samples_is_that_of_the_builder(missed, apparent):
 
 def test_times_drawn_are_read_back_from_a_plan_of_samples():
     """Also where samples lose rows to inner folds."""
-    plan, inner = plan_of_samples(TIMES, missed=False, apparent=False), PlanBuilder(2)
+    plan, inner = (
+        plan_of_samples(TIMES, tests_missed_rows=False, adds_apparent_fit=False),
+        PlanBuilder(2),
+    )
     assert times_drawn(plan, np.arange(4)).tolist() == TIMES.tolist()
     fold = inner.block(np.array([0]))
     inner.ask((-1, (fold,)), (fold, ()))

@@ -179,14 +179,14 @@ def assess(
     check_store(store, random_state)
     seed = as_seed(random_state)  # A Generator would draw another seed for each learner.
     named_learners = read_learners(learners, seed)
-    rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
+    row_arguments = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     families = named_learners.values() if isinstance(named_learners, Mapping) else ()
     models = list(map(attrgetter("estimator"), families))
-    table, row_arguments_found, _ = take_named_columns(X, rows, models=models)
+    table, row_arguments_found, _ = take_named_columns(X, row_arguments, models=models)
     data = Data.check(table, y, task=learner_task(named_learners, y), **row_arguments_found)
-    options = None
+    validation_options = None
     if validate is not None and validate is not False:
-        options = load_part("wishes")(validate, X, data, seed, positive)
+        validation_options = load_part("wishes")(validate, X, data, seed, positive)
     problems = problems_of(
         named_learners,
         data,
@@ -201,9 +201,9 @@ def assess(
         engine=engine,
         random_state=seed,
     )
-    if options is not None and options.horizon is not None:
+    if validation_options is not None and validation_options.horizon is not None:
         problems = {
-            name: learner_problem.asking_at(options.horizon)
+            name: learner_problem.asking_at(validation_options.horizon)
             for name, learner_problem in problems.items()
         }
     schedule = Schedule.draw(problems, methods, outer)
@@ -217,21 +217,21 @@ def assess(
         curves = load_part("learning-curves")(learning_curve, problems, schedule)
     several_scores = scoring if are_several(scoring) else None
     typed_arguments = as_typed(
-        **rows, scoring=several_scores, positive=positive, validate=validate or None
+        **row_arguments, scoring=several_scores, positive=positive, validate=validate or None
     )
     opened_store = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
-    with reuse_connections(), opened_store as stored:
+    with reuse_connections(), opened_store as stored_search:
         assessment = _assess_each(
-            problems, schedule, stored, curves, typed_arguments, checks=checks
+            problems, schedule, stored_search, curves, typed_arguments, checks=checks
         )
         if checks:
             warn_of_findings(assessment.warned_findings)
-        if options is None:
+        if validation_options is None:
             return assessment
         try:
             with errors_named(assessment.best):
                 best_learner = assessment.learners[assessment.best]
-                validation = load_part("validation")(best_learner, options)
+                validation = load_part("validation")(best_learner, validation_options)
         except KeyboardInterrupt:  # An interruption here loses only the validation.
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validation, str):
@@ -242,7 +242,7 @@ def assess(
 def _assess_each(
     problems: Mapping[str, Problem],
     schedule: Schedule,
-    stored: StoredSearch | None,
+    stored_search: StoredSearch | None,
     curves: Mapping[str, PlannedCurve | str],
     typed_arguments: Mapping[str, str],
     *,
@@ -253,27 +253,31 @@ def _assess_each(
     Testing takes longer, so that a learner that refuses the data is known before the long part.
     """
     done_learners: dict[str, TunedLearner] = {}
-    missing: tuple[str, ...] | None = None  # names of the learners that an interruption left out
-    fit_store = None if stored is None else stored.fit_store
+    missing_names: tuple[str, ...] | None = (
+        None  # names of the learners that an interruption left out
+    )
+    fit_store = None if stored_search is None else stored_search.fit_store
     n_fits = sum(map(schedule.n_fits, problems.values()))
     for curve in curves.values():
         n_fits += 0 if isinstance(curve, str) else curve.n_fits
     try:
-        with count_fits(n_fits) as count:
+        with count_fits(n_fits) as fit_counter:
             computed_by_learner = {}
             for name, problem in problems.items():
                 with errors_named(name), stage(name), stage("tuning"):
-                    computed_by_learner[name] = schedule.tune(problem, count, fit_store)
+                    computed_by_learner[name] = schedule.tune(problem, fit_counter, fit_store)
             for name, problem in problems.items():
                 with errors_named(name), stage(name), stage("testing"):
                     done_learners[name] = honest_learner(
-                        problem, computed_by_learner[name], schedule, count, fit_store
+                        problem, computed_by_learner[name], schedule, fit_counter, fit_store
                     )
             for name, curve in curves.items():
                 with errors_named(name), stage(name):
-                    done_learners[name] = with_curve(done_learners[name], curve, count, fit_store)
+                    done_learners[name] = with_curve(
+                        done_learners[name], curve, fit_counter, fit_store
+                    )
     except KeyboardInterrupt:
-        missing = (
+        missing_names = (
             *(name for name in problems if name not in done_learners),
             *(
                 f"learning curve of {curve_name}"
@@ -283,13 +287,13 @@ def _assess_each(
         )
     assessment = None
     if done_learners:
-        fits = None if stored is None else stored.fits
+        fits = None if stored_search is None else stored_search.fits
         assessment = collect_assessment(
-            done_learners, problems, schedule, fits, typed_arguments, missing or ()
+            done_learners, problems, schedule, fits, typed_arguments, missing_names or ()
         )
         assessment = replace(assessment, checked=checks)
-    if missing is not None or assessment is None:
-        raise Interrupted(assessment, missing or ()) from None
+    if missing_names is not None or assessment is None:
+        raise Interrupted(assessment, missing_names or ()) from None
     return assessment
 
 
@@ -299,7 +303,7 @@ def collect_assessment(
     schedule: Schedule,
     fits: Fits | None,
     typed_arguments: Mapping[str, str],
-    missing: Sequence[str] = (),
+    missing_names: Sequence[str] = (),
 ) -> Assessment:
     """Collect the results of these learners in an assessment, and write its conclusion."""
     families, risks = {}, {}
@@ -310,7 +314,7 @@ def collect_assessment(
     problem, choice = problems[best_name], None
     if len(learners) > 1:
         choice = load_part("choice")(learners, name_order, problem, schedule.nested)
-    data, constant = problem.data, constant_risk(problem)
+    data, constant_prediction = problem.data, constant_risk(problem)
     assessment = Assessment(
         learners=learners,
         best=best_name,
@@ -324,20 +328,22 @@ def collect_assessment(
         interval=problem.interval,
         confidence_level=problem.confidence_level,
         n_rows=data.n_rows,
-        classes=tuple(str(data.label(code)) for code in range(data.n_classes)),
+        classes=tuple(str(data.label(class_code)) for class_code in range(data.n_classes)),
         class_sizes=tuple(problem.class_counts.values()),
         seed=problem.seed,
         source="",
         command="",
-        baseline=None if constant is None else problem.loss.scale.value(constant.risk),
-        baseline_rule=None if constant is None else constant.rule,
-        missing=tuple(missing),
+        baseline=None
+        if constant_prediction is None
+        else problem.loss.scale.value(constant_prediction.risk),
+        baseline_rule=None if constant_prediction is None else constant_prediction.rule,
+        missing=tuple(missing_names),
         choice=choice,
         given=typed_arguments,
         order=tuple(name_order),
         problem=problem,
         testing=schedule.nested,
-        constant=constant,
+        constant=constant_prediction,
         kept=fits,
     )
     return replace(assessment, conclusion=conclude(assessment))

@@ -229,13 +229,13 @@ class Assessment(Bounded, Record):
         dict
             The content of the JSON document.
         """
-        content = super().to_dict()
-        learners = content.pop("learners")
-        return {**content, "learners": {name: learners[name] for name in self.ranking}}
+        document = super().to_dict()
+        learners = document.pop("learners")
+        return {**document, "learners": {name: learners[name] for name in self.ranking}}
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What a record read from a file lacks, as (field, requirement), or None if it is valid."""
+        """Invalid field of a record read from a file, and its requirement; None if it is valid."""
         return None if self.best in self.learners else ("best", "one of the learners")
 
     @property
@@ -256,8 +256,8 @@ class Assessment(Bounded, Record):
     @property
     def selected_scale(self) -> Scale:
         """Scale of the numbers that tuned the best learner, which may be those of a criterion."""
-        selected = self.best_learner.selected
-        return self.scale if selected is None else selected.scale
+        selected_risk = self.best_learner.selected
+        return self.scale if selected_risk is None else selected_risk.scale
 
     @property
     def named_scoring(self) -> str:
@@ -354,8 +354,8 @@ class Assessment(Bounded, Record):
     @property
     def ranking(self) -> list[str]:
         """Names of the learners, the best honest risk first and those without a risk last."""
-        order = self.order or tuple(self.learners)
-        return ranked_names({name: risk.loss_value for name, risk in self.risks.items()}, order)
+        tie_order = self.order or tuple(self.learners)
+        return ranked_names({name: risk.loss_value for name, risk in self.risks.items()}, tie_order)
 
     @property
     def ranked_learners(self) -> dict[str, TunedLearner]:
@@ -402,12 +402,12 @@ class Assessment(Bounded, Record):
         if self.problem is None:
             return {}
         losses = {name: score.loss for name, score in self.problem.scores.items()}
-        kinds = {"auc": AUC, "average-precision": AVERAGE_PRECISION}
+        loss_paths = {"auc": AUC, "average-precision": AVERAGE_PRECISION}
         return {
             label: name
             for name, loss in {**losses, self.scoring: self.problem.loss}.items()
-            for label, kind in kinds.items()
-            if is_a(loss, kind)
+            for label, loss_path in loss_paths.items()
+            if is_a(loss, loss_path)
         }
 
     @cached_property
@@ -439,7 +439,9 @@ class Assessment(Bounded, Record):
     def runner_up(self) -> str | None:
         """Name of the learner with the second-best honest risk."""
         other_names = [
-            n for n in self.ranking if n != self.best and self.risks[n].value is not None
+            name
+            for name in self.ranking
+            if name != self.best and self.risks[name].value is not None
         ]
         return other_names[0] if other_names else None
 
@@ -469,8 +471,8 @@ class Assessment(Bounded, Record):
         may_be_best = load_part_of_results("best-set")(paired_losses, level).tolist()
         return [
             name
-            for name, may_be in zip(names, may_be_best, strict=True)
-            if may_be or name not in differences or not differences[name].shows_worse(level)
+            for name, is_candidate in zip(names, may_be_best, strict=True)
+            if is_candidate or name not in differences or not differences[name].shows_worse(level)
         ]
 
     @cached_property
@@ -495,7 +497,7 @@ class Assessment(Bounded, Record):
         The best set and the differences that are shown with it inflate variances by the same
         factor.
         """
-        paired_losses = self._paired_answers(names, score).losses()
+        paired_losses = self._paired_predictions(names, score).losses()
         values = {name: of_score(self.risks[name], score).loss_value for name in names}
         best_name = min(names, key=lambda name: values[name] or 0.0)
         differences = {
@@ -511,28 +513,30 @@ class Assessment(Bounded, Record):
         ]
         return replace(paired_losses, factors=np.array(factors, dtype=float)), differences
 
-    def _paired_answers(self, names: Sequence[str], score: str | None) -> PairedAnswers:
+    def _paired_predictions(self, names: Sequence[str], score: str | None) -> PairedAnswers:
         """Return the predictions of these learners for the test sets of the outer splits."""
-        answers_by_learner = [
-            answers for name in names if (answers := self.learners[name].answers) is not None
+        predictions_by_learner = [
+            predictions
+            for name in names
+            if (predictions := self.learners[name].answers) is not None
         ]
         if (
             self.problem is None
             or self.testing is None
-            or not answers_by_learner
-            or len(answers_by_learner) < len(names)
+            or not predictions_by_learner
+            or len(predictions_by_learner) < len(names)
         ):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
-        joined_answers, loss = joined(answers_by_learner), self.problem.loss
+        joined_predictions, loss = joined(predictions_by_learner), self.problem.loss
         if score is not None and score != self.scoring:
             score_names = list(self.problem.scores)
             check_requested(score, [self.scoring, *score_names])
-            joined_answers, loss = (
-                joined_answers.also[score_names.index(score)],
+            joined_predictions, loss = (
+                joined_predictions.also[score_names.index(score)],
                 self.problem.scores[score].loss,
             )
         testing = self.testing.outer_method
-        return PairedAnswers(replace(joined_answers, also=()), self.problem.data, loss, testing)
+        return PairedAnswers(replace(joined_predictions, also=()), self.problem.data, loss, testing)
 
     def difference(
         self,
@@ -570,8 +574,10 @@ class Assessment(Bounded, Record):
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
         first_risk, second_risk = (of_score(self.risks[name], score) for name in (a, b))
         level = self.confidence_level
-        options = {"rope": rope, "confidence_level": level}
-        comparison: Comparison = load_from_package("difference")(first_risk, second_risk, **options)
+        comparison_options = {"rope": rope, "confidence_level": level}
+        comparison: Comparison = load_from_package("difference")(
+            first_risk, second_risk, **comparison_options
+        )
         return replace(comparison, names=(a, b))
 
     def gain(self) -> PairedDifference | None:
@@ -648,7 +654,7 @@ class Assessment(Bounded, Record):
                     "setting": formats.params_text(learner.curve.best_params),
                     "selected": learner.selected and learner.selected.value,
                     "value": learner.risk.value,
-                    **_ends(learner.risk.interval),
+                    **_interval_limits(learner.risk.interval),
                     "may_be_best": None if best_set is None else name in best_set,
                     "optimism": learner.optimism,
                     "n_fits": learner.n_fits,
@@ -671,13 +677,13 @@ class Assessment(Bounded, Record):
             [
                 {
                     "score": name,
-                    "better": honest.scale.better,
+                    "better": honest_estimate.scale.better,
                     "learner": learner,
-                    "selected": selected and selected.value,
-                    "honest": honest.value,
-                    **_ends(honest.interval),
+                    "selected": selected_estimate and selected_estimate.value,
+                    "honest": honest_estimate.value,
+                    **_interval_limits(honest_estimate.interval),
                 }
-                for name, learner, selected, honest in self.reported_scores()
+                for name, learner, selected_estimate, honest_estimate in self.reported_scores()
             ]
         )
 
@@ -691,19 +697,24 @@ class Assessment(Bounded, Record):
         further_scores = (
             score for score in self.reported_scores() if score[0] != self.named_scoring
         )
-        for name, learner, selected, honest in further_scores:
-            head = (
+        for name, learner, selected_estimate, honest_estimate in further_scores:
+            first_cells = (
                 ["", ""]
                 if name == last_score
-                else [formats.escape_and_truncate(name, 40), honest.scale.better]
+                else [formats.escape_and_truncate(name, 40), honest_estimate.scale.better]
             )
-            selected_value = None if selected is None else selected.value
+            selected_value = None if selected_estimate is None else selected_estimate.value
             cells = [
                 formats.escape_and_truncate(learner, WIDEST_NAME),
                 formats.number(selected_value),
             ]
             rows.append(
-                [*head, *cells, formats.number(honest.value), str(honest.interval or "none")]
+                [
+                    *first_cells,
+                    *cells,
+                    formats.number(honest_estimate.value),
+                    str(honest_estimate.interval or "none"),
+                ]
             )
             last_score = name
         return rows
@@ -742,19 +753,19 @@ class Assessment(Bounded, Record):
             f"honest: {honest_text} {test_text}",
             *best_set_legend(self),
             *([scale.optimism_label] if self.tuned else []),
-            *self._claims,
+            *self._claim_lines,
         )
 
     @property
-    def _claims(self) -> Iterator[str]:
+    def _claim_lines(self) -> Iterator[str]:
         """Lines that explain `selected` of a learner that does not take it from its risk curve."""
-        names_of: dict[str, list[str]] = {}
+        names_by_claim: dict[str, list[str]] = {}
         for name, learner in self.learners.items():
             if learner.claim_text:
-                names_of.setdefault(learner.claim_text, []).append(
+                names_by_claim.setdefault(learner.claim_text, []).append(
                     formats.escape_and_truncate(name, 40)
                 )
-        return (f"{', '.join(names)}: {sentence}" for sentence, names in names_of.items())
+        return (f"{', '.join(names)}: {sentence}" for sentence, names in names_by_claim.items())
 
     @property
     def _more_rows(self) -> list[str]:
@@ -778,11 +789,11 @@ class Assessment(Bounded, Record):
             if not self._scorecard_rows
             else [tables.text_table(CARD_HEADER, self._scorecard_rows), ""]
         )
-        card_lines += [textwrap.fill(line, MAX_WIDTH) for line in self._more_rows]
+        card_lines += [textwrap.fill(sentence, MAX_WIDTH) for sentence in self._more_rows]
         card_lines += [""] if self._more_rows else []
         warnings_text = ["", *warnings_text] if warnings_text else []
-        validation_text = ["", *self._validated] if self.validated else []
-        lines = [
+        validation_text = ["", *self._validation_lines] if self.validated else []
+        text_lines = [
             self.title,
             "",
             table,
@@ -794,10 +805,10 @@ class Assessment(Bounded, Record):
             *warnings_text,
             *validation_text,
         ]
-        return "\n".join(lines)
+        return "\n".join(text_lines)
 
     @property
-    def _validated(self) -> list[str]:
+    def _validation_lines(self) -> list[str]:
         """Text of the validation of the best learner, or the reason why it is missing."""
         name = formats.escape_and_truncate(self.best, 40)
         if self.validation is None:
@@ -814,12 +825,12 @@ class Assessment(Bounded, Record):
         return honest_numbers_of(self.report)
 
     def _metrics(self) -> Mapping[str, Any]:
-        numbers = {**self.report.to_metrics(), "baseline": self.baseline}
-        numbers["n_fits"] = sum(learner.n_fits for learner in self.learners.values())
-        numbers["seconds"] = sum(learner.seconds for learner in self.learners.values())
+        metrics = {**self.report.to_metrics(), "baseline": self.baseline}
+        metrics["n_fits"] = sum(learner.n_fits for learner in self.learners.values())
+        metrics["seconds"] = sum(learner.seconds for learner in self.learners.values())
         for name, learner in self.ranked_learners.items():
-            numbers |= {f"{name}/{key}": value for key, value in learner.to_metrics().items()}
-        return numbers
+            metrics |= {f"{name}/{key}": value for key, value in learner.to_metrics().items()}
+        return metrics
 
     def plot_ladder(self, ax: Any = None) -> Any:
         """Draw the optimism ladder: apparent, selected and honest risk of every learner.
@@ -928,7 +939,10 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        curve, ranked_score = self._roc_of(learner), self.of_ranks("auc", learner or self.best)
+        curve, ranked_score = (
+            self._roc_curve_of_learner(learner),
+            self.of_ranks("auc", learner or self.best),
+        )
         if ranked_score is not None and ranked_score.value is not None:
             curve = replace(curve, auc=ranked_score.value, interval=ranked_score.interval)
         return curve.plot(ax=ax)
@@ -948,7 +962,7 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return self._roc_of(learner).precision_recall().plot(ax=ax)
+        return self._roc_curve_of_learner(learner).precision_recall().plot(ax=ax)
 
     def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
         """Draw observed shares against predicted probabilities of held-out rows.
@@ -988,7 +1002,7 @@ class Assessment(Bounded, Record):
         """
         return load_from_package("stability")(self, ax=ax)
 
-    def _roc_of(self, name: str | None) -> RocCurve:
+    def _roc_curve_of_learner(self, name: str | None) -> RocCurve:
         tuned_learner = self._learner(name)
         curve = self.roc if tuned_learner is self.best_learner else tuned_learner.roc
         if curve is None:
@@ -1026,30 +1040,30 @@ def refuse_unassessed(name: str, learners: Iterable[str]) -> None:
 
 def _shortened_rows(rows: list[list[str]]) -> list[list[str]]:
     """Shorten names and settings so that the table fits `MAX_WIDTH` characters if possible."""
-    shortened_rows = [[_cut(row[0], WIDEST_NAME), *row[1:]] for row in rows]
-    setting_width = MAX_WIDTH - _used(shortened_rows)
+    shortened_rows = [[_truncate(row[0], WIDEST_NAME), *row[1:]] for row in rows]
+    setting_width = MAX_WIDTH - _width_without_settings(shortened_rows)
     if setting_width < NARROWEST_SETTING:
         name_width = max(NARROWEST_NAME, WIDEST_NAME - (NARROWEST_SETTING - setting_width))
-        shortened_rows = [[_cut(row[0], name_width), *row[1:]] for row in rows]
-        setting_width = max(MAX_WIDTH - _used(shortened_rows), NARROWEST_SETTING)
+        shortened_rows = [[_truncate(row[0], name_width), *row[1:]] for row in rows]
+        setting_width = max(MAX_WIDTH - _width_without_settings(shortened_rows), NARROWEST_SETTING)
     return [
         [
             *row[:SETTING_COLUMN],
-            _cut(row[SETTING_COLUMN], setting_width),
+            _truncate(row[SETTING_COLUMN], setting_width),
             *row[SETTING_COLUMN + 1 :],
         ]
         for row in shortened_rows
     ]
 
 
-def _used(rows: list[list[str]]) -> int:
+def _width_without_settings(rows: list[list[str]]) -> int:
     """Return the width of all columns of the table except the settings."""
     other_columns = [j for j in range(len(TABLE_HEADER)) if j != SETTING_COLUMN]
     return sum(max(len(row[j]) for row in [list(TABLE_HEADER), *rows]) + 2 for j in other_columns)
 
 
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"
+def _truncate(text: str, max_width: int) -> str:
+    return text if len(text) <= max_width else text[: max_width - 1] + "…"
 
 
 def _more_rows_sentence(learner: TunedLearner) -> str:
@@ -1062,7 +1076,7 @@ def _more_rows_sentence(learner: TunedLearner) -> str:
     return f"its learning curve is not extrapolated: {curve.lacking}"
 
 
-def _ends(interval: Interval | None) -> dict[str, Any]:
+def _interval_limits(interval: Interval | None) -> dict[str, Any]:
     if interval is None:
         return {"low": None, "high": None, "interval": None}
     return {"low": interval.low, "high": interval.high, "interval": interval.method}

@@ -9,8 +9,8 @@ from truerisk.core.formats import escape_and_truncate, params_text, percent, sig
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import further_scores
 
-_NAME = 40
-_SETTING = 80
+_MAX_NAME_LENGTH = 40
+_MAX_SETTING_LENGTH = 80
 
 
 def conclude(assessment: Assessment) -> str:
@@ -31,13 +31,15 @@ def conclude(assessment: Assessment) -> str:
         sentences.append(_name_rivals(assessment))
     values = [
         f"{score.scale.name_for(score.named_scoring)} {formats.risk(score.value)} "
-        f"({_interval(score, shows_reason=False)})"
+        f"({_interval_text(score, shows_reason=False)})"
         for score in further_scores(assessment.report)
     ]
     if values:
         sentences.append(f"Report also {formats.join_words(values)}.")
     if assessment.missing:
-        names = ", ".join(escape_and_truncate(name, _NAME) for name in assessment.missing)
+        names = ", ".join(
+            escape_and_truncate(name, _MAX_NAME_LENGTH) for name in assessment.missing
+        )
         sentences.append(f"Not assessed, because interrupted: {names}.")
     return " ".join(filter(None, sentences))
 
@@ -57,7 +59,7 @@ def _is_useful(assessment: Assessment) -> bool | None:
     return None if larger_risk < assessment.scale.value(assessment.baseline) else False
 
 
-def _best(assessment: Assessment) -> float:
+def _best_value(assessment: Assessment) -> float:
     value = assessment.learners[assessment.best].risk.value
     assert value is not None
     return value
@@ -65,13 +67,13 @@ def _best(assessment: Assessment) -> float:
 
 def _winner_sentence(assessment: Assessment) -> str:
     best_learner = assessment.learners[assessment.best]
-    text = f"Use {_label(assessment, assessment.best)}"
+    text = f"Use {_learner_label(assessment, assessment.best)}"
     if assessment.choice is None or assessment.choice.value is None:
         text += f": expect {_risk_text(assessment, best_learner.risk)} on new rows"
     else:
         value = formats.risk(best_learner.risk.value)
-        text += f", which on its own has {value} ({_interval(best_learner.risk)})"
-    text += _claim(best_learner)
+        text += f", which on its own has {value} ({_interval_text(best_learner.risk)})"
+    text += _claim_text(best_learner)
     if assessment.constant is None:
         return text + "."
     text += (
@@ -89,47 +91,53 @@ def _no_learner_is_better(assessment: Assessment) -> str:
     subject = (
         f"Choosing the best of these {n} learners"
         if n > 1
-        else escape_and_truncate(assessment.best, _NAME)
+        else escape_and_truncate(assessment.best, _MAX_NAME_LENGTH)
     )
     text = f"{subject} is not shown to beat {assessment.constant.rule} "
     text += f"({formats.risk(assessment.scale.value(assessment.constant.risk))}): "
     text += (
-        f"{_label(assessment, assessment.best)} has {_risk_text(assessment, best_learner.risk)} "
-        "on new rows"
+        f"{_learner_label(assessment, assessment.best)} has "
+        f"{_risk_text(assessment, best_learner.risk)} on new rows"
     )
-    return f"{text}{_claim(best_learner)}."
+    return f"{text}{_claim_text(best_learner)}."
 
 
-def _claim(learner: TunedLearner) -> str:
+def _claim_text(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
     selected_risk = learner.selected
     return f"; the {selected_risk.scale.noun} that tuned it was {formats.risk(selected_risk.value)}"
 
 
-def _label(assessment: Assessment, name: str) -> str:
+def _learner_label(assessment: Assessment, name: str) -> str:
     setting = params_text(assessment.learners[name].curve.best_params)
-    return f"{escape_and_truncate(name, _NAME)} ({escape_and_truncate(setting, _SETTING)})"
+    return (
+        f"{escape_and_truncate(name, _MAX_NAME_LENGTH)} "
+        f"({escape_and_truncate(setting, _MAX_SETTING_LENGTH)})"
+    )
 
 
 def _risk_text(assessment: Assessment, risk: RiskEstimate) -> str:
     """Format a risk: 'a risk of 0.1333 (13.3 % wrong answers; ...)', or 'auc 0.7890 (95 % ...)'."""
     value = formats.risk(risk.value)
     if risk.scale.perfect is None:
-        return f"a risk of {value} ({_meaning(assessment, risk)})"
-    return f"{escape_and_truncate(risk.named_scoring, _NAME)} {value} ({_interval(risk)})"
+        return f"a risk of {value} ({_value_meaning(assessment, risk)})"
+    return (
+        f"{escape_and_truncate(risk.named_scoring, _MAX_NAME_LENGTH)} {value} "
+        f"({_interval_text(risk)})"
+    )
 
 
-def _meaning(assessment: Assessment, risk: RiskEstimate, *, shows_reason: bool = True) -> str:
+def _value_meaning(assessment: Assessment, risk: RiskEstimate, *, shows_reason: bool = True) -> str:
     """Format a value and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
-    problem, meaning = assessment.problem, escape_and_truncate(risk.named_scoring, _NAME)
+    problem, meaning = assessment.problem, escape_and_truncate(risk.named_scoring, _MAX_NAME_LENGTH)
     if risk.scale.perfect is None and problem is not None and problem.loss.binary:
         meaning = f"{100 * risk.value:.1f} % wrong answers"
-    return f"{meaning}; {_interval(risk, shows_reason=shows_reason)}"
+    return f"{meaning}; {_interval_text(risk, shows_reason=shows_reason)}"
 
 
-def _interval(risk: RiskEstimate, *, shows_reason: bool = True) -> str:
+def _interval_text(risk: RiskEstimate, *, shows_reason: bool = True) -> str:
     interval = risk.interval
     if interval is not None:
         low, high = formats.risk(interval.low, interval.high), formats.risk(interval.high)
@@ -151,8 +159,8 @@ def _name_rivals(assessment: Assessment) -> str:
     scale = assessment.scale
     score_name = scale.short_name(assessment.named_scoring)
     rival_texts = [
-        f"{escape_and_truncate(name, _NAME)} ({score_name} "
-        f"{signed_number(_difference_from_best(assessment, name), _best(assessment))})"
+        f"{escape_and_truncate(name, _MAX_NAME_LENGTH)} ({score_name} "
+        f"{signed_number(_difference_from_best(assessment, name), _best_value(assessment))})"
         for name in rival_names
     ]
     return f"{opening}, the best learner may also be {formats.join_words(rival_texts, 'or')}."
@@ -161,7 +169,7 @@ def _name_rivals(assessment: Assessment) -> str:
 def _difference_from_best(assessment: Assessment, name: str) -> float:
     value = assessment.risks[name].value
     assert value is not None  # A learner can only be in the best set if it has a risk.
-    return value - _best(assessment)
+    return value - _best_value(assessment)
 
 
 def _choice_sentence(assessment: Assessment) -> str:
@@ -169,24 +177,24 @@ def _choice_sentence(assessment: Assessment) -> str:
         return ""
     value = formats.risk(assessment.choice.value)
     return (
-        f"Report {value} ({_meaning(assessment, assessment.choice, shows_reason=False)}) for new "
-        f"rows: the choice among the {len(assessment.learners)} learners was repeated in every "
-        "split."
+        f"Report {value} ({_value_meaning(assessment, assessment.choice, shows_reason=False)}) "
+        f"for new rows: the choice among the {len(assessment.learners)} learners was repeated in "
+        "every split."
     )
 
 
 def _errors_per_hundred(assessment: Assessment) -> str:
-    """Format the reported error as a number of hundred rows, or of a thousand if it is small."""
+    """Say how many of a hundred new rows get a wrong answer, or of a thousand if these are few."""
     risk, problem = assessment.report, assessment.problem
     if problem is None or not problem.loss.binary or risk.weighted:
         return ""
-    error, interval = risk.loss_value, risk.loss_interval
-    if error is None or interval is None:
+    error_rate, interval = risk.loss_value, risk.loss_interval
+    if error_rate is None or interval is None:
         return ""
-    n = 1000 if error < SMALL_ERROR else 100
-    low, value, high = (round(n * p) for p in (interval.low, error, interval.high))
+    n = 1000 if error_rate < SMALL_ERROR else 100
+    low, value, high = (round(n * rate) for rate in (interval.low, error_rate, interval.high))
     text = f"Of {n} new rows about {value} get a wrong answer ({low} to {high})"
-    if error == 0:
+    if error_rate == 0:
         text = f"No tested row got a wrong answer; of {n} new rows at most about {high} do"
     if assessment.constant is not None:
         text += f", {round(n * assessment.constant.risk)} by {assessment.constant.rule}"

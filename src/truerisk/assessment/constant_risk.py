@@ -45,16 +45,16 @@ def constant_risk(problem: Problem) -> BestConstant | None:
         return BestConstant(0.5, RULES["score"], None)
     if loss.response not in ("label", "probability", "value"):
         return None
-    answers, rules = _constants(data, loss.response)
+    constant_predictions, rule_texts = _constant_predictions(data, loss.response)
     if not isinstance(loss, RowLoss):
         if loss.response != "label":
             return None
-        risks = loss.of_set(data, np.arange(data.n_rows), answers, data.sample_weight)
+        risks = loss.of_set(data, np.arange(data.n_rows), constant_predictions, data.sample_weight)
         return BestConstant(float(risks.min()), RULES["set"], None)
     if not loss.binary and loss.response == "label":
-        rules = [RULES["cost"]] * len(rules)
+        rule_texts = [RULES["cost"]] * len(rule_texts)
     try:
-        losses = loss.of_rows(data, np.arange(data.n_rows), answers)
+        losses = loss.of_rows(data, np.arange(data.n_rows), constant_predictions)
     except Refusal:
         return None
     risks = np.average(losses, axis=1, weights=data.sample_weight)
@@ -62,10 +62,10 @@ def constant_risk(problem: Problem) -> BestConstant | None:
         return None
     # Risks that differ only by rounding are equal, and the first of them is the best.
     best_index = int(are_tied(risks, np.nanmin(risks)).argmax())
-    return BestConstant(float(risks[best_index]), rules[best_index], losses[best_index])
+    return BestConstant(float(risks[best_index]), rule_texts[best_index], losses[best_index])
 
 
-def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
+def _constant_predictions(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
     """Return the constant predictions that may be best, and a text for each of them."""
     n_rows = data.n_rows
     if response == "label":
@@ -85,5 +85,5 @@ def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
         return np.tile(shares / shares.sum(), (1, n_rows, 1)), [RULES["probability"]]
     mean = np.average(data.y, axis=0, weights=data.sample_weight)
     mean_and_median = np.stack([mean, np.median(data.y, axis=0)])
-    rules = [RULES["value"], RULES["median"]]
-    return np.repeat(mean_and_median[:, None], n_rows, axis=1), rules
+    rule_texts = [RULES["value"], RULES["median"]]
+    return np.repeat(mean_and_median[:, None], n_rows, axis=1), rule_texts

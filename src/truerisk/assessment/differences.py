@@ -26,8 +26,8 @@ class DifferenceFromBest(Comparison):
 def differences_of(assessment: Any) -> list[DifferenceFromBest]:
     """Return the difference of each other learner that has a risk from the best learner."""
     other_names = [name for name in assessment.ranking if name != assessment.best]
-    with_risk = [name for name in other_names if assessment.risks[name].value is not None]
-    comparisons = [assessment.difference(name, assessment.best) for name in with_risk]
+    names_with_risk = [name for name in other_names if assessment.risks[name].value is not None]
+    comparisons = [assessment.difference(name, assessment.best) for name in names_with_risk]
     return [
         DifferenceFromBest(learner=comparison.names[0], mean=comparison.value, **vars(comparison))
         for comparison in comparisons

@@ -1,4 +1,4 @@
-"""Import the modules of an assessment that few calls need only when a call needs them."""
+"""Import rarely used modules of an assessment only when a call needs them."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def read_learners(learners: Any, seed: int = 0) -> NamedLearners:
 
     For (model, distributions, n), n settings are drawn with a random stream of the seed.
     """
-    if learners is None or _are_words(learners):
+    if learners is None or _are_names(learners):
         return None if learners is None else tuple(learners)
     if not isinstance(learners, Mapping):
         raise UnknownName(
@@ -53,12 +53,14 @@ def read_learners(learners: Any, seed: int = 0) -> NamedLearners:
         raise BadData("the dict of learners is empty: there is nothing to assess.")
     families = {}
     for name, learner in learners.items():
-        families[str(name)] = _family(str(name), learner, seed)
+        families[str(name)] = _learner_family(str(name), learner, seed)
     if len(families) < len(learners):
         raise UnknownName("two learners have the same name as text: give each its own.")
     if len(set(map(attrgetter("task"), families.values()))) > 1:
-        listed = ", ".join(f"{name}: {family.task}" for name, family in families.items())
-        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")
+        tasks_text = ", ".join(f"{name}: {family.task}" for name, family in families.items())
+        raise BadData(
+            f"classifiers and regressors cannot be compared on one target ({tasks_text})."
+        )
     return families
 
 
@@ -72,13 +74,13 @@ def learner_task(named_learners: NamedLearners, y: Any) -> TaskWord:
         return next(iter(named_learners.values())).task
     if y is None:
         raise BadData("y is None: an assessment compares predictions with a target.")
-    target = np.asarray(y)
-    if target.dtype.names:
+    y_values = np.asarray(y)
+    if y_values.dtype.names:
         return "survival"
-    if target.dtype.kind not in "iuf":
+    if y_values.dtype.kind not in "iuf":
         return "classification"
-    is_whole = np.array_equal(target, np.round(target))
-    has_few_values = is_whole and len(np.unique(target)) <= MOST_INTEGER_CLASSES
+    is_whole = np.array_equal(y_values, np.round(y_values))
+    has_few_values = is_whole and len(np.unique(y_values)) <= MOST_INTEGER_CLASSES
     return "classification" if has_few_values else "regression"
 
 
@@ -105,8 +107,14 @@ def families_of(
     n_features = n_columns(data.X)
     if n_features is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
-    size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": n_parts(data, methods)}
-    return named_families(named_learners, data.task, columns=_layout(data.X, n_features), **size)
+    size_arguments = {
+        "n_classes": data.n_classes,
+        "n_rows": data.n_rows,
+        "parts": n_parts(data, methods),
+    }
+    return named_families(
+        named_learners, data.task, columns=_column_layout(data.X, n_features), **size_arguments
+    )
 
 
 def problems_of(
@@ -122,10 +130,13 @@ def problems_of(
     """
     data = rows_for(named_learners, data)
     families = families_of(named_learners, data, methods)
-    alike_names, steps = set[str](), None
+    names_with_shared_step, shared_step_trees = set[str](), None
     if sum(map(attrgetter("is_piped"), families.values())) > 1:
         sharing = shared_steps()
-        alike_names, steps = sharing.with_equal_first_step(families), sharing.FittedStepTrees()
+        names_with_shared_step, shared_step_trees = (
+            sharing.with_equal_first_step(families),
+            sharing.FittedStepTrees(),
+        )
     problems = {}
     for name, family in families.items():
         weights: dict[str, Any] = {}
@@ -136,7 +147,9 @@ def problems_of(
                 add_weight = fit_params_module().fit_params_with_weight
                 weights = add_weight(family.estimator, sample_weight, {})
         problem = problem_on(data, family, fit_params=weights, **shared_arguments)
-        problems[name] = replace(problem, steps=steps) if name in alike_names else problem
+        problems[name] = (
+            replace(problem, steps=shared_step_trees) if name in names_with_shared_step else problem
+        )
     return problems
 
 
@@ -159,19 +172,19 @@ def named_families(
 
     if names is not None:
         _refuse_no_or_equal(names)
-    size: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
+    size_arguments: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
     return {
-        name: Family.from_grid(*learner(name, task, **size, **columns))
+        name: Family.from_grid(*learner(name, task, **size_arguments, **columns))
         for name in (default_words(task, n_rows) if names is None else names)
     }
 
 
-def _are_words(learners: Any) -> bool:
+def _are_names(learners: Any) -> bool:
     if isinstance(learners, str):
         raise UnknownName(
             f"{mention('learners', learners)}: put words in a list, [{repr_on_one_line(learners)}]."
         )
-    return isinstance(learners, list | tuple) and all(isinstance(word, str) for word in learners)
+    return isinstance(learners, list | tuple) and all(isinstance(name, str) for name in learners)
 
 
 def _refuse_no_or_equal(names: Sequence[str]) -> None:
@@ -182,26 +195,26 @@ def _refuse_no_or_equal(names: Sequence[str]) -> None:
         raise UnknownName(f"learner {repeated_names[0]!r} is named twice: name each once.")
 
 
-def _layout(X: Any, n_features: int) -> dict[str, Any]:
+def _column_layout(X: Any, n_features: int) -> dict[str, Any]:
     """Return which columns are numbers and which text, as arguments of `models.learner`."""
     if hasattr(X, "tocsr"):
         raise BadData(
             "X is sparse, and the learners of words centre their columns: give X.toarray(), or a "
             "dict of models that take sparse rows."
         )
-    kinds = kinds_of_columns(X) or ("number",) * n_features
-    reason = message_on_unreadable_column(X, text=True)
+    column_kinds = kinds_of_columns(X) or ("number",) * n_features
+    reason = message_on_unreadable_column(X, accepts_text=True)
     if reason is not None:
         raise BadData(reason)
     return {
         "n_features": n_features,
-        "numeric": [j for j, column_kind in enumerate(kinds) if column_kind == "number"],
-        "text": [j for j, column_kind in enumerate(kinds) if column_kind == "text"],
+        "numeric": [j for j, column_kind in enumerate(column_kinds) if column_kind == "number"],
+        "text": [j for j, column_kind in enumerate(column_kinds) if column_kind == "text"],
         "missing": number_columns_have_holes(X),
     }
 
 
-def _family(name: str, learner: Any, seed: int) -> Family:
+def _learner_family(name: str, learner: Any, seed: int) -> Family:
     if isinstance(learner, Family):
         return learner
     if not isinstance(learner, tuple | list):
@@ -222,7 +235,7 @@ ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 def sorted_by_text(families: Mapping[str, Family]) -> list[str]:
     """Sort learner names by the text of class, parameters and settings of the learners."""
-    texts = {}
+    text_by_name = {}
     for name, family in families.items():
         estimator_class, params = (
             type(family.estimator),
@@ -232,15 +245,15 @@ def sorted_by_text(families: Mapping[str, Family]) -> list[str]:
             f"{estimator_class.__module__}.{estimator_class.__qualname__} {params} "
             f"{family.candidates}"
         )
-        texts[name] = ADDRESS.sub("", text)
-    return sorted(texts, key=texts.__getitem__)
+        text_by_name[name] = ADDRESS.sub("", text)
+    return sorted(text_by_name, key=text_by_name.__getitem__)
 
 
-def ranked_names(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]:
-    """Sort names by risk, the smallest risk first, missing risks last, ties as in `order`.
+def ranked_names(risks: Mapping[str, float | None], tie_order: Sequence[str]) -> list[str]:
+    """Sort names by risk, the smallest risk first, missing risks last, ties as in `tie_order`.
 
     >>> ranked_names({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
     ['d', 'c', 'a', 'b']
     """
-    values = [np.inf if (risk := risks[name]) is None else risk for name in order]
-    return [order[index] for group in tied_groups(values) for index in group]
+    values = [np.inf if (risk := risks[name]) is None else risk for name in tie_order]
+    return [tie_order[index] for group in tied_groups(values) for index in group]

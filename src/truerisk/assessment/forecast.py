@@ -44,11 +44,11 @@ def forecast(
     forecasts = []
     for name, problem in problems.items():
         with errors_named(name):
-            fits, seconds = schedule.n_fits(problem), _seconds(problem, schedule)
+            n_fits, seconds = schedule.n_fits(problem), _learner_seconds(problem, schedule)
             curve = curves.get(name, "")
             if not isinstance(curve, str):
-                fits, seconds = fits + curve.n_fits, seconds + _seconds_of_curve(curve)
-            forecasts.append(Forecast(name, len(problem.family), fits, seconds))
+                n_fits, seconds = n_fits + curve.n_fits, seconds + _seconds_of_curve(curve)
+            forecasts.append(Forecast(name, len(problem.family), n_fits, seconds))
     return forecasts
 
 
@@ -63,11 +63,11 @@ def planned_fits(
         warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws the plans.
         schedule = Schedule.draw(problems, methods, outer)
         curves = planned_curves(learning_curve, problems, schedule).values()
-    fits = sum(map(schedule.n_fits, problems.values()))
-    return fits, sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
+    n_fits = sum(map(schedule.n_fits, problems.values()))
+    return n_fits, sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
 
 
-def _seconds(problem: Problem, schedule: Schedule) -> float:
+def _learner_seconds(problem: Problem, schedule: Schedule) -> float:
     n_settings = len(problem.family)
     outer_plan, inner_plan = map(schedule.nested_plan.part_named, ("outer", "inner"))
     paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
@@ -86,10 +86,13 @@ def _seconds(problem: Problem, schedule: Schedule) -> float:
 def _seconds_of_curve(curve: PlannedCurve) -> float:
     """Forecast the seconds of a learning curve, from the pace of its largest size downwards."""
     total_seconds, previous_pace = 0.0, None
-    for size in reversed(curve.sizes):
-        for plan, n in reversed(curve.learner.plans(size)):
+    for training_size in reversed(curve.sizes):
+        for plan, n_settings in reversed(curve.learner.plans(training_size)):
             pace = pace_of(
-                curve.learner.problem, plan, is_winners_only=n == 1, earlier_pace=previous_pace
+                curve.learner.problem,
+                plan,
+                is_winners_only=n_settings == 1,
+                earlier_pace=previous_pace,
             )
             previous_pace = pace if previous_pace is None else previous_pace
             total_seconds += pace.seconds(plan.n_fits)

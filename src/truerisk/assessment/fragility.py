@@ -30,26 +30,26 @@ def fragility_findings(assessment: Assessment) -> tuple[Finding, ...]:
     if columns is not None and len(assessment.column_names) == len(columns.names):
         names = tuple(escape_and_truncate(name, 60) for name in assessment.column_names)
         name_of_column = dict(zip(columns.names, names, strict=True))
-        numbered_names = tuple(name_of_column[name] for name in columns.numeric_names)
-        columns = replace(columns, names=names, numeric_names=numbered_names, has_names=True)
+        numeric_names = tuple(name_of_column[name] for name in columns.numeric_names)
+        columns = replace(columns, names=names, numeric_names=numeric_names, has_names=True)
     n_settings = sum(len(learner.curve) for learner in assessment.learners.values())
     outer_answers = assessment.learners[assessment.best].answers
     earlier_findings = [*assessment.warned_findings]
     if assessment.checked:
         earlier_findings += [*column_findings(data, columns), *selection_findings(data, columns)]
-        if all(learner.code != "few-events" for learner in earlier_findings):
+        if all(finding.code != "few-events" for finding in earlier_findings):
             earlier_findings += rarest_class_findings(data)
     findings = [
         *earlier_findings,
         *row_findings(data, n_settings),
         *([] if outer_answers is None else split_findings(data, outer_answers.plan)),
-        *_wide(assessment, assessment.problem.loss),
-        *_unstable_setting(assessment),
+        *_wide_interval_findings(assessment, assessment.problem.loss),
+        *_unstable_setting_findings(assessment),
     ]
-    return by_severity([learner for learner in findings if learner.code not in OMITTED_CODES])
+    return by_severity([finding for finding in findings if finding.code not in OMITTED_CODES])
 
 
-def _wide(assessment: Assessment, loss: Loss) -> Iterator[Finding]:
+def _wide_interval_findings(assessment: Assessment, loss: Loss) -> Iterator[Finding]:
     """Yield a finding if the interval is wide, with the number of rows that would halve it."""
     interval = assessment.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
@@ -64,7 +64,7 @@ def _wide(assessment: Assessment, loss: Loss) -> Iterator[Finding]:
         )
 
 
-def _unstable_setting(assessment: Assessment) -> Iterator[Finding]:
+def _unstable_setting_findings(assessment: Assessment) -> Iterator[Finding]:
     """Yield a finding if few outer splits chose the setting that is chosen on all rows."""
     best_learner = assessment.learners[assessment.best]
     stability = best_learner.stability

@@ -38,12 +38,12 @@ def roc_curve(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
     )
     return without_interval(
         replace(curve, positive=plain_values.to_plain(data.label(1))),
-        pooled=held_out.response == "score",
+        is_pooled=held_out.response == "score",
     )
 
 
 def calibration(held_out: OutOfFold, problem: Problem) -> Calibration | None:
-    """Return the calibration of the predicted probabilities of the event, or None without any.
+    """Return the calibration of the event's predicted probabilities; None without probabilities.
 
     The event is the named class, or the second of two. With several classes the calibration is that
     of the most probable class of each row.

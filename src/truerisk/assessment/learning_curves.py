@@ -40,16 +40,22 @@ class PlannedCurve:
     def from_problem(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
         """Plan a learning curve that the outer folds test, tuned as on all rows."""
         simple_problem = replace(problem, scores={}, interval=None, steps=None)
-        learner = LearnerBySize(simple_problem, _folds_of(schedule, problem), schedule.methods[0])
+        learner = LearnerBySize(
+            simple_problem, _outer_folds_as_method(schedule, problem), schedule.methods[0]
+        )
         sizes = tuple(usual_sizes(learner, learner.full_size_plan()))
-        fits = [plan.n_fits * n for size in sizes for plan, n in learner.plans(size)]
-        return cls(learner, sizes, sum(fits))
+        n_fits_by_plan = [
+            plan.n_fits * n_settings
+            for training_size in sizes
+            for plan, n_settings in learner.plans(training_size)
+        ]
+        return cls(learner, sizes, sum(n_fits_by_plan))
 
     def why_expensive(self) -> str | None:
         """Return why the curve is expensive (an engine makes each fit separately), or None."""
         problem = self.learner.problem
-        for size in self.sizes:
-            for plan, _ in self.learner.plans(size):
+        for training_size in self.sizes:
+            for plan, _ in self.learner.plans(training_size):
                 engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
                 if isinstance(engine, Generic | OneFit):
                     return (
@@ -59,7 +65,7 @@ class PlannedCurve:
         return None
 
     def measure(self, fit_store: FitStore | None) -> LearningCurve | str:
-        """Measure the curve, or return why it cannot be; tuning gave its warnings before."""
+        """Measure the learning curve, or return why it fails; warnings were given by the tuning."""
         with stage("learning curve"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -68,52 +74,57 @@ class PlannedCurve:
                 return str(error)
 
 
-def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
+def _outer_folds_as_method(schedule: Schedule, problem: Problem) -> Averaged:
     """Return the outer splits as a method; the folds that `pairs` drew are reused."""
     method = testing(schedule.nested.outer_method)
     outer_plan = schedule.nested_plan.part_named("outer")
     if not schedule.nested.shares_folds or outer_plan.repeat.any():
         return method
     folds = np.empty(problem.data.n_rows, dtype=np.int64)
-    for question in range(outer_plan.n_questions):
-        folds[outer_plan.test_rows(question)[0]] = question
+    for test_set in range(outer_plan.n_questions):
+        folds[outer_plan.test_rows(test_set)[0]] = test_set
     return KFold(folds=folds, average=method.average_of(problem.loss))
 
 
-def _requested_curves(requested: Any, names: Sequence[str]) -> tuple[str, ...]:
+def _requested_learner_names(requested_learners: Any, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the learners for which a learning curve is requested.
 
     "cheap" and "all" stand for all learners.
     """
-    if isinstance(requested, str) and requested in (CHEAP, ALL):
+    if isinstance(requested_learners, str) and requested_learners in (CHEAP, ALL):
         return tuple(names)
-    if not isinstance(requested, list | tuple) or not requested:
+    if not isinstance(requested_learners, list | tuple) or not requested_learners:
         raise BadArgument(
-            f"{mention('learning_curve', requested)}: give '{CHEAP}' (learners whose fits an "
-            f"engine answers together), '{ALL}', or a list of learners, such as {[*names][:1]}."
+            f"{mention('learning_curve', requested_learners)}: give '{CHEAP}' (learners whose fits "
+            f"an engine answers together), '{ALL}', or a list of learners, such as {[*names][:1]}."
         )
-    for name in requested:
+    for name in requested_learners:
         check_known(
-            f"{mention('learning_curve', requested)}: there is no learner", name, names, "Assessed"
+            f"{mention('learning_curve', requested_learners)}: there is no learner",
+            name,
+            names,
+            "Assessed",
         )
-    return tuple(dict.fromkeys(requested))
+    return tuple(dict.fromkeys(requested_learners))
 
 
 def planned_curves(
-    requested: Any, problems: Mapping[str, Problem], schedule: Schedule
+    requested_learners: Any, problems: Mapping[str, Problem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
     """Plan the curve of each requested learner; "cheap" gives the reason for skipping one."""
-    if requested is None:
+    if requested_learners is None:
         return {}
-    planned: dict[str, PlannedCurve | str] = {}
-    for name in _requested_curves(requested, list(problems)):
+    curves_by_learner: dict[str, PlannedCurve | str] = {}
+    for name in _requested_learner_names(requested_learners, list(problems)):
         with errors_named(name):
             try:
                 curve = PlannedCurve.from_problem(problems[name], schedule)
             except TrueRiskError as error:
-                if requested != CHEAP:
+                if requested_learners != CHEAP:
                     raise
-                planned[name] = str(error)
+                curves_by_learner[name] = str(error)
             else:
-                planned[name] = (curve.why_expensive() if requested == CHEAP else None) or curve
-    return planned
+                curves_by_learner[name] = (
+                    curve.why_expensive() if requested_learners == CHEAP else None
+                ) or curve
+    return curves_by_learner

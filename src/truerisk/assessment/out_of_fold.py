@@ -37,7 +37,7 @@ class OutOfFold:
 
 
 def out_of_fold(
-    problem: Problem, computed: Computed, fit_store: FitStore | None = None
+    problem: Problem, computation: Computed, fit_store: FitStore | None = None
 ) -> OutOfFold | str:
     """Fit each outer split's winner again and keep its probabilities, or decision values.
 
@@ -45,29 +45,29 @@ def out_of_fold(
     model for rows that it saw, which bootstrap methods also request, are left out. If there are no
     predictions, the reason is returned as a sentence.
     """
-    tested_answers, winners = computed.answers, computed.winners
+    tested_predictions, winners = computation.answers, computation.winners
     if problem.data.task != "classification":
         return "answers of a regression are numbers, and have no probabilities."
-    if tested_answers is None or winners is None or not tested_answers.answered.all():
+    if tested_predictions is None or winners is None or not tested_predictions.answered.all():
         return "a fit failed in an outer split, so some rows have no answer."
-    plan = tested_answers.plan
+    plan = tested_predictions.plan
     if problem.most_informative_request is None:
         return NO_PROBABILITIES_OR_SCORES
-    for answers_by_kind in (tested_answers, *tested_answers.also):
-        if answers_by_kind.response == problem.most_informative_request.response:
-            return _first(computed, answers_by_kind)
+    for stored_predictions in (tested_predictions, *tested_predictions.also):
+        if stored_predictions.response == problem.most_informative_request.response:
+            return _first_predictions(computation, stored_predictions)
     try:
         candidates = candidate_of_each_fit(plan, winners.candidate)
-        answers = problem.asking_winners(fit_store).answers(
+        winner_predictions = problem.asking_winners(fit_store).answers(
             plan, problem.most_informative_request, candidates
         )
     except NoEngine as refusal:  # The user named an engine, so no other engine takes its place.
         return str(refusal)
     except (FitFailed, Refusal):  # The fitted model cannot give such predictions.
         return NO_PROBABILITIES_OR_SCORES
-    if not (answers.answered.all() and np.isfinite(answers.values).all()):
+    if not (winner_predictions.answered.all() and np.isfinite(winner_predictions.values).all()):
         return NO_PROBABILITIES_OR_SCORES
-    return _first(computed, answers, answers.n_fits)
+    return _first_predictions(computation, winner_predictions, winner_predictions.n_fits)
 
 
 def needs_refits(problem: Problem) -> bool:
@@ -79,23 +79,25 @@ def needs_refits(problem: Problem) -> bool:
     )
 
 
-def _first(computed: Computed, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
+def _first_predictions(
+    computation: Computed, predictions: Answers, n_fits: int = 0
+) -> OutOfFold | str:
     """Return the first prediction for every row by a model that had not seen that row."""
-    plan, values = answers.plan, answers.values[0]
+    plan, values = predictions.plan, predictions.values[0]
     is_seen = np.concatenate(list(map(plan.seen, range(plan.n_questions))))
     unseen_positions = np.flatnonzero(~is_seen)
     distinct_rows, first_indices = np.unique(plan.positions[0][unseen_positions], return_index=True)
     if not len(distinct_rows):
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    positions = unseen_positions[first_indices]
-    is_ordered = is_in_time(computed.problem.data, computed.method, answers)
+    first_positions = unseen_positions[first_indices]
+    is_ordered = is_in_time(computation.problem.data, computation.method, predictions)
     return OutOfFold(
-        answers.response,
+        predictions.response,
         distinct_rows,
-        split[positions],
-        values[positions],
-        answers,
+        split[first_positions],
+        values[first_positions],
+        predictions,
         is_ordered,
         n_fits,
     )

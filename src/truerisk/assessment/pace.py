@@ -94,7 +94,7 @@ def pace_of(
     earlier_pace = (
         earlier_pace if earlier_pace is not None and earlier_pace.engine == engine.name else None
     )
-    n_settings, rows = len(problem.family), float(plan.train_sizes.mean())
+    n_settings, mean_train_rows = len(problem.family), float(plan.train_sizes.mean())
     shared_steps = shared_steps_of_family(problem.family, problem.data, len(problem.family))
     fits_separately = isinstance(engine, Generic) and shared_steps is None
     if (
@@ -102,86 +102,100 @@ def pace_of(
         and earlier_pace.seconds(1) >= VERY_LONG_SECONDS
         and not fits_separately
     ):
-        return earlier_pace.of_rows(rows)
+        return earlier_pace.of_rows(mean_train_rows)
     if fits_separately:
         n_fits_each = 1 if is_winners_only else n_settings
         if (
             earlier_pace is not None
-            and earlier_pace.seconds_each * _workers(problem, engine) >= n_settings * ENOUGH_SECONDS
+            and earlier_pace.seconds_each * _n_workers(problem, engine)
+            >= n_settings * ENOUGH_SECONDS
         ):
             return replace(
                 earlier_pace, seconds_each=earlier_pace.seconds_each * n_fits_each / n_settings
-            ).of_rows(rows)
+            ).of_rows(mean_train_rows)
 
-        def single(n: int) -> float:
-            return _timed(problem, plan, _spread(n, plan.n_fits), _spread(n, n_settings), clock)
+        def time_single_fits(n: int) -> float:
+            return _time_fits(
+                problem,
+                plan,
+                _evenly_spaced_indices(n, plan.n_fits),
+                _evenly_spaced_indices(n, n_settings),
+                clock,
+            )
 
         enough_seconds = ENOUGH_SECONDS if earlier_pace is None else FAIR_SECONDS
         seconds_each = n_fits_each * mean_seconds(
-            single, plan.n_fits * n_settings, min(FEWEST, n_settings), enough_seconds
+            time_single_fits, plan.n_fits * n_settings, min(FEWEST, n_settings), enough_seconds
         )
-        return Pace(engine.name, 0.0, seconds_each / _workers(problem, engine), rows)
+        return Pace(engine.name, 0.0, seconds_each / _n_workers(problem, engine), mean_train_rows)
 
-    def whole(n: int) -> float:
-        candidates = _spread(n, n_settings) if is_winners_only else None
-        return _timed(problem, plan, _spread(n, plan.n_fits), candidates, clock)
+    def time_whole_fits(n: int) -> float:
+        candidates = _evenly_spaced_indices(n, n_settings) if is_winners_only else None
+        return _time_fits(problem, plan, _evenly_spaced_indices(n, plan.n_fits), candidates, clock)
 
-    share = 0.0 if _shares_nothing(engine, problem) else None
-    share = share if earlier_pace is None else earlier_pace.share
+    once_share = 0.0 if _shares_nothing(engine, problem) else None
+    once_share = once_share if earlier_pace is None else earlier_pace.share
     seconds_once, seconds_each = seconds_once_and_each(
-        whole, plan.n_fits, share, first=earlier_pace is None
+        time_whole_fits, plan.n_fits, once_share, is_first=earlier_pace is None
     )
-    return Pace(engine.name, seconds_once, seconds_each / _workers(problem, engine), rows)
+    return Pace(
+        engine.name, seconds_once, seconds_each / _n_workers(problem, engine), mean_train_rows
+    )
 
 
-def mean_seconds(timing: Timing, most: int, n_least: int, enough: float = ENOUGH_SECONDS) -> float:
-    """Return the mean seconds of one of `most` fits that share no work.
+def mean_seconds(
+    timing: Timing, max_fits: int, n_least: int, enough_seconds: float = ENOUGH_SECONDS
+) -> float:
+    """Return the mean seconds of one of `max_fits` fits that share no work.
 
     The mean is over as many fits as can be timed quickly.
 
     >>> mean_seconds(lambda n: 2.0 * n, 1000, 3)
     2.0
     """
-    n, seconds = 1, timing(1)  # The first timing includes imports and filling caches.
-    if seconds >= enough and n_least <= 1:
+    n_fits, seconds = 1, timing(1)  # The first timing includes imports and filling caches.
+    if seconds >= enough_seconds and n_least <= 1:
         return seconds
     while True:
-        n = min(most, n_least if n < n_least else n * FACTOR)
-        seconds = timing(n)
-        if seconds >= enough or n == most:
-            return seconds / n
+        n_fits = min(max_fits, n_least if n_fits < n_least else n_fits * FACTOR)
+        seconds = timing(n_fits)
+        if seconds >= enough_seconds or n_fits == max_fits:
+            return seconds / n_fits
 
 
 def seconds_once_and_each(
-    timing: Timing, most: int, share: float | None = None, *, first: bool = True
+    timing: Timing, max_fits: int, once_share: float | None = None, *, is_first: bool = True
 ) -> tuple[float, float]:
-    """Return the seconds that are spent once, and the seconds of each of `most` fits.
+    """Return the seconds that are spent once, and the seconds of each of `max_fits` fits.
 
-    They come from the two largest numbers of fits that can be timed quickly. If the `share` of work
-    done once is known, a timing of one fit is enough, unless it is short. The `first` timing
-    includes imports and caches.
+    They come from the two largest numbers of fits that can be timed quickly. If the share of the
+    work that is done once is known (`once_share`), a timing of one fit is enough, unless it is
+    short. A timing that `is_first` in the process includes imports and filling caches.
 
     >>> seconds_once_and_each(lambda n: 5.0 + 2.0 * n, 1000)
     (5.0, 2.0)
     """
-    n, seconds = 1, timing(1)
+    n_fits, seconds = 1, timing(1)
     enough_seconds = (
-        ENOUGH_SECONDS if first else FAIR_SECONDS
-    )  # A known `share` includes the overhead of a call.
-    if seconds < (LONG if first and share is not None else enough_seconds):
+        ENOUGH_SECONDS if is_first else FAIR_SECONDS
+    )  # A known `once_share` includes the overhead of a call.
+    if seconds < (LONG if is_first and once_share is not None else enough_seconds):
         seconds = timing(1)  # The second timing excludes imports and first use of caches.
-    if share is not None and seconds >= enough_seconds:
-        return share * seconds, (1 - share) * seconds
-    while n < most:
-        earlier_timing, n = (n, seconds), min(most, n * (FACTOR if seconds < ENOUGH_SECONDS else 2))
-        seconds = timing(n)
-        if seconds >= ENOUGH_SECONDS or n == most:
-            seconds_each = max(seconds - earlier_timing[1], 0.0) / (n - earlier_timing[0])
-            return max(seconds - seconds_each * n, 0.0), seconds_each
-    return 0.0, seconds / n
+    if once_share is not None and seconds >= enough_seconds:
+        return once_share * seconds, (1 - once_share) * seconds
+    while n_fits < max_fits:
+        earlier_timing, n_fits = (
+            (n_fits, seconds),
+            min(max_fits, n_fits * (FACTOR if seconds < ENOUGH_SECONDS else 2)),
+        )
+        seconds = timing(n_fits)
+        if seconds >= ENOUGH_SECONDS or n_fits == max_fits:
+            seconds_each = max(seconds - earlier_timing[1], 0.0) / (n_fits - earlier_timing[0])
+            return max(seconds - seconds_each * n_fits, 0.0), seconds_each
+    return 0.0, seconds / n_fits
 
 
-def _timed(
+def _time_fits(
     problem: Problem,
     plan: Plan,
     fits: np.ndarray,
@@ -206,13 +220,17 @@ def _timed(
     return seconds
 
 
-def _spread(n: int, most: int) -> np.ndarray:
-    """Return n ascending numbers of 0, ..., most - 1, evenly spread; they repeat if n is larger.
+def _evenly_spaced_indices(n: int, n_indices: int) -> np.ndarray:
+    """Return n evenly spaced ascending indices below `n_indices`; they repeat if n is larger.
 
-    >>> _spread(1, 10).tolist(), _spread(4, 10).tolist(), _spread(4, 2).tolist()
+    >>> (
+    ...     _evenly_spaced_indices(1, 10).tolist(),
+    ...     _evenly_spaced_indices(4, 10).tolist(),
+    ...     _evenly_spaced_indices(4, 2).tolist(),
+    ... )
     ([5], [1, 3, 6, 8], [0, 0, 1, 1])
     """
-    return ((np.arange(n) + 0.5) * most / n).astype(np.int64)
+    return ((np.arange(n) + 0.5) * n_indices / n).astype(np.int64)
 
 
 def _shares_nothing(engine: Engine, problem: Problem) -> bool:
@@ -224,7 +242,7 @@ def _shares_nothing(engine: Engine, problem: Problem) -> bool:
     return not any(map(engine.shares_work, groups_along(problem.family, engine.along)))
 
 
-def _workers(problem: Problem, engine: Engine) -> int:
+def _n_workers(problem: Problem, engine: Engine) -> int:
     """Return the number of workers that share the fits; a one-pass engine runs in this process."""
-    shares = isinstance(engine, Generic | OneFit)
-    return (workers_of(problem.executor) or 1) if shares else 1
+    shares_fits = isinstance(engine, Generic | OneFit)
+    return (workers_of(problem.executor) or 1) if shares_fits else 1

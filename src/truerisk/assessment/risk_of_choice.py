@@ -19,102 +19,121 @@ from truerisk.selection.rules import Minimum
 
 
 def risk_of_choice(
-    learners: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure
+    learners: Mapping[str, TunedLearner],
+    tie_order: Sequence[str],
+    problem: Problem,
+    testing: Procedure,
 ) -> RiskEstimate | None:
     """Return the risk of choosing the learner and setting of the smallest inner risk, then fitting.
 
     It needs no further fit: every learner was tuned inside the same outer splits, so in each split
     the predictions of the learner with the smallest inner risk are taken (of equal learners, the
-    first in `order`). The same holds for every question of the outer method: the fit on all rows,
-    which .632+ also requests, is that of the learner with the smallest inner risk on all rows. The
-    result is None if a learner lacks a prediction, or if no inner risk is known for a question.
+    first in `tie_order`). The same holds for every test set of the outer method: the fit on all
+    rows, which .632+ also requests, is that of the learner with the smallest inner risk on all
+    rows. The result is None if a learner lacks a prediction, or if no inner risk is known for a
+    test set.
     """
-    results, answers, inner_risks, further_answers = [], [], [], []
-    for name in order:
+    tuned_learners, predictions_by_learner, inner_risks, left_two_out_predictions = [], [], [], []
+    for name in tie_order:
         learner = learners[name]
         if learner.answers is None or not learner.answers.answered.all():
             return None
-        results.append(learner)
-        answers.append(learner.answers)
+        tuned_learners.append(learner)
+        predictions_by_learner.append(learner.answers)
         if learner.winners is not None:
             inner_risks.append(learner.winners.inner_risk)
         if learner.left_two_out is not None:
-            further_answers.append(learner.left_two_out)
-    inner = np.array(inner_risks)
-    inner[np.isnan(inner)] = np.inf  # A learner whose inner fit failed cannot be chosen here.
-    if np.isinf(inner).all(axis=0).any():
+            left_two_out_predictions.append(learner.left_two_out)
+    inner_risk_table = np.array(inner_risks)
+    inner_risk_table[np.isnan(inner_risk_table)] = (
+        np.inf
+    )  # A learner whose inner fit failed cannot be chosen here.
+    if np.isinf(inner_risk_table).all(axis=0).any():
         return None
-    minimum_rule, unknown_errors = Minimum(), np.full(len(results), np.nan)
-    chosen = np.array([minimum_rule.choose(column, unknown_errors) for column in inner.T])
-    mixed_answers = _chosen_answers(answers, chosen)
-    has_all_answers = len(further_answers) == len(results)
+    minimum_rule, unknown_errors = Minimum(), np.full(len(tuned_learners), np.nan)
+    chosen_learners = np.array(
+        [minimum_rule.choose(column, unknown_errors) for column in inner_risk_table.T]
+    )
+    mixed_predictions = _chosen_predictions(predictions_by_learner, chosen_learners)
+    has_all_left_two_out = len(left_two_out_predictions) == len(tuned_learners)
     left_two_out = (
-        _chosen_answers(further_answers, chosen[further_answers[0].plan.fold])
-        if has_all_answers
+        _chosen_predictions(
+            left_two_out_predictions, chosen_learners[left_two_out_predictions[0].plan.fold]
+        )
+        if has_all_left_two_out
         else None
     )
-    note = _note(order, chosen[~mixed_answers.plan.own_rows])
+    choice_note = _choice_note(tie_order, chosen_learners[~mixed_predictions.plan.own_rows])
     refusals: dict[str, str] = {}
-    # If several learners were refused, the first one's reason stays.
-    for learner in reversed(results):
+    # If an engine refused several learners, the reason for the first learner is kept.
+    for learner in reversed(tuned_learners):
         refusals |= learner.risk.refusals
     # These fields describe all learners, which took part in the choice.
     common_fields: dict[str, Any] = {
         "params": {},
         "answered": None,
         "scores": {},
-        "engine": ", ".join(dict.fromkeys(map(attrgetter("risk.engine"), results))),
+        "engine": ", ".join(dict.fromkeys(map(attrgetter("risk.engine"), tuned_learners))),
         "refusals": refusals,
-        "n_fits": sum(map(attrgetter("n_fits"), results)),
-        "seconds": sum(map(attrgetter("seconds"), results)),
+        "n_fits": sum(map(attrgetter("n_fits"), tuned_learners)),
+        "seconds": sum(map(attrgetter("seconds"), tuned_learners)),
         "findings": problem.findings,
     }
 
     def risk(
-        one: Score, of: Answers, left_two_out: Answers | None, like: RiskEstimate
+        score: Score, predictions: Answers, left_two_out: Answers | None, template: RiskEstimate
     ) -> RiskEstimate:
-        terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
-        tested = testing.risk(of, left_two_out, problem.data, one.loss, terms)
-        notes = (*one.loss.notes, *map(attrgetter("note"), problem.findings), note)
-        return to_estimate(tested, replace(like, **common_fields, notes=notes), {})
+        risk_terms = Terms(problem.confidence_level, problem.rule, interval=score.interval)
+        tested_risk = testing.risk(predictions, left_two_out, problem.data, score.loss, risk_terms)
+        notes = (*score.loss.notes, *map(attrgetter("note"), problem.findings), choice_note)
+        return to_estimate(tested_risk, replace(template, **common_fields, notes=notes), {})
 
-    first_risk, scores = results[0].risk, {}
+    first_risk, scores = tuned_learners[0].risk, {}
     for index, (name, score) in enumerate(problem.scores.items()):
         score_left_two_out = None if left_two_out is None else left_two_out.also[index]
         scores[name] = risk(
-            score, mixed_answers.also[index], score_left_two_out, first_risk.scores[name]
+            score, mixed_predictions.also[index], score_left_two_out, first_risk.scores[name]
         )
-    main_risk = risk(Score(problem.loss, problem.interval), mixed_answers, left_two_out, first_risk)
+    main_risk = risk(
+        Score(problem.loss, problem.interval), mixed_predictions, left_two_out, first_risk
+    )
     return replace(main_risk, scores=scores)
 
 
-def _chosen_answers(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
-    """Return, for every question, the predictions of the learner that was chosen there."""
-    plan = answers[0].plan
-    values = answers[0].values.astype(np.result_type(*map(attrgetter("values.dtype"), answers)))
-    for question, learner in enumerate(chosen):
-        if answers[0].response == "scored":
-            positions = slice(question, question + 1)
-        else:
-            positions = slice(*plan.test_offsets[question : question + 2])
-        values[:, positions] = answers[learner].values[:, positions]
-    notes: dict[str, None] = {}
-    for learner_answers in answers:
-        notes |= dict.fromkeys(learner_answers.notes)
-    extra_by_score = zip(*map(attrgetter("also"), answers), strict=True)
-    extra_answers = tuple(
-        _chosen_answers(score_answers, chosen) for score_answers in extra_by_score
+def _chosen_predictions(
+    predictions_by_learner: Sequence[Answers], chosen_learners: np.ndarray
+) -> Answers:
+    """Return, for every test set, the predictions of the learner that was chosen for it."""
+    plan = predictions_by_learner[0].plan
+    values = predictions_by_learner[0].values.astype(
+        np.result_type(*map(attrgetter("values.dtype"), predictions_by_learner))
     )
-    return replace(answers[0], values=values, notes=tuple(notes), also=extra_answers)
+    for test_set, learner in enumerate(chosen_learners):
+        if predictions_by_learner[0].response == "scored":
+            test_positions = slice(test_set, test_set + 1)
+        else:
+            test_positions = slice(*plan.test_offsets[test_set : test_set + 2])
+        values[:, test_positions] = predictions_by_learner[learner].values[:, test_positions]
+    notes: dict[str, None] = {}
+    for learner_predictions in predictions_by_learner:
+        notes |= dict.fromkeys(learner_predictions.notes)
+    extra_by_score = zip(*map(attrgetter("also"), predictions_by_learner), strict=True)
+    extra_predictions = tuple(
+        _chosen_predictions(score_predictions, chosen_learners)
+        for score_predictions in extra_by_score
+    )
+    return replace(
+        predictions_by_learner[0], values=values, notes=tuple(notes), also=extra_predictions
+    )
 
 
-def _note(order: Sequence[str], chosen: np.ndarray) -> str:
+def _choice_note(learner_names: Sequence[str], chosen_learners: np.ndarray) -> str:
     """Return a sentence on how often each learner was chosen, the most frequent learner first."""
-    counts = np.bincount(chosen, minlength=len(order))
+    counts = np.bincount(chosen_learners, minlength=len(learner_names))
     count_texts = [
-        f"{order[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]
+        f"{learner_names[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]
     ]
     return (
-        f"risk of choosing among {len(order)} learners too; chosen in the outer splits: "
+        f"risk of choosing among {len(learner_names)} learners too; chosen in the outer splits: "
         f"{', '.join(count_texts)}"
     )

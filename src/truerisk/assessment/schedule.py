@@ -37,7 +37,7 @@ def method_name_by_size(n_rows: int) -> str:
 
 @frozen(eq=False)
 class Schedule:
-    """Methods that compare settings, of which the first tunes, and the method that tests."""
+    """Methods that compare settings, of which the first tunes, and the method that tests them."""
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
@@ -53,8 +53,8 @@ class Schedule:
         None stands for the default method for this number of rows.
         """
         problem, has_several = next(iter(problems.values())), len(problems) > 1
-        usual_name = default_name(problem.data, method_name_by_size(problem.data.n_rows))
-        chosen_methods = tuple(map(as_method, methods or (usual_name,)))
+        default_method_name = default_name(problem.data, method_name_by_size(problem.data.n_rows))
+        chosen_methods = tuple(map(as_method, methods or (default_method_name,)))
         for method in chosen_methods:
             if method.spares_fits:
                 raise Refusal(
@@ -63,7 +63,7 @@ class Schedule:
                     "'10-fold', or race them in HonestSearchCV."
                 )
         nested = testing_method(
-            outer, chosen_methods[0], usual_name, problem.interval, compare=has_several
+            outer, chosen_methods[0], default_method_name, problem.interval, compare=has_several
         )
         # The plans are drawn without an interval, since they already hold the fits that it needs.
         plain_problem = replace(problem, interval=None)
@@ -73,14 +73,14 @@ class Schedule:
         return cls(chosen_methods, tuple(plans), nested, nested_plan)
 
     def tune(
-        self, problem: Problem, count: FitCounter, fit_store: FitStore | None
+        self, problem: Problem, fit_counter: FitCounter, fit_store: FitStore | None
     ) -> list[Computed]:
         """Compute the risk of every setting on all rows, once by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
-            tuning = tuning_problem(replace(problem, interval=None, select_by=method))
-            computations.append(compute(tuning, method, plan=plan, fit_store=fit_store))
-            count.finish(computations[-1].n_fits)
+            problem_to_tune = tuning_problem(replace(problem, interval=None, select_by=method))
+            computations.append(compute(problem_to_tune, method, plan=plan, fit_store=fit_store))
+            fit_counter.finish(computations[-1].n_fits)
         return computations
 
     def with_methods(self, problem: Problem) -> Problem:
@@ -96,12 +96,12 @@ class Schedule:
         claims itself.
         """
         n_settings = len(problem.family)
-        fits = sum(map(attrgetter("n_fits"), self.plans)) * n_settings + 1
+        n_fits = sum(map(attrgetter("n_fits"), self.plans)) * n_settings + 1
         outer_plan, inner_plan = map(self.nested_plan.part_named, ("outer", "inner"))
-        fits += outer_plan.n_fits * (needs_refits(problem) + (not self.shares_fits))
+        n_fits += outer_plan.n_fits * (needs_refits(problem) + (not self.shares_fits))
         if self.nested.asks_inside(n_settings):
-            fits += inner_plan.n_fits * n_settings
-        return fits + tunes_inside(problem.family)
+            n_fits += inner_plan.n_fits * n_settings
+        return n_fits + tunes_inside(problem.family)
 
     @cached_property
     def shares_fits(self) -> bool:

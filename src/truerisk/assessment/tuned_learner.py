@@ -132,10 +132,10 @@ class TunedLearner(Record):
     @cached_property
     def calibration(self) -> Calibration | None:
         """Calibration of the probabilities of held-out rows; None without probabilities."""
-        rows, problem = self.out_of_fold, self.problem
-        if rows is None or problem is None:
+        held_out_predictions, problem = self.out_of_fold, self.problem
+        if held_out_predictions is None or problem is None:
             return None
-        calibration: Calibration | None = load_part("calibration")(rows, problem)
+        calibration: Calibration | None = load_part("calibration")(held_out_predictions, problem)
         return calibration
 
     @cached_property
@@ -175,12 +175,12 @@ class TunedLearner(Record):
 
         It is None if the two values are of different scores or averages.
         """
-        selected = self.selected
-        if selected is None or selected.scoring != self.risk.scoring:
+        selected_risk = self.selected
+        if selected_risk is None or selected_risk.scoring != self.risk.scoring:
             return None
-        if selected.pooled != self.risk.pooled:
+        if selected_risk.pooled != self.risk.pooled:
             return None
-        return self.risk.scale.optimism_of(self.risk.value, selected.value)
+        return self.risk.scale.optimism_of(self.risk.value, selected_risk.value)
 
     def _metrics(self) -> Mapping[str, Any]:
         return {
@@ -196,72 +196,81 @@ def honest_learner(
     problem: Problem,
     computations: Sequence[Computed],
     schedule: Schedule,
-    count: Progress,
+    fit_counter: Progress,
     fit_store: FitStore | None,
 ) -> TunedLearner:
     """Test the tuning of a learner, and collect its honest risk and the results of the tuning."""
     start_time = perf_counter()
-    known_answers, plan = [computations[0].answers], schedule.nested_plan
+    tuning_predictions, plan = [computations[0].answers], schedule.nested_plan
     calibrated_problem = replace(problem, calibrated=True)
-    computed = compute(
-        calibrated_problem, schedule.nested, plan=plan, fit_store=fit_store, known=known_answers
+    computation = compute(
+        calibrated_problem,
+        schedule.nested,
+        plan=plan,
+        fit_store=fit_store,
+        known=tuning_predictions,
     )
-    count.finish(computed.n_made)
+    fit_counter.finish(computation.n_made)
     curve, risk, folds = (
         curve_of(computations[0]),
-        procedure_of(computed),
-        outer_folds(problem, computed),
+        procedure_of(computation),
+        outer_folds(problem, computation),
     )
     assert risk is not None  # The method tests a procedure, so there is a risk.
-    # If so, the learner needs one more fit, on all rows.
+    # A learner that tunes inside its own fit needs one more fit, on all rows.
     has_inner_tuning = tunes_inside(problem.family)
-    claim: RiskEstimate | str = sentences.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
+    selected_or_reason: RiskEstimate | str = (
+        sentences.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
+    )
     if has_inner_tuning:
-        claim = load_part_of_search("claim-of-model")(problem, curve[0])
+        selected_or_reason = load_part_of_search("claim-of-model")(problem, curve[0])
     # These models were fitted before, and gave their warnings then.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        held_out = out_of_fold(problem, computed, fit_store)
-        apparent = apparent_risk(problem, curve.best, fit_store)
+        held_out = out_of_fold(problem, computation, fit_store)
+        apparent_estimate = apparent_risk(problem, curve.best, fit_store)
     n_further_fits = 1 + has_inner_tuning + (0 if isinstance(held_out, str) else held_out.n_fits)
-    count.finish(n_further_fits)
+    fit_counter.finish(n_further_fits)
     return TunedLearner(
         curve=curve,
-        criteria=_by_name(list(map(curve_of, computations[1:]))),
+        criteria=_curves_by_method(list(map(curve_of, computations[1:]))),
         risk=risk,
         outer=folds,
         stability=stability_of(folds, curve.best, problem.family),
-        n_fits=sum(map(attrgetter("n_made"), (*computations, computed))) + n_further_fits,
+        n_fits=sum(map(attrgetter("n_made"), (*computations, computation))) + n_further_fits,
         seconds=sum(map(attrgetter("seconds"), computations)) + perf_counter() - start_time,
-        answers=computed.answers,
-        left_two_out=computed.left_two_out,
-        winners=computed.winners,
+        answers=computation.answers,
+        left_two_out=computation.left_two_out,
+        winners=computation.winners,
         problem=problem,
-        apparent=apparent,
+        apparent=apparent_estimate,
         held_out=held_out,
-        selected=None if isinstance(claim, str) else claim,
-        no_selected=claim if isinstance(claim, str) else None,
-        as_given=compare_with_untuned(problem, computations[0], curve, computed, risk),
+        selected=None if isinstance(selected_or_reason, str) else selected_or_reason,
+        no_selected=selected_or_reason if isinstance(selected_or_reason, str) else None,
+        as_given=compare_with_untuned(problem, computations[0], curve, computation, risk),
     )
 
 
 def with_curve(
-    learner: TunedLearner, curve: PlannedCurve | str, count: Progress, fit_store: FitStore | None
+    learner: TunedLearner,
+    curve: PlannedCurve | str,
+    fit_counter: Progress,
+    fit_store: FitStore | None,
 ) -> TunedLearner:
     """Measure the learning curve of a learner and add it, or the reason why there is none."""
     if isinstance(curve, str):
         return replace(learner, no_learning_curve=curve)
     start_time = perf_counter()
     learning_curve, n_fits = curve.measure(fit_store), learner.n_fits + curve.n_fits
-    count.finish(curve.n_fits)
+    fit_counter.finish(curve.n_fits)
     learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - start_time)
     if isinstance(learning_curve, str):
         return replace(learner, no_learning_curve=learning_curve)
     return replace(learner, learning_curve=learning_curve)
 
 
-def _by_name(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
-    """Map the name of each method to its curve; a repeated name gets a number."""
+def _curves_by_method(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
+    """Map the name of each method to its risk curve; a repeated name gets a number."""
     curves_by_name: dict[str, RiskCurve] = {}
     for curve in curves:
         name = curve.common.method
@@ -279,21 +288,21 @@ def apparent_risk(
     data = problem.data
     asking = problem.asking(fit_store=fit_store)
     try:
-        answers = asking(plan, np.full(plan.n_fits, candidate))
+        training_predictions = asking(plan, np.full(plan.n_fits, candidate))
     except (FitFailed, NoEngine):
         return None
-    terms = Terms(problem.confidence_level, problem.rule, 1)
+    risk_terms = Terms(problem.confidence_level, problem.rule, 1)
     single_family = Family(problem.family.estimator, (problem.family.candidates[candidate],))
-    computed = Computed(
+    computation = Computed(
         plan=plan,
-        tested=tuple(method.reduce(answers, data, problem.loss, terms)),
-        n_fits=answers.n_fits,
-        answers=answers,
+        tested=tuple(method.reduce(training_predictions, data, problem.loss, risk_terms)),
+        n_fits=training_predictions.n_fits,
+        answers=training_predictions,
         problem=replace(problem, family=single_family),
         method=method,
         engine=asking.engine,
         refusals=asking.refusals,
         seconds=perf_counter() - start_time,
-        n_made=answers.n_fits - asking.n_known,
+        n_made=training_predictions.n_fits - asking.n_known,
     )
-    return curve_of(computed)[0]
+    return curve_of(computation)[0]

@@ -20,7 +20,9 @@ def planned_options(
     return ValidationOptions.from_argument(validate, X, data, seed, positive)
 
 
-def validate_learner(learner: TunedLearner, options: ValidationOptions) -> Validation | str:
+def validate_learner(
+    learner: TunedLearner, validation_options: ValidationOptions
+) -> Validation | str:
     """Validate a learner from its predictions, or return why that is impossible."""
     risk = learner.risk
     if risk.value is None or learner.winners is None or learner.problem is None:
@@ -35,10 +37,14 @@ def validate_learner(learner: TunedLearner, options: ValidationOptions) -> Valid
         best=learner.curve.best,
         pair_answers=learner.left_two_out,
     )
-    rows = learner.out_of_fold
+    held_out_predictions = learner.out_of_fold
     try:
         with stage("validation"):
-            run = run.with_richest() if rows is None else run.with_answers(rows.answers)
-            return compute_validation(run, options)
+            run = (
+                run.with_richest()
+                if held_out_predictions is None
+                else run.with_answers(held_out_predictions.answers)
+            )
+            return compute_validation(run, validation_options)
     except Refusal as refusal:
         return str(refusal)

@@ -170,12 +170,12 @@ def audit(
     return run_audit(search, X, y, audit_options)
 
 
-def run_audit(search: Any, X: Any, y: Any, options: AuditOptions) -> Audit:
+def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit:
     """Audit a search with options that may include an order of rows that X does not show."""
-    level, outer, run_options = options.level, options.outer, options.terms
+    level, outer, run_options = audit_options.level, audit_options.outer, audit_options.terms
     check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", run_options["confidence_level"])
-    check_count("replicates", options.replicates)
+    check_count("replicates", audit_options.replicates)
     if outer is not None and level != "nested":
         raise BadArgument(
             f"{mention('outer', outer)}: {mention('level', level)} has no outer splits of its own. "
@@ -200,7 +200,7 @@ def run_audit(search: Any, X: Any, y: Any, options: AuditOptions) -> Audit:
     corrected_risk, problem = CorrectedRisk(None), None
     if X is not None:
         X, run_options = _take_columns(search, X, run_options)
-        options = replace(options, terms=run_options)
+        audit_options = replace(audit_options, terms=run_options)
         n_fitted_columns = getattr(search, "n_features_in_", None)
         n_columns_of_X = n_columns(X)
         if (
@@ -221,15 +221,15 @@ def run_audit(search: Any, X: Any, y: Any, options: AuditOptions) -> Audit:
             scoring=loss,
             **run_options,
         )
-        problem = with_checks(problem, options.checks, goes_forward=usable_claim.goes_forward)
+        problem = with_checks(problem, audit_options.checks, goes_forward=usable_claim.goes_forward)
         scale = scale_on_rows(scale, usable_claim, problem.data)
-        refuse_other_class(scale, usable_claim, problem.data, options.positive)
+        refuse_other_class(scale, usable_claim, problem.data, audit_options.positive)
         with warnings.catch_warnings():
             # An audit reports leaks between training and test sets as findings.
             # The warnings on the same leaks would be redundant.
             warnings.simplefilter("ignore", LeakWarning)
             corrected_risk, more_findings = _correct_and_check(
-                search, usable_claim, scale, problem, options
+                search, usable_claim, scale, problem, audit_options
             )
         findings += more_findings
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
@@ -237,7 +237,7 @@ def run_audit(search: Any, X: Any, y: Any, options: AuditOptions) -> Audit:
     audit = _to_audit(
         claim, scale, level, corrected_risk, findings, run_options["confidence_level"]
     )
-    if options.checks:
+    if audit_options.checks:
         warn_of_findings(finding for finding in findings if finding.code in OF_EVERY_CALL)
     if problem is None:
         return audit
@@ -267,18 +267,18 @@ def _take_columns(
 
 
 def _correct_and_check(
-    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, options: AuditOptions
+    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, audit_options: AuditOptions
 ) -> tuple[CorrectedRisk, list[Finding]]:
-    """Compute the honest risk at the requested level, and findings on rows, columns and splits."""
+    """Compute the honest risk of a search, and findings on rows, columns and splits."""
     data = problem.data
     findings = [*problem.findings, *row_findings(data, len(claim.candidates))]
-    if options.checks:
+    if audit_options.checks:
         columns = columns_of(data.X)
         findings += [*column_findings(data, columns), *selection_findings(data, columns)]
-    plan = _splits_of_search(claim, data, options.level)
-    if plan is not None:
-        findings += split_findings(data, plan)
-    corrected_risk = correct_claim(search, claim, scale, problem, plan, options)
+    search_splits = _splits_of_search(claim, data, audit_options.level)
+    if search_splits is not None:
+        findings += split_findings(data, search_splits)
+    corrected_risk = correct_claim(search, claim, scale, problem, search_splits, audit_options)
     findings += corrected_risk.findings
     corrected_risk = replace(
         corrected_risk,
@@ -302,7 +302,7 @@ def _correct_and_check(
 
 
 def _splits_of_search(claim: Claim, data: Data, level: str) -> Plan | None:
-    """Return the splits of the search, or None if they are unknown and the level needs none."""
+    """Return the search's splits, or None if they are unknown and the audit level needs none."""
     try:
         return claim.plan(data)
     except Refusal:

@@ -58,7 +58,7 @@ class CorrectedRisk:
 
 @frozen(eq=False)
 class AuditOptions:
-    """Options of an audit; `order` is what the caller knows about the order of the rows.
+    """Options of an audit; `order` is the order of the rows, if the caller knows it.
 
     `checks` says whether rows and columns are checked.
     """
@@ -78,9 +78,9 @@ def correct_claim(
     scale: ScoreScale,
     problem: Problem,
     plan: Plan | None,
-    options: AuditOptions,
+    audit_options: AuditOptions,
 ) -> CorrectedRisk:
-    """Compute the honest risk at a level, keeping related rows apart if the search mixes them.
+    """Compute the honest risk at an audit level, with related rows apart if the search mixes them.
 
     Relations that the user has specified (times, places, groups) are respected in any case. Dates
     by which a frame is sorted are respected only if the risk becomes much larger. Numbers that may
@@ -88,34 +88,36 @@ def correct_claim(
     """
     chosen_risk, replayed = None, None
     findings: list[Finding] = []
-    level, outer, run_options = options.level, options.outer, options.terms
+    level, outer, run_options = audit_options.level, audit_options.outer, audit_options.terms
     if level == "bbc" and claim.curve is None:
         refuse_bootstrap(scale)
     if level in ("bbc", "pairs") and plan is not None:
         replayed, findings = _replay_and_compare(claim, scale, problem, plan, level)
     if level == "bbc" and replayed is not None:
-        chosen_risk = bootstrap_corrected_risk(claim, replayed, problem, options.replicates)
+        chosen_risk = bootstrap_corrected_risk(claim, replayed, problem, audit_options.replicates)
     if level == "pairs":
-        known_answers = None if replayed is None else replayed.answers
-        chosen_risk = test_in_pairs(search, claim, scale, problem.data, run_options, known_answers)
+        known_predictions = None if replayed is None else replayed.answers
+        chosen_risk = test_in_pairs(
+            search, claim, scale, problem.data, run_options, known_predictions
+        )
     test_nested = partial(_test_nested, search, claim, scale, problem, run_options)
-    mixed_rows = None if plan is None else mixed_splits(problem.data, plan, options.order)
+    mixed_rows = None if plan is None else mixed_splits(problem.data, plan, audit_options.order)
     risk_kept_apart: RiskEstimate | str = ""
     if mixed_rows is not None:
         risk_kept_apart = risk_with_rows_kept_apart(mixed_rows, claim, scale, replayed, run_options)
-        apart_findings_found = list(
+        related_row_findings = list(
             findings_on_related_rows(mixed_rows, risk_kept_apart, claim, scale)
         )
-        if not mixed_rows.by_user and not (apart_findings_found and mixed_rows.are_times):
+        if not mixed_rows.by_user and not (related_row_findings and mixed_rows.are_times):
             mixed_rows = None
         elif level == "pairs" and not isinstance(risk_kept_apart, str):
-            # The losses that the search compared must not choose for a test set of these splits.
-            # Their models were trained on its rows and labels, which makes the choice optimistic.
+            # The losses that the search compared must not choose the setting for a test set.
+            # The search trained models on the test set, so the choice would be optimistic.
             risk_kept_apart = _estimate_or_reason(partial(test_nested, mixed_rows))
-            apart_findings_found = list(
+            related_row_findings = list(
                 findings_on_related_rows(mixed_rows, risk_kept_apart, claim, scale)
             )
-        findings += apart_findings_found
+        findings += related_row_findings
     if level == "nested":
         chosen_risk = test_nested(mixed_rows, outer)
         if mixed_rows is not None and (
@@ -155,11 +157,11 @@ def _test_nested(
     claim: Claim,
     scale: ScoreScale,
     problem: Problem,
-    terms: Mapping[str, Any],
+    run_options: Mapping[str, Any],
     mixed_rows: MixedSplits | None,
     outer: Any = None,
 ) -> RiskEstimate:
-    """Repeat the whole search in outer splits, which by default keep related rows apart."""
+    """Test the whole search in outer splits, which by default keep related rows apart."""
     claim.refuse_other_rows(problem.data)
     data = problem.data
     if outer is None and mixed_rows is not None:
@@ -167,7 +169,7 @@ def _test_nested(
     elif outer is None and data.dependent:
         outer = default_name(data)
     (y,) = data.targets(data.y)
-    return repeat_search(search, claim, scale, data.X, y, outer, {**terms, "time": data.time})
+    return repeat_search(search, claim, scale, data.X, y, outer, {**run_options, "time": data.time})
 
 
 def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: Problem) -> bool:
@@ -176,15 +178,15 @@ def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: Problem) -
     return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
 
 
-SMALLEST_INCREASE_SHARE = (
-    0.1  # An increase of the risk by less than this share of it is no finding.
+MIN_RELATIVE_INCREASE = 0.1  # A smaller relative increase of the risk is no finding.
+MIN_INCREASE_IN_STD_ERRORS = (
+    2.0  # An increase of the risk within this many standard errors may be chance.
 )
-ERRORS = 2.0  # An increase of the risk within this many standard errors may be chance.
-ERRORS_FOR_GUESSED_TIMES = (
+MIN_STD_ERRORS_FOR_GUESSED_TIMES = (
     4.0  # This number of standard errors applies if times are guessed and neighbours differ.
 )
 
-ONE_CHOICE = (
+SINGLE_CHOICE_NOTE = (
     "tested is the setting that the search chose on all rows: the choice is not corrected for. "
     "level='nested' does that."
 )
@@ -232,18 +234,18 @@ class ChosenWithoutTestRows(Method):
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        test_rows = [plan.test_rows(question)[0] for question in range(plan.n_questions)]
-        chosen_settings = np.array([self._choice(rows) for rows in test_rows])
-        answers = ask(plan, only=candidate_of_each_fit(plan, chosen_settings))
-        risk = self.reduce(answers, data, loss, terms)[0]
-        evaluation = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
+        test_rows = [plan.test_rows(test_set)[0] for test_set in range(plan.n_questions)]
+        chosen_settings = np.array([self._choose_setting(rows) for rows in test_rows])
+        predictions = ask(plan, only=candidate_of_each_fit(plan, chosen_settings))
+        risk = self.reduce(predictions, data, loss, terms)[0]
+        evaluation = Evaluation(plan, (risk,), predictions.n_fits, answers=predictions)
         return with_winners(evaluation, risk, winners_of(chosen_settings, ()))
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return list(self.outer.reduce(answers, data, loss, terms))
 
-    def _choice(self, test_rows: np.ndarray) -> int:
+    def _choose_setting(self, test_rows: np.ndarray) -> int:
         """Return the setting with the smallest loss on all other rows; in ties the search's own."""
         if self.losses is None:
             return self.best
@@ -251,8 +253,8 @@ class ChosenWithoutTestRows(Method):
         # Without these rows no test set of the search has both classes.
         if np.isnan(risks).all():
             return self.best
-        is_least = are_tied(risks, np.nanmin(risks))
-        return self.best if is_least[self.best] else int(is_least.argmax())
+        is_smallest = are_tied(risks, np.nanmin(risks))
+        return self.best if is_smallest[self.best] else int(is_smallest.argmax())
 
 
 def risk_with_rows_kept_apart(
@@ -279,7 +281,7 @@ def risk_with_rows_kept_apart(
     method = ChosenWithoutTestRows(mixed_rows.method, claim.best, replayed, data)
     requested_terms = {**run_options, "time": data.time, "scoring": scale.loss_of_set}
 
-    def tested() -> RiskEstimate:
+    def compute_estimate() -> RiskEstimate:
         problem = replace(
             problem_of_call(family, data.X, data.y, **requested_terms), calibrated=True
         )
@@ -287,12 +289,12 @@ def risk_with_rows_kept_apart(
         assert estimate is not None
         return estimate
 
-    estimate = _estimate_or_reason(tested)
+    estimate = _estimate_or_reason(compute_estimate)
     if isinstance(estimate, str):
         return estimate
     notes = estimate.notes
     if replayed is None and len(claim.candidates) > 1:
-        notes = (*notes, ONE_CHOICE)
+        notes = (*notes, SINGLE_CHOICE_NOTE)
     return replace(estimate, scoring=scale.word, notes=(*notes, *claim.notes))
 
 
@@ -313,8 +315,8 @@ def findings_on_related_rows(
 ) -> Iterator[Finding]:
     """Yield a finding on times or places if the risk with rows kept apart exceeds the claim.
 
-    It has to exceed the claim by more than a tenth and by two standard errors of the mean of the
-    parts.
+    It has to exceed the claim by more than a tenth and by two standard errors of the mean over test
+    sets.
     Then the rows depend on their neighbours, and the search measured how well it remembers the
     neighbours of a row. Groups that are split are a finding whatever the risk (`checks/splits.py`).
     Numbers whose name does not suggest times only show that the table is sorted by them.
@@ -327,8 +329,13 @@ def findings_on_related_rows(
     claimed_risk, scale = float(scale_of_search.risk(claim.score)), scale_of_search.result_scale
     std_error, increase = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed_risk
     if increase <= max(
-        SMALLEST_INCREASE_SHARE * abs(value),
-        (ERRORS if mixed_rows.are_neighbours_alike else ERRORS_FOR_GUESSED_TIMES) * std_error,
+        MIN_RELATIVE_INCREASE * abs(value),
+        (
+            MIN_INCREASE_IN_STD_ERRORS
+            if mixed_rows.are_neighbours_alike
+            else MIN_STD_ERRORS_FOR_GUESSED_TIMES
+        )
+        * std_error,
     ):
         return
     seen_rows = "later ones" if mixed_rows.kind == "time" else "the rows beside"

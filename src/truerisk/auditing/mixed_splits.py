@@ -23,7 +23,7 @@ from truerisk.plan.plan import Plan
 
 Kind = Literal["time", "space", "groups"]
 
-MOST_PARTS = 10
+MAX_FOLDS = 10
 
 
 @frozen(eq=False)
@@ -83,7 +83,7 @@ def mixed_splits(
 
 def _mixed_by_known_relations(data: Data, plan: Plan) -> MixedSplits | None:
     leaks = leaks_of(data, plan, "late", "near", "groups")
-    counts = {kind: len(rows) for kind, rows in leaks.items()}
+    counts = {relation: len(rows) for relation, rows in leaks.items()}
     if counts["late"]:
         return _find_mixed(data, plan, "time", counts["late"], "time=")
     if 2 * counts["near"] > counts["apart"]:
@@ -92,38 +92,46 @@ def _mixed_by_known_relations(data: Data, plan: Plan) -> MixedSplits | None:
 
 
 def _find_mixed(
-    data: Data, plan: Plan, kind: Kind, n_rows: int, relation_place: str, *, by_user: bool = True
+    data: Data,
+    plan: Plan,
+    relation: Kind,
+    n_rows: int,
+    relation_source: str,
+    *,
+    by_user: bool = True,
 ) -> MixedSplits | None:
     """Return the `MixedSplits` with a method that respects all known relations; None for 0 rows."""
     if not n_rows:
         return None
-    n_parts = min(max(plan.n_questions, 2), MOST_PARTS)
-    method: Method = Purged(n_parts, average="fold")
+    n_folds = min(max(plan.n_questions, 2), MAX_FOLDS)
+    method: Method = Purged(n_folds, average="fold")
     if data.time is None and data.places is not None:
-        method = Blocks(n_parts, average="fold")
+        method = Blocks(n_folds, average="fold")
     elif data.time is None and data.groups is not None:
-        method = KFold(min(n_parts, len(np.unique(data.groups))), average="fold")
-    return MixedSplits(kind, data, n_rows, relation_place, by_user, method)
+        method = KFold(min(n_folds, len(np.unique(data.groups))), average="fold")
+    return MixedSplits(relation, data, n_rows, relation_source, by_user, method)
 
 
 WORDS_OF_TIME = (
     "time|times|timestamp|datetime|date|dates|epoch|year|month|week|day|days|hour|minute|second"
 )
-NAME_OF_TIME = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
-SMALLEST_DISTINCT_SHARE = (
+TIME_NAME_PATTERN = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
+MIN_SHARE_OF_DISTINCT_NUMBERS = (
     0.95  # Numbers may be times only if at least this share of them is distinct.
 )
-SMALLEST_REGULAR_SHARE = (
+MIN_SHARE_OF_EQUAL_STEPS = (
     0.5  # Numbers may be times only if at least this share of their steps is equal.
 )
-FEWEST_ROWS = 20  # With fewer rows it cannot be decided whether neighbouring rows are similar.
-ERRORS = 3.0  # Neighbouring rows are similar if the statistic exceeds this many standard errors.
+MIN_ROWS = 20  # Fewer rows cannot show whether neighbouring rows have similar y.
+MIN_SIMILARITY_IN_STD_ERRORS = (
+    3.0  # Neighbouring rows are similar if the statistic exceeds this many standard errors.
+)
 N_ROWS_EXAMINED_FIRST = 50  # If this many first rows are unsorted, the others are not examined.
 
 
 @frozen(eq=False)
 class OrderOfRows:
-    """A number for each row that gives the order of rows, and the place where it was found.
+    """A number for each row that gives the order of rows, and the column that holds the numbers.
 
     `are_times` is True if type or name show that the numbers are times. Otherwise they only say
     that the table is sorted by them.
@@ -150,8 +158,8 @@ def order_of_table(data: Data) -> OrderOfRows | None:
         named_columns = [("the index", index)]
     is_pandas = hasattr(X, "iloc")
     columns = (
-        (position, name, X.iloc[:, position] if is_pandas else X[name])
-        for position, name in enumerate(names)
+        (column_index, name, X.iloc[:, column_index] if is_pandas else X[name])
+        for column_index, name in enumerate(names)
     )
     return order_of_columns(
         (
@@ -163,7 +171,7 @@ def order_of_table(data: Data) -> OrderOfRows | None:
 
 
 def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> OrderOfRows | None:
-    """Return a sorted column: dates, else numbers with the name of a time, else other numbers.
+    """Return the first sorted column: dates, else numbers named like a time, else other numbers.
 
     Numbers are considered only if they increase in equal steps, and if y is similar for
     neighbouring rows: otherwise a model that fails for unseen numbers would be no sign of time.
@@ -176,17 +184,17 @@ def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> Order
     for column_label, column in columns:
         dates = dates_in(column)
         if dates is not None:
-            # The newest date may be in the first row.
+            # Dates may also fall, with the newest date in the first row.
             if _is_sorted(dates) or _is_sorted(dates[::-1]):
                 return OrderOfRows(dates, column_label, True)
             continue
-        numbers = _finite_numbers(column)
-        if numbers is None or not _is_sorted(numbers):
+        row_numbers = _finite_numbers(column)
+        if row_numbers is None or not _is_sorted(row_numbers):
             continue
         n_sorted_columns += 1
-        if _has_regular_steps(numbers):
-            has_time_name = NAME_OF_TIME.search(_column_name(column_label, column)) is not None
-            regular_orders.append(OrderOfRows(numbers, column_label, has_time_name))
+        if _has_regular_steps(row_numbers):
+            has_time_name = TIME_NAME_PATTERN.search(_column_name(column_label, column)) is not None
+            regular_orders.append(OrderOfRows(row_numbers, column_label, has_time_name))
     if not regular_orders or not are_neighbours_alike(y):
         return None
     order_in_time = next(
@@ -203,22 +211,24 @@ def are_neighbours_alike(y: np.ndarray) -> bool:
     The difference has to exceed three standard errors, of the lag-one rank correlation or of the
     number of neighbours of the same class. With several targets one is enough.
     """
-    # Frames store text labels as objects.
+    # Data frames store text labels as objects, so they are converted to text.
     if y.dtype.kind == "O":
         y = np.array(list(map(str, y.ravel()))).reshape(y.shape)
     if y.ndim == 2:
         return any(are_neighbours_alike(column) for column in y.T)
-    if len(y) < FEWEST_ROWS or y.dtype.kind not in "iufbUS":
+    if len(y) < MIN_ROWS or y.dtype.kind not in "iufbUS":
         return False
     values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     n, codes = len(y), codes.ravel()
     if y.dtype.kind == "f":
         ranks = (np.cumsum(counts) - counts / 2)[codes] - n / 2
-        return len(values) > 1 and ranks[1:] @ ranks[:-1] > ERRORS / np.sqrt(n) * (ranks @ ranks)
+        return len(values) > 1 and ranks[1:] @ ranks[:-1] > MIN_SIMILARITY_IN_STD_ERRORS / np.sqrt(
+            n
+        ) * (ranks @ ranks)
     shares = counts / n
     squared_sum, cubed_sum = np.sum(shares**2), np.sum(shares**3)
     share_alike = np.mean(codes[1:] == codes[:-1])
-    return share_alike - squared_sum > ERRORS * np.sqrt(
+    return share_alike - squared_sum > MIN_SIMILARITY_IN_STD_ERRORS * np.sqrt(
         (squared_sum + squared_sum**2 - 2 * cubed_sum) / n
     )
 
@@ -252,23 +262,25 @@ def _finite_numbers(column: Any) -> np.ndarray | None:
     values = np.asarray(column)
     if values.ndim != 1 or values.dtype.kind not in "iuf" or len(values) < 3:
         return None
-    numbers = values.astype(np.float64)
-    return numbers if np.isfinite(numbers).all() else None
+    float_values = values.astype(np.float64)
+    return float_values if np.isfinite(float_values).all() else None
 
 
 def _is_sorted(values: np.ndarray) -> bool:
     return bool((values[1:] >= values[:-1]).all() and values[-1] > values[0])
 
 
-def _has_regular_steps(numbers: np.ndarray) -> bool:
-    """Return True if almost every row has a number of its own, mostly in equal steps.
+def _has_regular_steps(row_numbers: np.ndarray) -> bool:
+    """Return True if nearly all numbers in a column are distinct, and rise mostly in equal steps.
 
     A feature by which the table happens to be sorted has steps of every size.
     """
-    steps = np.diff(numbers)
-    if (numbers != np.floor(numbers)).any() or np.mean(steps > 0) < SMALLEST_DISTINCT_SHARE:
+    steps = np.diff(row_numbers)
+    if (row_numbers != np.floor(row_numbers)).any() or np.mean(
+        steps > 0
+    ) < MIN_SHARE_OF_DISTINCT_NUMBERS:
         return False
-    return bool(np.mean(steps == np.median(steps)) >= SMALLEST_REGULAR_SHARE)
+    return bool(np.mean(steps == np.median(steps)) >= MIN_SHARE_OF_EQUAL_STEPS)
 
 
 def _is_grouped(y: np.ndarray) -> bool:

@@ -16,18 +16,20 @@ from truerisk.results.interval import Scale
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
 
-LARGE_OPTIMISM = 0.1  # Optimism above this share of the honest risk is a finding.
+MIN_RELATIVE_OPTIMISM = 0.1  # Optimism of less than this share of the honest risk is no finding.
 
-FEWEST_VALUES = 3  # With fewer values of a parameter, all values are at the edge of the grid.
-# Names of parameters that end like this have the largest possible value 1.
-SHARES = ("ratio", "subsample", "max_samples", "max_features")
+MIN_PARAMETER_VALUES = (
+    3  # With fewer values of a parameter, all values are at the edge of the grid.
+)
+# A parameter whose name ends with one of these words cannot be larger than 1.
+SHARE_PARAMETER_SUFFIXES = ("ratio", "subsample", "max_samples", "max_features")
 
 
 def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Finding]:
-    """Return findings on failed fits, choice, selection bias, edges of the grid and flat curves."""
+    """Return findings on failed fits, the choice, its bias, edges of the grid, flat risk curves."""
     return [
         *claim.findings,
-        *_failed_fits(claim, error_score),
+        *_failed_fit_findings(claim, error_score),
         *_choice_findings(claim),
         *_selection_bias_findings(claim, scale),
         *_edge_findings(claim),
@@ -36,7 +38,7 @@ def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Fi
 
 
 def rough_correction(claim: Claim, scale: ScoreScale) -> float | None:
-    """Return the claimed risk after Tibshirani and Tibshirani's correction, or None.
+    """Correct the claimed risk by Tibshirani and Tibshirani's method; return None if impossible.
 
     The correction requires the scores of splits with several test rows.
     """
@@ -71,7 +73,7 @@ def _std_error_of_best(claim: Claim) -> float | None:
     return float(best_scores.std(ddof=1) / np.sqrt(len(best_scores)))
 
 
-def _failed_fits(claim: Claim, error_score: Any) -> Iterator[Finding]:
+def _failed_fit_findings(claim: Claim, error_score: Any) -> Iterator[Finding]:
     if claim.scores is None:
         return
     has_failed = np.isnan(claim.scores)
@@ -96,8 +98,8 @@ def _failed_fits(claim: Claim, error_score: Any) -> Iterator[Finding]:
         )
 
 
-def _first_position(claim: Claim, mask: np.ndarray) -> str:
-    candidate, split = (int(index) for index in np.argwhere(mask)[0])
+def _first_position(claim: Claim, is_affected: np.ndarray) -> str:
+    candidate, split = (int(index) for index in np.argwhere(is_affected)[0])
     return f"{escape_and_truncate(str(dict(claim.candidates[candidate])), 80)} in split {split}"
 
 
@@ -134,7 +136,7 @@ def _edge_findings(claim: Claim) -> Iterator[Finding]:
     for name in dict.fromkeys(param_name for params in claim.candidates for param_name in params):
         tried_values = {p[name] for p in claim.candidates if is_number(p.get(name))}
         chosen_value = claim.best_params.get(name)
-        if len(tried_values) < FEWEST_VALUES or not is_number(chosen_value):
+        if len(tried_values) < MIN_PARAMETER_VALUES or not is_number(chosen_value):
             continue
         is_lowest, is_highest = chosen_value == min(tried_values), chosen_value == max(tried_values)
         are_integers = all(isinstance(v, int | np.integer) for v in tried_values)
@@ -142,7 +144,7 @@ def _edge_findings(claim: Claim) -> Iterator[Finding]:
             are_integers and chosen_value == 1
         )  # No smaller value of the parameter is possible.
         is_largest_possible = chosen_value == 1 and name.endswith(
-            SHARES
+            SHARE_PARAMETER_SUFFIXES
         )  # No larger value of the parameter is possible.
         if (is_lowest and not is_least_possible) or (is_highest and not is_largest_possible):
             side_text = "smallest" if is_lowest else "largest"
@@ -157,7 +159,9 @@ def _edge_findings(claim: Claim) -> Iterator[Finding]:
 
 def _flat_curve_findings(claim: Claim) -> Iterator[Finding]:
     n_near, n_candidates = len(within_one_error(claim)), len(claim.candidates)
-    if n_candidates >= FEWEST_VALUES and n_near >= max(FEWEST_VALUES, n_candidates / 2):
+    if n_candidates >= MIN_PARAMETER_VALUES and n_near >= max(
+        MIN_PARAMETER_VALUES, n_candidates / 2
+    ):
         yield Finding(
             "flat-curve",
             f"{n_near} of {n_candidates} settings are within one standard error of the best.",
@@ -173,23 +177,27 @@ def risk_findings(
     `claimed` is an error, and `scale` is the scale of the search's score. `mixes` says that models
     were tested on rows while related rows were in their training sets.
     """
-    value, interval, noun = honest_estimate.loss_value, honest_estimate.loss_interval, scale.noun
+    value, interval, risk_noun = (
+        honest_estimate.loss_value,
+        honest_estimate.loss_interval,
+        scale.noun,
+    )
     if value is None:
         return
     if interval is not None and claimed not in interval:
         side_text = "better" if claimed < interval.low else "worse"
         yield Finding(
             "claim-refuted",
-            f"The claimed {noun} {number(scale.value(claimed))} is {side_text} than anything in "
-            f"the {percent(interval.confidence_level)} interval {scale.interval(interval)}.",
-            f"Report the honest {noun} with its interval.",
+            f"The claimed {risk_noun} {number(scale.value(claimed))} is {side_text} than anything "
+            f"in the {percent(interval.confidence_level)} interval {scale.interval(interval)}.",
+            f"Report the honest {risk_noun} with its interval.",
         )
     noise = honest_estimate.std_error or (0.0 if interval is None else interval.width / 4)
     remedy = "splits that keep such rows apart" if mixes else "more rows or fewer settings"
-    if value - claimed > max(LARGE_OPTIMISM * abs(value), noise / 2):
+    if value - claimed > max(MIN_RELATIVE_OPTIMISM * abs(value), noise / 2):
         yield Finding(
             "optimism-large",
-            f"The claimed {noun} {number(scale.value(claimed))} is {number(value - claimed)} "
+            f"The claimed {risk_noun} {number(scale.value(claimed))} is {number(value - claimed)} "
             f"better than the honest {number(scale.value(value))}.",
-            f"Report the honest {noun}; {remedy} make the two alike.",
+            f"Report the honest {risk_noun}; {remedy} make the two alike.",
         )

@@ -26,10 +26,10 @@ UNCORRECTED_FINDINGS = {
     "duplicate-rows": "copies of a row are one case",
     "column-predicts-alone": "the column that predicts y is not known when a prediction is made",
 }
-"""Findings for which no risk is corrected, and the conditions under which risks are too good."""
+"""Findings for which no risk is corrected, each with the condition that makes it too good."""
 
 
-Number = Annotated[float, FINITE]
+FiniteNumber = Annotated[float, FINITE]
 
 
 @frozen
@@ -39,7 +39,7 @@ class DeclaredOutcome(OnScale, Record):
     `value` and `perfect` refer to the score of the search, as in `RiskEstimate`.
     """
 
-    value: Number
+    value: FiniteNumber
     method: str
     scoring: str
     params: Mapping[str, Any]
@@ -149,7 +149,7 @@ class Audit(Bounded, Record):
     confidence_level: Share
     settings: Annotated[tuple[Mapping[str, Any], ...], Column(most=100_000)]
     chosen: Count
-    risks: tuple[Number | None, ...]
+    risks: tuple[FiniteNumber | None, ...]
     conclusion: str
     choosing: RiskEstimate | DeclaredOutcome | None = None
     mixes: Kind | None = None
@@ -206,14 +206,14 @@ class Audit(Bounded, Record):
         list of list of str
             One list of cells per number.
         """
-        numbers: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
+        named_risks: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
             ("claimed", self.claimed)
         ]
         if self.mixes is not None:
-            numbers.append(("choosing", self.choosing))
-        numbers.append(("honest", self.honest))
+            named_risks.append(("choosing", self.choosing))
+        named_risks.append(("honest", self.honest))
         if self.level != "scores":
-            numbers.append(("rough", self.rough))
+            named_risks.append(("rough", self.rough))
         return [
             [
                 name,
@@ -221,17 +221,17 @@ class Audit(Bounded, Record):
                 str(risk.interval or "none"),
                 risk.method,
             ]
-            for name, risk in numbers
+            for name, risk in named_risks
             if risk is not None
         ]
 
     @property
-    def _head(self) -> list[str]:
+    def _header(self) -> list[str]:
         return ["", self.scale.column_heading(self.claimed.scoring), "interval", "by"]
 
     @property
     def title(self) -> str:
-        """Description of the audited search: class, number of settings, chosen setting, level."""
+        """Description of the audit: class of search, number of settings, chosen setting, level."""
         setting = formats.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
@@ -239,7 +239,7 @@ class Audit(Bounded, Record):
         )
 
     def __str__(self) -> str:
-        table = tables.text_table(self._head, self.rows())
+        table = tables.text_table(self._header, self.rows())
         finding_texts = [
             textwrap.fill(
                 f"- {finding}",
@@ -266,7 +266,7 @@ class Audit(Bounded, Record):
             ],
         )
         caption = f"{self.conclusion} {self.title}"
-        return [tables.Block(caption, self._head, self.rows()), findings]
+        return [tables.Block(caption, self._header, self.rows()), findings]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -278,8 +278,8 @@ class Audit(Bounded, Record):
 
     def _metrics(self) -> Mapping[str, Any]:
         honest_metrics = {} if self.honest is None else self.honest.to_metrics()
-        numbers = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
-        values = {name: risk and risk.value for name, risk in numbers.items()}
+        named_risks = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
+        values = {name: risk and risk.value for name, risk in named_risks.items()}
         return {**honest_metrics, **values, "optimism": self.optimism}
 
 

@@ -68,7 +68,7 @@ class ReplayedSearch:
         return self.scores is not None or len(self.losses) > 0
 
     def risks_without(self, tested_rows: np.ndarray, data: Data | None) -> np.ndarray:
-        """Return each candidate's risk on all rows except `tested_rows`, or NaN."""
+        """Return each candidate's risk on all rows except `tested_rows`, NaN if it has none."""
         if self.scores is None:
             is_other_row = ~np.isin(self.rows, tested_rows)
             risks: np.ndarray = self.losses[:, is_other_row] @ self.weights[is_other_row]
@@ -96,28 +96,30 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.curve is not None:
         claim.refuse_other_rows(problem.data)
-        return _from_stored(claim.curve)
+        return _replay_from_stored_curve(claim.curve)
     method = by_splitter(claim.splitter(problem.data.y), average="fold")
     with stage("replaying the search"):
-        computed = compute(problem, method, plan=plan)
+        computed_risks = compute(problem, method, plan=plan)
     if not scale.by_rows:
-        tested_risks, answers = computed.tested, computed.all_answers
+        tested_risks, predictions = computed_risks.tested, computed_risks.all_answers
         risks = np.array([tested_risk.split_risks for tested_risk in tested_risks])
-        rows = np.unique(answers.plan.positions[0])
-        common_fields = curve_of(computed).common
-        no_losses, scores = np.empty((0, len(rows))), answers if scale.word == "auc" else None
+        rows = np.unique(predictions.plan.positions[0])
+        common_fields = curve_of(computed_risks).common
+        no_losses, scores = np.empty((0, len(rows))), predictions if scale.word == "auc" else None
         return ReplayedSearch(
-            no_losses, rows, np.ones(len(rows)), risks, common_fields, scores, answers=answers
+            no_losses, rows, np.ones(len(rows)), risks, common_fields, scores, answers=predictions
         )
-    unweighted = _losses_by_row(claim, scale, computed, None)
+    unweighted = _losses_by_row(claim, scale, computed_risks, None)
     sample_weight = problem.data.fit_params.get("sample_weight")
     if sample_weight is None or _scores_agree(claim, scale, unweighted):
         return unweighted
-    weighted = _losses_by_row(claim, scale, computed, np.asarray(sample_weight, dtype=np.float64))
+    weighted = _losses_by_row(
+        claim, scale, computed_risks, np.asarray(sample_weight, dtype=np.float64)
+    )
     return weighted if _scores_agree(claim, scale, weighted) else unweighted
 
 
-def _from_stored(curve: RiskCurve) -> ReplayedSearch:
+def _replay_from_stored_curve(curve: RiskCurve) -> ReplayedSearch:
     """Return the out-of-fold losses that a search of this package has stored, without any fit."""
     assert curve.evaluation is not None
     tested_risks = curve.evaluation.tested
@@ -144,25 +146,27 @@ def _from_stored(curve: RiskCurve) -> ReplayedSearch:
 
 
 def _losses_by_row(
-    claim: Claim, scale: ScoreScale, computed: Computed, weight: np.ndarray | None
+    claim: Claim, scale: ScoreScale, computed_risks: Computed, scorer_weights: np.ndarray | None
 ) -> ReplayedSearch:
     """Return each candidate's losses per row, scaled like the scorer and averaged over splits.
 
-    `weight` is for a scorer that weights the rows: newer versions of scikit-learn pass the
+    `scorer_weights` is for a scorer that weights the rows: newer versions of scikit-learn pass the
     `sample_weight` of fit on to the scorer, older versions do not, and the scores show which.
     """
-    answers, data = computed.all_answers, computed.problem.data
-    loss = computed.problem.loss
+    predictions, data = computed_risks.all_answers, computed_risks.problem.data
+    loss = computed_risks.problem.loss
     assert isinstance(loss, RowLoss)
-    losses = row_losses(answers, data, loss)
-    plan = answers.plan
-    positions, _ = plan.positions
-    test_slices = [slice(0, len(positions))]
+    losses = row_losses(predictions, data, loss)
+    plan = predictions.plan
+    tested_rows, _ = plan.positions
+    test_slices = [slice(0, len(tested_rows))]
     if not claim.pooled:
         test_slices = [slice(a, b) for a, b in pairwise(plan.test_offsets)]
-    row_weights = np.ones(len(positions)) if weight is None else weight[positions]
+    row_weights = (
+        np.ones(len(tested_rows)) if scorer_weights is None else scorer_weights[tested_rows]
+    )
     factors = np.concatenate(
-        [scale.factor(data, positions[test_slice]) for test_slice in test_slices]
+        [scale.factor(data, tested_rows[test_slice]) for test_slice in test_slices]
     )
     weights = np.concatenate(
         [row_weights[test_slice] / row_weights[test_slice].sum() for test_slice in test_slices]
@@ -175,12 +179,12 @@ def _losses_by_row(
     losses = losses * factors
     slice_starts = [test_slice.start for test_slice in test_slices]
     risks = np.add.reduceat(losses * weights, slice_starts, axis=1) * len(test_slices)
-    rows, row_index = np.unique(positions, return_inverse=True)
+    rows, row_index = np.unique(tested_rows, return_inverse=True)
     total_weights = np.bincount(row_index, weights)
     summed_losses = np.array([np.bincount(row_index, weights * row) for row in losses])
-    common_fields = replace(curve_of(computed).common, scoring=scale.word)
+    common_fields = replace(curve_of(computed_risks).common, scoring=scale.word)
     scaled_weights = np.asarray(total_weights * len(rows), dtype=np.float64)
-    findings_by_candidate = infinite_findings(answers, data, loss)
+    findings_by_candidate = infinite_findings(predictions, data, loss)
     return ReplayedSearch(
         summed_losses / total_weights,
         rows,
@@ -188,7 +192,7 @@ def _losses_by_row(
         risks,
         common_fields,
         findings_by_candidate=findings_by_candidate,
-        answers=answers,
+        answers=predictions,
     )
 
 
@@ -209,7 +213,7 @@ def bootstrap_corrected_risk(
                 groups=None if data.groups is None else data.groups[replayed.rows],
                 weights=replayed.weights,
             )
-    no_interval_reason = _no_interval(corrected, problem, replayed.common.ordered)
+    no_interval_reason = _reason_for_no_interval(corrected, problem, replayed.common.ordered)
     share_of_same = corrected.frequencies[claim.best] / corrected.frequencies.sum()
     findings_and_counts = zip(replayed.findings_by_candidate, corrected.frequencies, strict=False)
     infinite_findings_found = [
@@ -218,7 +222,7 @@ def bootstrap_corrected_risk(
         if n_chosen
         for finding in candidate_findings
     ]
-    tested = Tested(
+    corrected_risk = Tested(
         corrected.value,
         findings=tuple(infinite_findings_found[:1]),
         interval=None if no_interval_reason else corrected.interval(problem.confidence_level),
@@ -234,12 +238,14 @@ def bootstrap_corrected_risk(
         target="Err",
         bias="slightly pessimistic: each model sees a part of the rows, each choice 63 % of them",
     )
-    return to_estimate(tested, common_fields, claim.best_params)
+    return to_estimate(corrected_risk, common_fields, claim.best_params)
 
 
-def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str | None:
+def _reason_for_no_interval(
+    corrected: Corrected, problem: Problem, are_rows_ordered: bool
+) -> str | None:
     """Return why percentiles of the bootstrap samples are no valid interval, or None if valid."""
-    if ordered and problem.data.time is None:
+    if are_rows_ordered and problem.data.time is None:
         return ORDERED
     n_replicates, fewest_replicates = (
         len(corrected.replicates),
@@ -294,7 +300,7 @@ def _scores_agree(claim: Claim, scale: ScoreScale, replayed: ReplayedSearch) -> 
 def _largest_difference(
     claim: Claim, scale: ScoreScale, replayed: ReplayedSearch
 ) -> tuple[float, float, str]:
-    """Return the largest difference of stored and replayed scores, their size and their name."""
+    """Return the largest difference of stored and replayed scores, the scores' size and kind."""
     means = replayed.risks.mean(axis=1)
     if claim.scores is None:
         stored_scores, replayed_scores = np.array([claim.score]), scale.score(means[[claim.best]])
@@ -321,26 +327,30 @@ def _largest_difference(
 
 
 def corrected_auc_risk(
-    answers: Answers, data: Data, rng: np.random.Generator, replicates: int
+    predictions: Answers, data: Data, rng: np.random.Generator, replicates: int
 ) -> Corrected:
     """Return the bootstrap-corrected risk of choosing by AUC, from all candidates' predictions."""
-    rows, _ = answers.plan.positions
-    test_slices = [slice(a, b) for a, b in pairwise(answers.plan.test_offsets)]
-    positive = data.codes_of(rows) == 1
-    full_risks = _mean_auc_risks(answers.values, positive, test_slices, np.ones((1, len(rows))))[0]
+    rows, _ = predictions.plan.positions
+    test_slices = [slice(a, b) for a, b in pairwise(predictions.plan.test_offsets)]
+    is_positive = data.codes_of(rows) == 1
+    full_risks = _mean_auc_risks(
+        predictions.values, is_positive, test_slices, np.ones((1, len(rows)))
+    )[0]
     tested_risks, chosen_candidates, n_done = [], [], 0
     for drawn_samples in drawn_counts(data.n_rows, data.groups, replicates, len(rows), rng):
         report_progress(n_done, replicates, "samples")
         n_done += len(drawn_samples)
         counts = drawn_samples[:, rows]
-        choice = _smallest_candidate(_mean_auc_risks(answers.values, positive, test_slices, counts))
-        chosen_candidates.append(choice)
+        choices = _smallest_candidate(
+            _mean_auc_risks(predictions.values, is_positive, test_slices, counts)
+        )
+        chosen_candidates.append(choices)
         out_of_bag = (counts == 0).astype(np.float64)
-        risks = np.full(len(choice), np.nan)
-        for candidate in np.unique(choice[choice >= 0]):
-            has_chosen = choice == candidate
+        risks = np.full(len(choices), np.nan)
+        for candidate in np.unique(choices[choices >= 0]):
+            has_chosen = choices == candidate
             risks[has_chosen] = _mean_auc_risks(
-                answers.values[[candidate]], positive, test_slices, out_of_bag[has_chosen]
+                predictions.values[[candidate]], is_positive, test_slices, out_of_bag[has_chosen]
             )[:, 0]
         tested_risks.append(risks)
     risks, all_choices = np.concatenate(tested_risks), np.concatenate(chosen_candidates)
@@ -354,11 +364,13 @@ def corrected_auc_risk(
         value=float(risks[is_usable].mean()),
         selected=float(np.nanmin(full_risks)),
         replicates=risks[is_usable],
-        frequencies=np.bincount(all_choices[is_usable], minlength=len(answers.values)),
+        frequencies=np.bincount(all_choices[is_usable], minlength=len(predictions.values)),
     )
 
 
-def weighted_auc_risk(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def weighted_auc_risk(
+    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Return 1 − AUC of one test set for each row of `weights`; NaN if a class has no weight.
 
     >>> scores, positive = np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True])
@@ -368,8 +380,12 @@ def weighted_auc_risk(scores: np.ndarray, positive: np.ndarray, weights: np.ndar
     score_order = np.argsort(scores, kind="stable")
     run_starts = np.flatnonzero(np.diff(scores[score_order], prepend=np.nan) != 0)
     sorted_weights = weights[:, score_order]
-    positive_weights = np.add.reduceat(sorted_weights * positive[score_order], run_starts, axis=1)
-    negative_weights = np.add.reduceat(sorted_weights * ~positive[score_order], run_starts, axis=1)
+    positive_weights = np.add.reduceat(
+        sorted_weights * is_positive[score_order], run_starts, axis=1
+    )
+    negative_weights = np.add.reduceat(
+        sorted_weights * ~is_positive[score_order], run_starts, axis=1
+    )
     negatives_below = np.cumsum(negative_weights, axis=1) - negative_weights / 2
     pairs = positive_weights.sum(axis=1) * negative_weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -378,23 +394,26 @@ def weighted_auc_risk(scores: np.ndarray, positive: np.ndarray, weights: np.ndar
 
 
 def _mean_auc_risks(
-    values: np.ndarray, positive: np.ndarray, test_slices: list[slice], weights: np.ndarray
+    candidate_scores: np.ndarray,
+    is_positive: np.ndarray,
+    test_slices: list[slice],
+    weights: np.ndarray,
 ) -> np.ndarray:
-    """Return mean 1 − AUC over the test sets in which it exists, as array (samples, candidates)."""
-    sums = np.zeros((len(weights), len(values)))
+    """Return the mean of 1 − AUC over test sets, as an array of shape (samples, candidates)."""
+    sums = np.zeros((len(weights), len(candidate_scores)))
     counts = np.zeros_like(sums)
     for test_slice in test_slices:
-        for candidate, scores in enumerate(values[:, test_slice]):
-            risk = weighted_auc_risk(scores, positive[test_slice], weights[:, test_slice])
-            is_finite = np.isfinite(risk)
-            sums[is_finite, candidate] += risk[is_finite]
+        for candidate, scores in enumerate(candidate_scores[:, test_slice]):
+            auc_risks = weighted_auc_risk(scores, is_positive[test_slice], weights[:, test_slice])
+            is_finite = np.isfinite(auc_risks)
+            sums[is_finite, candidate] += auc_risks[is_finite]
             counts[is_finite, candidate] += 1
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(counts > 0, sums / counts, np.nan))
 
 
 def _smallest_candidate(risks: np.ndarray) -> np.ndarray:
-    """Return each sample's first candidate of smallest risk; −1 if no candidate has a risk."""
+    """Return each bootstrap sample's first candidate of smallest risk; −1 if none has a risk."""
     has_no_risk = np.isnan(risks).all(axis=1)
     filled_risks = np.where(np.isnan(risks), np.inf, risks)
     least_risks = filled_risks.min(axis=1, keepdims=True)

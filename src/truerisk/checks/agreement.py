@@ -29,9 +29,9 @@ from truerisk.core.frozen import frozen
 
 FEWEST_ROWS = 30
 ALL_ROWS = slice(None)
-BOUND_IN_STD_ERRORS = 3.3  # number of standard errors that 1 of 2,000 random row orders exceeds
+BOUND_IN_STD_ERRORS = 3.3  # One of 2,000 random orders of the rows has a larger z.
 LEAST_CORRELATION = 0.1  # smallest correlation at lag one that is reported
-FEWEST_PAIRS = 5  # smallest number of agreeing pairs of rows beyond chance
+FEWEST_PAIRS = 5  # An order is reported if at least this many pairs of rows agree beyond chance.
 # Numbers count as sorted if this share of the steps between rows has the same direction.
 SORTED_SHARE = 0.9
 HALF_WINDOW = 10  # rows on each side in the moving average, fewer in tables below 200 rows
@@ -53,7 +53,7 @@ class Outcome:
     is_class: bool
 
     def take(self, rows: Any) -> Outcome:
-        """Return the outcomes of some rows, with ranks computed again."""
+        """Return the outcomes of a subset of the rows, with targets ranked within it."""
         if self.is_class:
             return Outcome(self.values[rows], is_class=True)
         return Outcome(_standardized_ranks(self.values[rows]), is_class=False)
@@ -69,21 +69,21 @@ class Outcome:
         is Cohen's kappa, for numbers it is a rank correlation in von Neumann's form.
         """
         if self.is_class:
-            shares = np.bincount(self.values) / len(self.values)
-            return 1 - (self.values[i] != self.values[j]) / (1 - (shares**2).sum())
-        distance: np.ndarray = ((self.values[i] - self.values[j]) ** 2).mean(axis=-1)
-        return 1 - distance / 2
+            class_shares = np.bincount(self.values) / len(self.values)
+            return 1 - (self.values[i] != self.values[j]) / (1 - (class_shares**2).sum())
+        squared_distance: np.ndarray = ((self.values[i] - self.values[j]) ** 2).mean(axis=-1)
+        return 1 - squared_distance / 2
 
     @property
     def variance(self) -> float:
-        r"""Variance of the agreement of a random pair of rows, for means over consecutive pairs.
+        r"""Variance of the agreement in y of a random pair of rows, used for consecutive pairs.
 
         For classes it is :math:`(s_2 + s_2^2 - 2 s_3)/(1 - s_2)^2` with
         :math:`s_m = \sum_c p_c^m` (join counts); for one column of ranks it is 1.
         """
         if self.is_class:
-            shares = np.bincount(self.values) / len(self.values)
-            sum_of_squares, sum_of_cubes = (shares**2).sum(), (shares**3).sum()
+            class_shares = np.bincount(self.values) / len(self.values)
+            sum_of_squares, sum_of_cubes = (class_shares**2).sum(), (class_shares**3).sum()
             return float(
                 (sum_of_squares + sum_of_squares**2 - 2 * sum_of_cubes) / (1 - sum_of_squares) ** 2
             )
@@ -91,50 +91,51 @@ class Outcome:
         covariance = np.cov(self.values, rowvar=False).reshape(n_targets, n_targets) / n_targets
         return float((covariance**2).sum())
 
-    def columns(self, most: int = 6) -> np.ndarray:
+    def columns(self, max_columns: int = 6) -> np.ndarray:
         """Return the ranks of y, or indicators of the largest classes, as columns of a matrix."""
         if not self.is_class:
             return self.values
-        largest_classes = np.argsort(-np.bincount(self.values), kind="stable")[:most]
+        largest_classes = np.argsort(-np.bincount(self.values), kind="stable")[:max_columns]
         return (self.values[:, None] == largest_classes).astype(np.float64)
 
 
 def outcome_of(
-    codes: np.ndarray | None, y: np.ndarray, rows: np.ndarray | slice = ALL_ROWS
+    class_codes: np.ndarray | None, y: np.ndarray, rows: np.ndarray | slice = ALL_ROWS
 ) -> Outcome | None:
-    """Return the outcomes of some rows, or None if they are constant or not numeric.
+    """Return the outcomes y of some rows, or None if y is constant there or not numeric.
 
-    Class outcomes are read from `codes`. If `codes` is None, numeric outcomes are read from `y`.
+    Class outcomes are read from `class_codes`. If `class_codes` is None, numeric outcomes are read
+    from `y`.
     """
-    if codes is not None:
+    if class_codes is not None:
         # A class may have no row in the subset, so the codes are renumbered.
-        codes = np.unique(codes[rows], return_inverse=True)[1].ravel()
-        return Outcome(codes, is_class=True) if codes.any() else None
+        class_codes = np.unique(class_codes[rows], return_inverse=True)[1].ravel()
+        return Outcome(class_codes, is_class=True) if class_codes.any() else None
     try:
-        numbers = np.asarray(y[rows], dtype=np.float64)
+        targets = np.asarray(y[rows], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
-    numbers = numbers.reshape(len(numbers), -1)[:, :10]
-    if not numbers.size or not np.isfinite(numbers).all():
+    targets = targets.reshape(len(targets), -1)[:, :10]
+    if not targets.size or not np.isfinite(targets).all():
         return None
-    numbers = numbers[:, numbers.min(axis=0) < numbers.max(axis=0)]
-    return Outcome(_standardized_ranks(numbers), is_class=False) if numbers.shape[1] else None
+    targets = targets[:, targets.min(axis=0) < targets.max(axis=0)]
+    return Outcome(_standardized_ranks(targets), is_class=False) if targets.shape[1] else None
 
 
-def _standardized_ranks(numbers: np.ndarray) -> np.ndarray:
+def _standardized_ranks(columns: np.ndarray) -> np.ndarray:
     """Replace each value by its rank in its column, standardized to mean 0 and variance 1."""
-    ranks = np.empty_like(numbers, dtype=np.float64)
-    for column in range(numbers.shape[1]):
-        ranks[:, column] = mean_ranks(numbers[:, column])
+    ranks = np.empty_like(columns, dtype=np.float64)
+    for column in range(columns.shape[1]):
+        ranks[:, column] = mean_ranks(columns[:, column])
     ranks -= ranks.mean(axis=0)
-    spread = ranks.std(axis=0)
-    return ranks / np.where(spread > 0, spread, 1)
+    std_of_ranks = ranks.std(axis=0)
+    return ranks / np.where(std_of_ranks > 0, std_of_ranks, 1)
 
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
     """Return the rank of each value; ties get their mean rank."""
-    _, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[positions.ravel()]
+    _, number_of_value, tie_counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: np.ndarray = (np.cumsum(tie_counts) - (tie_counts - 1) / 2)[number_of_value.ravel()]
     return ranks
 
 
@@ -174,21 +175,25 @@ def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Ord
     The result is also None if there are few rows or if they are sorted by y. With `groups`, only
     consecutive rows of different groups are compared.
     """
-    n = len(outcome.values)
-    if n < FEWEST_ROWS or is_sorted(outcome):
+    n_rows = len(outcome.values)
+    if n_rows < FEWEST_ROWS or is_sorted(outcome):
         return None
-    first_rows = np.arange(n - 1)
+    pair_starts = np.arange(n_rows - 1)
     if groups is not None:
-        first_rows = first_rows[groups[1:] != groups[:-1]]
-        if len(first_rows) < FEWEST_ROWS:
+        pair_starts = pair_starts[groups[1:] != groups[:-1]]
+        if len(pair_starts) < FEWEST_ROWS:
             return None
-    correlation = float(outcome.agreement(first_rows, first_rows + 1).mean())
+    correlation = float(outcome.agreement(pair_starts, pair_starts + 1).mean())
     if outcome.is_class:
-        shares = np.bincount(outcome.values) / n
-        if correlation * (1 - (shares**2).sum()) * len(first_rows) < FEWEST_PAIRS:
+        class_shares = np.bincount(outcome.values) / n_rows
+        if correlation * (1 - (class_shares**2).sum()) * len(pair_starts) < FEWEST_PAIRS:
             return None
-    bound = float(BOUND_IN_STD_ERRORS * np.sqrt(outcome.variance / len(first_rows)))
-    return OrderOfRows(correlation, bound) if correlation > max(bound, LEAST_CORRELATION) else None
+    critical_correlation = float(BOUND_IN_STD_ERRORS * np.sqrt(outcome.variance / len(pair_starts)))
+    return (
+        OrderOfRows(correlation, critical_correlation)
+        if correlation > max(critical_correlation, LEAST_CORRELATION)
+        else None
+    )
 
 
 def is_sorted(outcome: Outcome) -> bool:
@@ -200,35 +205,40 @@ def is_sorted(outcome: Outcome) -> bool:
     direction, in any number of parts.
     """
     if not outcome.is_class:
-        for column in outcome.values.T:
-            steps = np.diff(column)
-            rising, falling = int((steps > 0).sum()), int((steps < 0).sum())
-            if max(rising, falling) >= SORTED_SHARE * (rising + falling):
+        for target_ranks in outcome.values.T:
+            rank_steps = np.diff(target_ranks)
+            n_rising, n_falling = int((rank_steps > 0).sum()), int((rank_steps < 0).sum())
+            if max(n_rising, n_falling) >= SORTED_SHARE * (n_rising + n_falling):
                 return True
         return False
-    codes = outcome.values
-    runs = codes[np.r_[True, codes[1:] != codes[:-1]]].tolist()
-    first_run: dict[int, int] = {}
-    for run_number, code in enumerate(runs):
-        if code in first_run:
+    class_codes = outcome.values
+    class_of_run = class_codes[np.r_[True, class_codes[1:] != class_codes[:-1]]].tolist()
+    first_run_of_class: dict[int, int] = {}
+    for run_number, class_code in enumerate(class_of_run):
+        if class_code in first_run_of_class:
             break
-        first_run[code] = run_number
-    second_part = runs[len(first_run) :]
-    if len(set(second_part)) < len(second_part):
+        first_run_of_class[class_code] = run_number
+    later_runs = class_of_run[len(first_run_of_class) :]
+    if len(set(later_runs)) < len(later_runs):
         return False
-    first_runs = [first_run[code] for code in second_part if code in first_run]
-    return first_runs == sorted(first_runs)
+    first_runs_of_later = [
+        first_run_of_class[class_code]
+        for class_code in later_runs
+        if class_code in first_run_of_class
+    ]
+    return first_runs_of_later == sorted(first_runs_of_later)
 
 
 def is_counter(column: np.ndarray) -> bool:
     """Return True if a column only counts the rows: monotone values with mostly equal steps."""
-    steps = np.diff(column)
-    steps = -steps if column[-1] < column[0] else steps
-    if (steps < 0).any() or np.mean(steps > 0) < RISING_STEPS_SHARE:
+    row_steps = np.diff(column)
+    row_steps = -row_steps if column[-1] < column[0] else row_steps
+    if (row_steps < 0).any() or np.mean(row_steps > 0) < RISING_STEPS_SHARE:
         return False
-    median_step = float(np.median(steps))
+    median_step = float(np.median(row_steps))
     return bool(
-        np.mean(np.abs(steps - median_step) <= STEP_TOLERANCE * median_step) >= EQUAL_STEPS_SHARE
+        np.mean(np.abs(row_steps - median_step) <= STEP_TOLERANCE * median_step)
+        >= EQUAL_STEPS_SHARE
     )
 
 
@@ -238,52 +248,54 @@ def columns_in_order(X: np.ndarray) -> np.ndarray:
     for j in range(X.shape[1]):
         ranks = mean_ranks(X[:, j])
         ranks -= ranks.mean()
-        variance = float(ranks @ ranks)
-        if variance == 0 or is_counter(X[:, j]):
+        sum_of_squares = float(ranks @ ranks)
+        if sum_of_squares == 0 or is_counter(X[:, j]):
             continue
-        if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * variance:
+        if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * sum_of_squares:
             ordered_columns.append(j)
     return np.array(ordered_columns, dtype=np.int64)
 
 
 def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
-    r"""Return the correlation at lag one of the residuals of y given X, and its bound.
+    r"""Return the lag-one correlation of the residuals of y given X, and its bound by chance.
 
     The residual of row i is :math:`r_i = y_i - \frac1k \sum_{j \in N_i} y_j`, with the k rows
     :math:`N_i` nearest in X that are more than h rows away in the table, minus the moving average
     of these differences over w = 2 h + 1 rows. Subtracting the moving average shifts the
     correlation of independent rows to :math:`-1/(w-1)`, so :math:`1/(w-1)` is added.
     """
-    n = len(X)
-    half_window = min(HALF_WINDOW, n // 20 + 1)
+    n_rows = len(X)
+    half_window = min(HALF_WINDOW, n_rows // 20 + 1)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    columns = outcome.columns()
-    columns = columns - columns.mean(axis=0)
-    squares = (Z**2).sum(axis=1)
-    distances = squares[:, None] + squares - 2 * Z @ Z.T
-    positions = np.arange(n)
-    distances[np.abs(positions[:, None] - positions) <= half_window] = np.inf
-    k = min(N_NEAREST, n // 4)
-    nearest = np.argpartition(distances, k, axis=1)[:, :k]
-    residuals = _detrend(columns - columns[nearest].mean(axis=1), half_window)
-    detrended = _detrend(columns, half_window)
-    if (detrended**2).sum() < (residuals**2).sum():
-        # The columns predict nothing, so y minus its moving average is used instead.
-        residuals = detrended
+    outcome_columns = outcome.columns()
+    outcome_columns = outcome_columns - outcome_columns.mean(axis=0)
+    squared_norms = (Z**2).sum(axis=1)
+    squared_distances = squared_norms[:, None] + squared_norms - 2 * Z @ Z.T
+    row_numbers = np.arange(n_rows)
+    squared_distances[np.abs(row_numbers[:, None] - row_numbers) <= half_window] = np.inf
+    n_neighbours = min(N_NEAREST, n_rows // 4)
+    nearest_rows = np.argpartition(squared_distances, n_neighbours, axis=1)[:, :n_neighbours]
+    residuals = _detrend(outcome_columns - outcome_columns[nearest_rows].mean(axis=1), half_window)
+    detrended_outcomes = _detrend(outcome_columns, half_window)
+    if (detrended_outcomes**2).sum() < (residuals**2).sum():
+        # The columns of X predict nothing, so y minus its moving average is used instead.
+        residuals = detrended_outcomes
     total_square = float((residuals**2).sum())
     if total_square == 0:
         return 0.0, 1.0
     correlation = float((residuals[1:] * residuals[:-1]).sum()) / total_square
     covariance = residuals.T @ residuals / total_square
-    bound = BOUND_IN_STD_ERRORS * np.sqrt(float((covariance**2).sum()) / n)
-    return correlation + 1 / (2 * half_window), bound
+    critical_correlation = BOUND_IN_STD_ERRORS * np.sqrt(float((covariance**2).sum()) / n_rows)
+    return correlation + 1 / (2 * half_window), critical_correlation
 
 
 def _detrend(columns: np.ndarray, half_window: int) -> np.ndarray:
-    """Subtract a moving average over 2 h + 1 rows; it has fewer rows at both ends of the table."""
-    n = len(columns)
-    sums = np.concatenate([np.zeros((1, columns.shape[1])), np.cumsum(columns, axis=0)])
-    window_start = np.maximum(np.arange(n) - half_window, 0)
-    window_end = np.minimum(np.arange(n) + half_window + 1, n)
-    moving_average = (sums[window_end] - sums[window_start]) / (window_end - window_start)[:, None]
+    """Subtract each column's moving average over `2 * half_window + 1` rows, fewer at the ends."""
+    n_rows = len(columns)
+    cumulative_sums = np.concatenate([np.zeros((1, columns.shape[1])), np.cumsum(columns, axis=0)])
+    window_start = np.maximum(np.arange(n_rows) - half_window, 0)
+    window_end = np.minimum(np.arange(n_rows) + half_window + 1, n_rows)
+    moving_average = (cumulative_sums[window_end] - cumulative_sums[window_start]) / (
+        window_end - window_start
+    )[:, None]
     return np.asarray(columns - moving_average)

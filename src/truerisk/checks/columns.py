@@ -34,35 +34,41 @@ def columns_of(X: Any) -> ColumnView | None:
     n_columns_of_X = n_columns(X)
     if not n_columns_of_X or n_rows(X) * n_columns_of_X > LARGEST_TABLE:
         return None
-    names = column_names(X)
+    given_names = column_names(X)
     if hasattr(X, "toarray"):
         X = X.toarray()
-    arrays = list(np.asarray(X).T) if names is None else column_arrays(X)
+    cells_by_column = list(np.asarray(X).T) if given_names is None else column_arrays(X)
     shown_names = [
-        escape_and_truncate(name, 60)
-        for name in names or (f"column {j}" for j in range(len(arrays)))
+        escape_and_truncate(column_name, 60)
+        for column_name in given_names or (f"column {j}" for j in range(len(cells_by_column)))
     ]
-    numbers = {
-        name: values
-        for name, array in zip(shown_names, arrays, strict=True)
-        if (values := _floats(array)) is not None
+    numeric_columns = {
+        column_name: finite_values
+        for column_name, column_cells in zip(shown_names, cells_by_column, strict=True)
+        if (finite_values := _floats(column_cells)) is not None
     }
     return ColumnView(
-        numbers=np.column_stack(list(numbers.values())) if numbers else np.empty((n_rows(X), 0)),
-        numeric_names=tuple(numbers),
-        coded=tuple(codes_of_cells(array) for array in arrays),
+        numbers=np.column_stack(list(numeric_columns.values()))
+        if numeric_columns
+        else np.empty((n_rows(X), 0)),
+        numeric_names=tuple(numeric_columns),
+        coded=tuple(codes_of_cells(column_cells) for column_cells in cells_by_column),
         names=tuple(shown_names),
-        has_names=names is not None,
+        has_names=given_names is not None,
     )
 
 
-def _floats(array: np.ndarray) -> np.ndarray | None:
-    """Return the values of a column as floats, or None unless they are finite and not constant."""
+def _floats(column_cells: np.ndarray) -> np.ndarray | None:
+    """Return a column's cells as floats, or None unless they are finite and not constant."""
     try:
-        values = as_array(array, np.float64)
+        column_values = as_array(column_cells, np.float64)
     except ValueError:
         return None
-    return values if np.isfinite(values).all() and values.min() < values.max() else None
+    return (
+        column_values
+        if np.isfinite(column_values).all() and column_values.min() < column_values.max()
+        else None
+    )
 
 
 def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
@@ -90,21 +96,21 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
 
 def find_target_leaks(data: Data, columns: ColumnView) -> Iterator[Finding]:
     """Yield a finding if single columns determine y exactly or almost exactly."""
-    column_names = (
-        _telling_classes(data, columns)
+    leaking_names = (
+        _class_determining_columns(data, columns)
         if data.codes is not None
         else _collinear_with_y(data, columns)
     )
-    if column_names:
+    if leaking_names:
         yield Finding(
             "column-predicts-alone",
-            f"{_listed(column_names)} by itself predicts y (almost) without error.",
+            f"{_enumerate_names(leaking_names)} by itself predicts y (almost) without error.",
             "Is it known when the prediction is made? If it is y in disguise, drop it.",
         )
 
 
-def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
-    """Return the columns that almost determine the class: sorted by them, the classes separate.
+def _class_determining_columns(data: Data, columns: ColumnView) -> list[str]:
+    """Return the names of columns by which sorted rows (almost) separate into their classes.
 
     A column with few distinct values also counts if each value belongs to one class.
     """
@@ -118,39 +124,45 @@ def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
     ) > np.log(1e-3):
         return []  # By chance, one of many columns separates the classes of so few rows.
     row_order = np.argsort(columns.numbers, axis=0, kind="stable")
-    runs = (np.diff(data.codes[row_order], axis=0) != 0).sum(axis=0) + 1
-    most_runs = data.n_classes + 2 * int(0.005 * data.n_rows)
+    n_class_runs = (np.diff(data.codes[row_order], axis=0) != 0).sum(axis=0) + 1
+    max_runs = data.n_classes + 2 * int(0.005 * data.n_rows)
     telling_names = [
-        name
-        for name, values, n_runs in zip(columns.numeric_names, columns.numbers.T, runs, strict=True)
-        if n_runs <= most_runs and _errors(np.unique(values, return_inverse=True)[1], data) == 0
+        column_name
+        for column_name, column_values, n_runs_of_column in zip(
+            columns.numeric_names, columns.numbers.T, n_class_runs, strict=True
+        )
+        if n_runs_of_column <= max_runs
+        and _count_minority_rows(np.unique(column_values, return_inverse=True)[1], data) == 0
     ]
-    most_values = max(data.n_classes, data.n_rows // 10)
-    for name, codes in zip(columns.names, columns.coded, strict=True):
-        if 1 < codes.max() + 1 <= most_values and _errors(codes, data) <= 0.005 * data.n_rows:
-            telling_names.append(name)
+    max_values = max(data.n_classes, data.n_rows // 10)
+    for column_name, value_codes in zip(columns.names, columns.coded, strict=True):
+        if (
+            1 < value_codes.max() + 1 <= max_values
+            and _count_minority_rows(value_codes, data) <= 0.005 * data.n_rows
+        ):
+            telling_names.append(column_name)
     return list(dict.fromkeys(telling_names))
 
 
-def _errors(codes: np.ndarray, data: Data) -> int:
-    """Count the rows that are not in the most frequent class of the rows with the same value."""
+def _count_minority_rows(value_codes: np.ndarray, data: Data) -> int:
+    """Count the rows outside the most frequent class among rows with the same cell in a column."""
     assert data.codes is not None
-    counts = np.zeros((int(codes.max()) + 1, data.n_classes), dtype=np.int64)
-    np.add.at(counts, (codes, data.codes), 1)
-    return int(counts.sum() - counts.max(axis=1).sum())
+    rows_by_value_and_class = np.zeros((int(value_codes.max()) + 1, data.n_classes), dtype=np.int64)
+    np.add.at(rows_by_value_and_class, (value_codes, data.codes), 1)
+    return int(rows_by_value_and_class.sum() - rows_by_value_and_class.max(axis=1).sum())
 
 
 def _collinear_with_y(data: Data, columns: ColumnView) -> list[str]:
-    """Return the columns whose absolute correlation with a numeric y exceeds 0.999."""
+    """Return the names of columns whose absolute correlation with a numeric y exceeds 0.999."""
     if data.y.ndim != 1 or data.n_rows < 10 or not columns.numeric_names or data.y.std() == 0:
         return []
-    centred = columns.numbers - columns.numbers.mean(axis=0)
-    target = data.y - data.y.mean()
-    scale = np.sqrt((centred**2).sum(axis=0) * (target @ target))
-    correlations = np.abs(target @ centred) / scale
+    centred_columns = columns.numbers - columns.numbers.mean(axis=0)
+    centred_y = data.y - data.y.mean()
+    norm_products = np.sqrt((centred_columns**2).sum(axis=0) * (centred_y @ centred_y))
+    correlations = np.abs(centred_y @ centred_columns) / norm_products
     return [
-        name
-        for name, correlation in zip(columns.numeric_names, correlations, strict=True)
+        column_name
+        for column_name, correlation in zip(columns.numeric_names, correlations, strict=True)
         if correlation > 0.999
     ]
 
@@ -159,15 +171,15 @@ def identifier_column_findings(data: Data, columns: ColumnView) -> Iterator[Find
     """Yield a finding for text columns without repeated values, such as patient identifiers."""
     column_kinds = kinds_of_columns(data.X) or ()
     columns_with_kinds = zip(columns.names, columns.coded, column_kinds, strict=False)
-    names = [
-        name
-        for name, codes, column_kind in columns_with_kinds
-        if column_kind == "text" and codes.max() + 1 == len(codes)
+    identifier_names = [
+        column_name
+        for column_name, value_codes, column_kind in columns_with_kinds
+        if column_kind == "text" and value_codes.max() + 1 == len(value_codes)
     ]
-    if names:
+    if identifier_names:
         yield Finding(
             "text-never-repeats",
-            f"{_listed(names)} is text with another value in every row.",
+            f"{_enumerate_names(identifier_names)} is text with another value in every row.",
             "A level that new rows do not have predicts nothing: drop it, unless a step reads its "
             "words.",
         )
@@ -178,23 +190,23 @@ def identifier_column_findings(data: Data, columns: ColumnView) -> Iterator[Find
 
 def _scaling_findings(columns: ColumnView) -> Iterator[Finding]:
     X = columns.numbers
-    many_valued = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
-    if len(many_valued) < 2:
+    many_valued_columns = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
+    if len(many_valued_columns) < 2:
         return
-    X = X[:, many_valued]
+    X = X[:, many_valued_columns]
     is_standardized = np.abs(X.mean(axis=0)).max() < 1e-6 and any(
         np.abs(X.std(axis=0, ddof=ddof) - 1).max() < 1e-6 for ddof in (0, 1)
     )
     is_unit_range = np.abs(X.min(axis=0)).max() < 1e-12 and np.abs(X.max(axis=0) - 1).max() < 1e-12
     if is_standardized or is_unit_range:
-        scaling = (
+        scaling_text = (
             "mean 0 and standard deviation 1"
             if is_standardized
             else "smallest value 0 and largest 1"
         )
         yield Finding(
             "scaled-outside",
-            f"All columns have {scaling}: they were scaled with the rows of every test fold.",
+            f"All columns have {scaling_text}: they were scaled with the rows of every test fold.",
             "Scale inside: make_pipeline(StandardScaler(), model).",
         )
 
@@ -217,36 +229,52 @@ def _rotation_findings(columns: ColumnView) -> Iterator[Finding]:
 
 def _imputation_findings(columns: ColumnView) -> Iterator[Finding]:
     filled_names = [
-        name
-        for name, values in zip(columns.numeric_names, columns.numbers.T, strict=True)
-        if _is_filled(values)
+        column_name
+        for column_name, column_values in zip(columns.numeric_names, columns.numbers.T, strict=True)
+        if _is_filled(column_values)
     ]
     if filled_names:
         yield Finding(
             "imputed-outside",
-            f"In {_listed(filled_names)} "
+            f"In {_enumerate_names(filled_names)} "
             "one value repeats and is the mean or median of all others: "
             "gaps were filled with the rows of every test fold.",
             "Impute inside: make_pipeline(SimpleImputer(), model).",
         )
 
 
-def _is_filled(values: np.ndarray) -> bool:
+def _is_filled(column_values: np.ndarray) -> bool:
     """Return True if a continuous column has the mean or median of its other values as its mode."""
-    distinct_values, counts = np.unique(values, return_counts=True)
-    if len(distinct_values) < len(values) / 2 or counts.max() < 3 or (counts > 2).sum() > 1:
+    distinct_values, value_counts = np.unique(column_values, return_counts=True)
+    if (
+        len(distinct_values) < len(column_values) / 2
+        or value_counts.max() < 3
+        or (value_counts > 2).sum() > 1
+    ):
         return False
-    most_frequent = distinct_values[counts.argmax()]
-    other_values = values[values != most_frequent]
+    most_frequent_value = distinct_values[value_counts.argmax()]
+    other_values = column_values[column_values != most_frequent_value]
     tolerance = 1e-9 * max(1e-300, float(other_values.std()))
-    # An odd number of values has a median that is one of them.
-    odd_values = np.append(other_values, most_frequent)
-    averages = (other_values.mean(), np.median(other_values), np.median(odd_values))
-    return bool(min(abs(most_frequent - centre) for centre in averages) <= tolerance)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown_names = ", ".join(
-        repr(name) if not name.startswith("column ") else name for name in names[:3]
+    # The median of an odd number of observed values is one of them, and equals the fill value.
+    values_with_fill = np.append(other_values, most_frequent_value)
+    possible_fill_values = (
+        other_values.mean(),
+        np.median(other_values),
+        np.median(values_with_fill),
     )
-    return shown_names if len(names) <= 3 else f"{shown_names} and {len(names) - 3} more columns"
+    return bool(
+        min(abs(most_frequent_value - fill_value) for fill_value in possible_fill_values)
+        <= tolerance
+    )
+
+
+def _enumerate_names(column_names: Sequence[str]) -> str:
+    shown_names = ", ".join(
+        repr(column_name) if not column_name.startswith("column ") else column_name
+        for column_name in column_names[:3]
+    )
+    return (
+        shown_names
+        if len(column_names) <= 3
+        else f"{shown_names} and {len(column_names) - 3} more columns"
+    )

@@ -27,7 +27,7 @@ NEIGHBOURS = 12
 MOST_PAIRS = 800_000  # largest number of distances between rows that are computed
 ROWS_AT_ONCE = 64  # Distances from this many rows fit into the processor's cache.
 TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap and with a wide gap
-CLEAR_SHARE = 0.15  # A larger share of rows with wide gaps is evidence without outcomes.
+CLEAR_SHARE = 0.15  # A larger share of rows with wide gaps is evidence of copies, whatever y is.
 LEAST_DROP = 0.25  # smallest drop in the agreement of outcomes from before a gap to behind it
 LEAST_DROP_IN_STD_ERRORS = 4.0  # smallest drop in the agreement of outcomes, in standard errors
 FEWEST_GAPS = 8  # fewest rows with a gap from which cluster sizes are estimated
@@ -110,133 +110,147 @@ class ColumnScales:
 
 
 def find_copies(
-    numbers: np.ndarray,
-    combination: np.ndarray | None,
+    columns: np.ndarray,
+    category_codes: np.ndarray | None,
     outcome: Outcome,
     rng: np.random.Generator,
-    scale: ColumnScales,
+    column_scales: ColumnScales,
 ) -> NearCopies | None:
     """Search for near copies by gaps in the distances between rows.
 
     Parameters
     ----------
-    numbers : ndarray of shape (n, p)
+    columns : ndarray of shape (n, p)
         Columns of finite numbers that vary.
-    combination : ndarray of shape (n,), or None
+    category_codes : ndarray of shape (n,), or None
         Category code of each row: neighbours are searched among rows with the same code.
     outcome : Outcome
         Outcomes of the rows.
     rng : Generator
         Chooses the rows whose neighbours are searched, if there are many rows, and spreads rounded
         numbers over the steps of rounding.
-    scale : Scale
+    column_scales : ColumnScales
         Scales of the columns.
 
     Returns
     -------
-    Copies or None
+    NearCopies or None
         None for tables of fewer than two columns or 30 distinct rows.
     """
-    if numbers.shape[1] < 2:
+    if columns.shape[1] < 2:
         return None
-    Z = (numbers - numbers.mean(axis=0)) / scale.spread
+    Z = (columns - columns.mean(axis=0)) / column_scales.spread
     row_keys = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
-    if combination is not None:
-        row_keys = row_keys + 1e3 * combination
+    if category_codes is not None:
+        row_keys = row_keys + 1e3 * category_codes
     # Exact copies are a separate finding, so only the first of equal rows is used.
-    distinct = np.sort(np.unique(row_keys, return_index=True)[1])
-    if len(distinct) < FEWEST_ROWS:
+    distinct_rows = np.sort(np.unique(row_keys, return_index=True)[1])
+    if len(distinct_rows) < FEWEST_ROWS:
         return None
-    if len(distinct) < len(Z):
-        Z, outcome = Z[distinct], outcome.take(distinct)
-        combination = None if combination is None else combination[distinct]
-    Z = _add_rounding_noise(Z, scale, rng)
-    n = len(Z)
-    k = min(NEIGHBOURS, n // 8)
-    if k < 3:
+    if len(distinct_rows) < len(Z):
+        Z, outcome = Z[distinct_rows], outcome.take(distinct_rows)
+        category_codes = None if category_codes is None else category_codes[distinct_rows]
+    Z = _add_rounding_noise(Z, column_scales, rng)
+    n_rows = len(Z)
+    n_neighbours = min(NEIGHBOURS, n_rows // 8)
+    if n_neighbours < 3:
         return None
-    requested = np.sort(rng.permutation(n)[: min(n, max(100, MOST_PAIRS // n))])
-    n_partners = None if combination is None else np.bincount(combination)[combination] - 1
+    searched_rows = np.sort(rng.permutation(n_rows)[: min(n_rows, max(100, MOST_PAIRS // n_rows))])
+    n_partners = None if category_codes is None else np.bincount(category_codes)[category_codes] - 1
     # A row cannot be its own neighbour, so m rows with equal categories give m - 1 neighbours.
     if n_partners is not None:
-        requested = requested[n_partners[requested] + 1 >= SMALLEST_COMBINATION]
-        if len(requested) < FEWEST_ROWS:
+        searched_rows = searched_rows[n_partners[searched_rows] + 1 >= SMALLEST_COMBINATION]
+        if len(searched_rows) < FEWEST_ROWS:
             return None
-    distances, neighbours = _neighbours(Z, requested, k, combination)
-    positions = np.arange(1, k)
+    distances, neighbours = _neighbours(Z, searched_rows, n_neighbours, category_codes)
+    neighbour_ranks = np.arange(1, n_neighbours)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(distances[:, 1:] / distances[:, :-1])
-    logs = np.nan_to_num(logs, nan=0.0, posinf=0.0)
+        log_distance_ratios = np.log(distances[:, 1:] / distances[:, :-1])
+    log_distance_ratios = np.nan_to_num(log_distance_ratios, nan=0.0, posinf=0.0)
     if n_partners is not None:
-        logs = np.where(positions <= n_partners[requested][:, None] // NEAREST_SHARE, logs, 0.0)
-    spacings = positions * logs
-    median_spacing = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
+        log_distance_ratios = np.where(
+            neighbour_ranks <= n_partners[searched_rows][:, None] // NEAREST_SHARE,
+            log_distance_ratios,
+            0.0,
+        )
+    scaled_log_ratios = neighbour_ranks * log_distance_ratios
+    median_spacing = (
+        np.median(scaled_log_ratios[scaled_log_ratios > 0])
+        if (scaled_log_ratios > 0).any()
+        else 0.0
+    )
     if median_spacing <= 0:
         return None
     # The last neighbour cannot be the near side of a gap.
-    exponentials = spacings[:, :-1] * (np.log(2) / median_spacing)
-    rows = np.arange(len(requested))
-    gap_positions = exponentials.argmax(axis=1)
-    largest = exponentials[rows, gap_positions]
-    # The largest of k - 2 exponential variables exceeds this bound with the tail probability.
-    has_gap = largest > -np.log1p(-((1 - TAIL) ** (1 / (k - 2))))
-    has_wide_gap = largest > -np.log1p(-((1 - FAR_TAIL) ** (1 / (k - 2))))
-    share, wide_share = float(has_gap.mean()), float(has_wide_gap.mean())
+    standardized_spacings = scaled_log_ratios[:, :-1] * (np.log(2) / median_spacing)
+    row_numbers = np.arange(len(searched_rows))
+    gap_ranks = standardized_spacings.argmax(axis=1)
+    largest_spacings = standardized_spacings[row_numbers, gap_ranks]
+    # The largest of `n_neighbours - 2` exponential variables exceeds this with probability TAIL.
+    has_gap = largest_spacings > -np.log1p(-((1 - TAIL) ** (1 / (n_neighbours - 2))))
+    has_wide_gap = largest_spacings > -np.log1p(-((1 - FAR_TAIL) ** (1 / (n_neighbours - 2))))
+    gap_share, wide_gap_share = float(has_gap.mean()), float(has_wide_gap.mean())
     if has_gap.sum() < FEWEST_GAPS:
-        return NearCopies(share, wide_share, len(requested), 0.0, 1.0, 0.0, 0.0, 0.0)
-    agreement = outcome.agreement(requested[has_gap][:, None], neighbours[has_gap])
-    gap_positions, neighbour_order = gap_positions[has_gap, None], np.arange(k)
-    is_before = neighbour_order <= gap_positions
-    is_behind = (neighbour_order > gap_positions) & (neighbour_order <= 2 * gap_positions + 2)
+        return NearCopies(gap_share, wide_gap_share, len(searched_rows), 0.0, 1.0, 0.0, 0.0, 0.0)
+    agreement = outcome.agreement(searched_rows[has_gap][:, None], neighbours[has_gap])
+    gap_ranks, neighbour_numbers = gap_ranks[has_gap, None], np.arange(n_neighbours)
+    is_before = neighbour_numbers <= gap_ranks
+    is_behind = (neighbour_numbers > gap_ranks) & (neighbour_numbers <= 2 * gap_ranks + 2)
     if n_partners is not None:
-        is_behind &= neighbour_order < n_partners[requested][has_gap][:, None]
+        is_behind &= neighbour_numbers < n_partners[searched_rows][has_gap][:, None]
     inside_agreement = (agreement * is_before).sum(axis=1) / is_before.sum(axis=1)
     outside_agreement = (agreement * is_behind).sum(axis=1) / np.maximum(is_behind.sum(axis=1), 1)
-    drop = inside_agreement - outside_agreement
-    std_error = max(float(drop.std(ddof=1)), 0.1) / np.sqrt(len(drop))
+    agreement_drops = inside_agreement - outside_agreement
+    std_error = max(float(agreement_drops.std(ddof=1)), 0.1) / np.sqrt(len(agreement_drops))
     return NearCopies(
-        share=share,
-        wide_share=wide_share,
-        n_rows=len(requested),
-        size=float(np.median(gap_positions + 2)),
-        ratio=float(np.exp(np.median(logs[rows[has_gap], gap_positions[:, 0]]))),
+        share=gap_share,
+        wide_share=wide_gap_share,
+        n_rows=len(searched_rows),
+        size=float(np.median(gap_ranks + 2)),
+        ratio=float(np.exp(np.median(log_distance_ratios[row_numbers[has_gap], gap_ranks[:, 0]]))),
         inside=float(inside_agreement.mean()),
         outside=float(outside_agreement.mean()),
-        errors=float(drop.mean() / std_error),
+        errors=float(agreement_drops.mean() / std_error),
     )
 
 
-def _add_rounding_noise(Z: np.ndarray, scale: ColumnScales, rng: np.random.Generator) -> np.ndarray:
+def _add_rounding_noise(
+    Z: np.ndarray, column_scales: ColumnScales, rng: np.random.Generator
+) -> np.ndarray:
     """Add uniform noise to rounded columns, as wide as the step of rounding.
 
     Distances between rows on a grid are multiples of the grid's step. With the noise the rows have
     a density, which the theory of the spacings assumes.
     """
-    rounded_columns = np.flatnonzero(scale.n_values < ROUNDED_SHARE * len(Z))
-    steps = (scale.steps / scale.spread)[rounded_columns]
+    rounded_columns = np.flatnonzero(column_scales.n_values < ROUNDED_SHARE * len(Z))
+    rounding_steps = (column_scales.steps / column_scales.spread)[rounded_columns]
     Z = Z.copy()
-    Z[:, rounded_columns] += steps * (rng.random((len(rounded_columns), len(Z))).T - 0.5)
+    Z[:, rounded_columns] += rounding_steps * (rng.random((len(rounded_columns), len(Z))).T - 0.5)
     return Z
 
 
 def _neighbours(
-    Z: np.ndarray, requested: np.ndarray, k: int, combination: np.ndarray | None
+    Z: np.ndarray, searched_rows: np.ndarray, n_neighbours: int, category_codes: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the distances to the k nearest rows of each requested row, and their row numbers."""
-    squares = np.einsum("ij,ij->i", Z, Z)
-    nearest = np.empty((len(requested), k), dtype=np.intp)
-    for start in range(0, len(requested), ROWS_AT_ONCE):
-        row_block = requested[start : start + ROWS_AT_ONCE]
-        distances = (-2 * Z[row_block]) @ Z.T
-        distances += squares
-        if combination is not None:
-            distances += 1e6 * (combination[row_block][:, None] != combination)
-        distances[np.arange(len(row_block)), row_block] = np.inf
-        nearest[start : start + len(row_block)] = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    differences = Z[nearest] - Z[requested][:, None]
-    exact_squares = np.einsum("ikj,ikj->ik", differences, differences)
-    if combination is not None:
-        exact_squares += 1e6 * (combination[requested][:, None] != combination[nearest])
-    by_distance = np.argsort(exact_squares, axis=1)
-    exact_squares = np.sqrt(np.take_along_axis(exact_squares, by_distance, axis=1))
-    return exact_squares, np.take_along_axis(nearest, by_distance, axis=1)
+    squared_norms = np.einsum("ij,ij->i", Z, Z)
+    nearest_rows = np.empty((len(searched_rows), n_neighbours), dtype=np.intp)
+    for block_start in range(0, len(searched_rows), ROWS_AT_ONCE):
+        row_block = searched_rows[block_start : block_start + ROWS_AT_ONCE]
+        approximate_distances = (-2 * Z[row_block]) @ Z.T
+        approximate_distances += squared_norms
+        if category_codes is not None:
+            approximate_distances += 1e6 * (category_codes[row_block][:, None] != category_codes)
+        approximate_distances[np.arange(len(row_block)), row_block] = np.inf
+        nearest_rows[block_start : block_start + len(row_block)] = np.argpartition(
+            approximate_distances, n_neighbours - 1, axis=1
+        )[:, :n_neighbours]
+    differences = Z[nearest_rows] - Z[searched_rows][:, None]
+    squared_distances = np.einsum("ikj,ikj->ik", differences, differences)
+    if category_codes is not None:
+        squared_distances += 1e6 * (
+            category_codes[searched_rows][:, None] != category_codes[nearest_rows]
+        )
+    order_by_distance = np.argsort(squared_distances, axis=1)
+    squared_distances = np.sqrt(np.take_along_axis(squared_distances, order_by_distance, axis=1))
+    return squared_distances, np.take_along_axis(nearest_rows, order_by_distance, axis=1)

@@ -66,25 +66,27 @@ class GroupNumber:
         excess = self.inside - self.outside
         if self.errors <= LEAST_Z or self.share_with_excess < LEAST_WITH_EXCESS:
             return False
-        fewest = FEWEST_NUMBERS if self.has_order else FEWEST_WORDS
-        largest = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_LABEL
-        if self.n_values < fewest or self.mean_rows > largest:
+        min_values = FEWEST_NUMBERS if self.has_order else FEWEST_WORDS
+        max_rows_per_value = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_LABEL
+        if self.n_values < min_values or self.mean_rows > max_rows_per_value:
             return False
         if self.has_order:
             return (
                 min(excess, self.inside) > LEAST_AGREEMENT
                 and self.outside < LARGEST_RATIO * self.inside
             )
-        is_fine = self.n_values >= MANY_VALUES and self.mean_rows <= FEW_ROWS
-        return excess > (LEAST_OF_FINE_TEXT if is_fine else LEAST_OF_TEXT)
+        has_many_small_values = self.n_values >= MANY_VALUES and self.mean_rows <= FEW_ROWS
+        return excess > (LEAST_OF_FINE_TEXT if has_many_small_values else LEAST_OF_TEXT)
 
 
-def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> GroupNumber | None:
+def group_number(
+    value_codes: np.ndarray, outcome: Outcome, *, has_order: bool
+) -> GroupNumber | None:
     """Compare the agreement of y within the values of a column and between neighbouring values.
 
     Parameters
     ----------
-    codes : ndarray of shape (n,)
+    value_codes : ndarray of shape (n,)
         Position of each value among the sorted values.
     outcome : Outcome
         Outcomes of the rows.
@@ -96,90 +98,113 @@ def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> Gro
     GroupNumber or None
         None if fewer than five values repeat, or if most rows share a few of them.
     """
-    sizes = np.bincount(codes)
-    is_usual_size = sizes <= max(LARGEST_RELATIVE_SIZE * np.median(sizes[sizes > 0]), 4)
-    if sizes[~is_usual_size].sum() > 0.2 * len(codes):
+    rows_by_value = np.bincount(value_codes)
+    is_usual_size = rows_by_value <= max(
+        LARGEST_RELATIVE_SIZE * np.median(rows_by_value[rows_by_value > 0]), 4
+    )
+    if rows_by_value[~is_usual_size].sum() > 0.2 * len(value_codes):
         return None
-    n_values = len(sizes)
-    totals, squares = _totals(codes, outcome, n_values)
+    n_values = len(rows_by_value)
+    sums_of_y, sums_of_squares = _sums_by_value(value_codes, outcome, n_values)
     # Sums over all pairs of rows follow from class counts, or from sums of ranks and their squares.
-    within_sums = _pairs_within(totals, squares, sizes, outcome)
+    within_sums = _agreement_sums_within(sums_of_y, sums_of_squares, rows_by_value, outcome)
     with np.errstate(invalid="ignore", divide="ignore"):
-        inside_agreement = within_sums / (sizes * (sizes - 1.0))
-        between_sums = _pairs_between(totals, squares, sizes, outcome)
-        agreement_with_next = between_sums / (sizes[1:] * sizes[:-1])
+        inside_agreement = within_sums / (rows_by_value * (rows_by_value - 1.0))
+        between_sums = _agreement_sums_between(sums_of_y, sums_of_squares, rows_by_value, outcome)
+        agreement_with_next = between_sums / (rows_by_value[1:] * rows_by_value[:-1])
     outside_agreement = np.zeros(n_values)
     if has_order:
-        with_smaller, with_larger = (
+        agreement_with_smaller, agreement_with_larger = (
             np.r_[np.nan, agreement_with_next],
             np.r_[agreement_with_next, np.nan],
         )
-        outside_agreement = np.nanmean([with_smaller, with_larger], axis=0)
-    is_counted = is_usual_size & (sizes > 1)
-    if is_counted.sum() < FEWEST_VALUES or sizes[is_counted].sum() < 0.3 * len(codes):
+        outside_agreement = np.nanmean([agreement_with_smaller, agreement_with_larger], axis=0)
+    is_compared_value = is_usual_size & (rows_by_value > 1)
+    if is_compared_value.sum() < FEWEST_VALUES or rows_by_value[
+        is_compared_value
+    ].sum() < 0.3 * len(value_codes):
         return None
-    weights = sizes[is_counted] / sizes[is_counted].sum()
-    excess = (inside_agreement - outside_agreement)[is_counted]
-    mean_excess = float(weights @ excess)
+    row_shares = rows_by_value[is_compared_value] / rows_by_value[is_compared_value].sum()
+    excess_by_value = (inside_agreement - outside_agreement)[is_compared_value]
+    mean_excess = float(row_shares @ excess_by_value)
     std_error = float(
-        np.sqrt((weights**2 * _variance_by_chance(sizes[is_counted], outcome, has_order)).sum())
+        np.sqrt(
+            (
+                row_shares**2
+                * _excess_variance_by_chance(rows_by_value[is_compared_value], outcome, has_order)
+            ).sum()
+        )
     )
     return GroupNumber(
         n_values=n_values,
-        mean_rows=float(len(codes) / n_values),
-        inside=float(weights @ inside_agreement[is_counted]),
-        outside=float(weights @ outside_agreement[is_counted]),
+        mean_rows=float(len(value_codes) / n_values),
+        inside=float(row_shares @ inside_agreement[is_compared_value]),
+        outside=float(row_shares @ outside_agreement[is_compared_value]),
         errors=mean_excess / max(std_error, 1e-12),
-        share_with_excess=float(weights[excess > CLEAR_OF_CHANCE].sum()),
+        share_with_excess=float(row_shares[excess_by_value > CLEAR_OF_CHANCE].sum()),
         has_order=has_order,
     )
 
 
-def _totals(codes: np.ndarray, outcome: Outcome, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+def _sums_by_value(
+    value_codes: np.ndarray, outcome: Outcome, n_values: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each value, the sums of the columns of y and the sums of their squares."""
     if outcome.is_class:
         n_classes = int(outcome.values.max()) + 1
-        table = np.bincount(codes * n_classes + outcome.values, minlength=n_values * n_classes)
-        counts = table.reshape(n_values, n_classes).astype(np.float64)
-        return counts, counts
-    columns = outcome.values.T
-    sums = np.stack([np.bincount(codes, column, n_values) for column in columns], axis=1)
-    squares = np.stack([np.bincount(codes, column**2, n_values) for column in columns], axis=1)
-    return sums, squares
+        class_counts = np.bincount(
+            value_codes * n_classes + outcome.values, minlength=n_values * n_classes
+        )
+        counts_by_value = class_counts.reshape(n_values, n_classes).astype(np.float64)
+        return counts_by_value, counts_by_value
+    target_columns = outcome.values.T
+    sums_by_value = np.stack(
+        [np.bincount(value_codes, column, n_values) for column in target_columns], axis=1
+    )
+    square_sums_by_value = np.stack(
+        [np.bincount(value_codes, column**2, n_values) for column in target_columns], axis=1
+    )
+    return sums_by_value, square_sums_by_value
 
 
 def _chance_of_agreement(outcome: Outcome) -> float:
     return float(((np.bincount(outcome.values) / len(outcome.values)) ** 2).sum())
 
 
-def _pairs_within(
-    totals: np.ndarray, squares: np.ndarray, sizes: np.ndarray, outcome: Outcome
+def _agreement_sums_within(
+    sums_of_y: np.ndarray, sums_of_squares: np.ndarray, rows_by_value: np.ndarray, outcome: Outcome
 ) -> np.ndarray:
     """Return, for each value, the summed agreement of all ordered pairs of its rows."""
-    n_pairs = sizes * (sizes - 1.0)
+    n_pairs = rows_by_value * (rows_by_value - 1.0)
     if outcome.is_class:
-        equal_pairs = (totals * (totals - 1)).sum(axis=1)
-        return n_pairs - (n_pairs - equal_pairs) / (1 - _chance_of_agreement(outcome))
-    distances = (2 * sizes[:, None] * squares - 2 * totals**2).mean(axis=1)
-    return n_pairs - distances / 2
+        n_equal_pairs = (sums_of_y * (sums_of_y - 1)).sum(axis=1)
+        return n_pairs - (n_pairs - n_equal_pairs) / (1 - _chance_of_agreement(outcome))
+    summed_distances = (2 * rows_by_value[:, None] * sums_of_squares - 2 * sums_of_y**2).mean(
+        axis=1
+    )
+    return n_pairs - summed_distances / 2
 
 
-def _pairs_between(
-    totals: np.ndarray, squares: np.ndarray, sizes: np.ndarray, outcome: Outcome
+def _agreement_sums_between(
+    sums_of_y: np.ndarray, sums_of_squares: np.ndarray, rows_by_value: np.ndarray, outcome: Outcome
 ) -> np.ndarray:
     """Return, for each value and the next, the summed agreement over all pairs of their rows."""
-    n_pairs = (sizes[1:] * sizes[:-1]).astype(np.float64)
+    n_pairs = (rows_by_value[1:] * rows_by_value[:-1]).astype(np.float64)
     if outcome.is_class:
-        equal_pairs = (totals[1:] * totals[:-1]).sum(axis=1)
-        return n_pairs - (n_pairs - equal_pairs) / (1 - _chance_of_agreement(outcome))
-    next_sizes, value_sizes = sizes[1:, None], sizes[:-1, None]
-    products = totals[1:] * totals[:-1]
-    distances = (value_sizes * squares[1:] + next_sizes * squares[:-1] - 2 * products).mean(axis=1)
-    return n_pairs - distances / 2
+        n_equal_pairs = (sums_of_y[1:] * sums_of_y[:-1]).sum(axis=1)
+        return n_pairs - (n_pairs - n_equal_pairs) / (1 - _chance_of_agreement(outcome))
+    next_sizes, value_sizes = rows_by_value[1:, None], rows_by_value[:-1, None]
+    products_of_sums = sums_of_y[1:] * sums_of_y[:-1]
+    summed_distances = (
+        value_sizes * sums_of_squares[1:] + next_sizes * sums_of_squares[:-1] - 2 * products_of_sums
+    ).mean(axis=1)
+    return n_pairs - summed_distances / 2
 
 
-def _variance_by_chance(sizes: np.ndarray, outcome: Outcome, has_order: bool) -> np.ndarray:
+def _excess_variance_by_chance(
+    rows_by_value: np.ndarray, outcome: Outcome, has_order: bool
+) -> np.ndarray:
     """Return the variance of the excess of agreement if y does not depend on the column."""
-    variance = outcome.variance
-    within_variance = 2 * variance / (sizes * (sizes - 1.0))
-    return within_variance + (variance / sizes**2 if has_order else 0.0)
+    pair_variance = outcome.variance
+    within_variance = 2 * pair_variance / (rows_by_value * (rows_by_value - 1.0))
+    return within_variance + (pair_variance / rows_by_value**2 if has_order else 0.0)

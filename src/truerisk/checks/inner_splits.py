@@ -34,19 +34,20 @@ SELECTING_MODELS = (
 def warn_of_inner_splits(family: Family) -> None:
     """Warn about each splitter within the model that ignores the times of the rows."""
     parameters = {"": family.estimator, **family.estimator.get_params(deep=True)}
-    tuned_names = {name for splitter in family.candidates for name in splitter}
-    for name, splitter in parameters.items():
-        owner_name, _, parameter_name = name.rpartition("__")
-        model = parameters.get(owner_name)
+    tuned_names = {tuned_path for setting in family.candidates for tuned_path in setting}
+    for parameter_path, parameter_value in parameters.items():
+        owner_name, _, parameter_name = parameter_path.rpartition("__")
+        owner = parameters.get(owner_name)
         if (
             parameter_name == "cv"
-            and name not in tuned_names
-            and is_a(model, *SELECTING_MODELS)
-            and _ignores_time(splitter)
+            and parameter_path not in tuned_names
+            and is_a(owner, *SELECTING_MODELS)
+            and _ignores_time(parameter_value)
         ):
             warn(
-                f"time is given but {type(model).__name__} splits its training rows by "
-                f"{name}={repr_on_one_line(splitter)}, which ignores it: what it chooses by them "
+                f"time is given but {type(owner).__name__} splits its training rows by "
+                f"{parameter_path}={repr_on_one_line(parameter_value)}, which ignores it: "
+                "what it chooses by them "
                 "was "
                 "tested by "
                 "models that saw later rows. The risk is that of this choice; cv=TimeSeriesSplit(5)"

@@ -27,15 +27,15 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
         leak_kinds.append("late")
     if method.splits and not method.respects_space:
         leak_kinds.append("near")
-    leaks = leaks_of(data, plan, *leak_kinds)
-    if len(leaking_rows := leaks["groups"]):
+    leaking_rows_by_kind = leaks_of(data, plan, *leak_kinds)
+    if len(leaking_rows := leaking_rows_by_kind["groups"]):
         warn(
             f"groups are given but method '{method.name}' ignores them: {len(leaking_rows)} rows "
             f"(first: row {leaking_rows[0]}) are tested by models that saw their group. "
             "The estimate is too good; use a word such as '10-fold' or a Group splitter.",
             GroupLeakWarning,
         )
-    if len(late_rows := leaks["late"]):
+    if len(late_rows := leaking_rows_by_kind["late"]):
         warn(
             f"time is given but method '{method.name}' ignores it: "
             f"{len(late_rows)} rows (first: row {late_rows[0]}) are tested by models that saw "
@@ -44,7 +44,9 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "'forward-5', or 'purged-5' where later rows are meant to be seen.",
             TimeLeakWarning,
         )
-    if 2 * len(near_rows := leaks["near"]) > (n_tested := len(leaks["apart"])):
+    if 2 * len(near_rows := leaking_rows_by_kind["near"]) > (
+        n_tested := len(leaking_rows_by_kind["apart"])
+    ):
         warn(
             f"block is given but method '{method.name}' ignores it: {len(near_rows)} of {n_tested} "
             f"rows (first: row {near_rows[0]}) are tested by models that saw the row next to them. "
@@ -60,7 +62,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "no training rows.",
             DuplicateRowsWarning,
         )
-    if len(leaking_rows := leaks["copies"]):
+    if len(leaking_rows := leaking_rows_by_kind["copies"]):
         warn(
             f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) "
             "have an exact copy in a training "
@@ -96,7 +98,7 @@ def parts_that_stay_fitted(family: Family) -> list[str]:
     for setting in family.candidates:
         named_components += setting.items()
     fitted_names = set()
-    for name, component in named_components:
+    for parameter_path, component in named_components:
         clone_method = getattr(
             type(component), "__sklearn_clone__", BaseEstimator.__sklearn_clone__
         )
@@ -107,6 +109,8 @@ def parts_that_stay_fitted(family: Family) -> list[str]:
             attribute.endswith("_") for attribute in vars(cloned_part) if attribute[0] != "_"
         ):
             fitted_names.add(
-                f"{name} ({type(component).__name__})" if name else type(component).__name__
+                f"{parameter_path} ({type(component).__name__})"
+                if parameter_path
+                else type(component).__name__
             )
     return sorted(fitted_names)

@@ -113,35 +113,35 @@ class _Columns:
     n_values: np.ndarray
 
     @classmethod
-    def read(cls, X: Any, positions: Sequence[int], rows: np.ndarray) -> _Columns:
-        """Read the columns at these positions, for these rows."""
-        numbers, is_number = _read_numbers(X, positions, rows)
-        codes = np.empty(numbers.shape, dtype=np.int64)
+    def read(cls, X: Any, table_positions: Sequence[int], rows: np.ndarray) -> _Columns:
+        """Read the cells of the columns at these positions of the table, for these rows."""
+        numeric_cells, is_number = _read_numbers(X, table_positions, rows)
+        codes = np.empty(numeric_cells.shape, dtype=np.int64)
         for j in np.flatnonzero(~is_number).tolist():
-            codes[j] = _codes_of_texts(_cells(X, positions[j], rows))
-        numeric = numbers[is_number]
-        row_order = np.argsort(numeric, axis=1)
-        sorted_numbers = np.take_along_axis(numeric, row_order, axis=1)
+            codes[j] = _codes_of_texts(_cells_of_column(X, table_positions[j], rows))
+        numeric_rows = numeric_cells[is_number]
+        row_order = np.argsort(numeric_rows, axis=1)
+        sorted_numbers = np.take_along_axis(numeric_rows, row_order, axis=1)
         ranks, codes_of_numeric = (
-            np.zeros(numeric.shape, dtype=np.int64),
-            np.empty(numeric.shape, dtype=np.int64),
+            np.zeros(numeric_rows.shape, dtype=np.int64),
+            np.empty(numeric_rows.shape, dtype=np.int64),
         )
         np.cumsum(sorted_numbers[:, 1:] > sorted_numbers[:, :-1], axis=1, out=ranks[:, 1:])
         np.put_along_axis(codes_of_numeric, row_order, ranks, axis=1)
         codes[is_number] = codes_of_numeric
-        return cls(X, positions, numbers, is_number, codes, codes.max(axis=1) + 1)
+        return cls(X, table_positions, numeric_cells, is_number, codes, codes.max(axis=1) + 1)
 
-    def steps(self, which: np.ndarray) -> np.ndarray:
-        """Return the median step between neighbouring distinct numbers of each of these columns."""
-        gaps = np.diff(np.sort(self.numbers[which], axis=1), axis=1)
-        gaps.sort(axis=1)  # The differences of equal numbers, which are 0, come first.
-        columns, n_gaps = np.arange(len(which)), self.n_values[which] - 1
-        first_gaps = gaps.shape[1] - n_gaps
-        lower_steps, upper_steps = (
-            gaps[columns, first_gaps + (n_gaps - 1) // 2],
-            gaps[columns, first_gaps + n_gaps // 2],
+    def steps(self, chosen_columns: np.ndarray) -> np.ndarray:
+        """Return each chosen column's median difference between neighbouring distinct numbers."""
+        sorted_gaps = np.diff(np.sort(self.numbers[chosen_columns], axis=1), axis=1)
+        sorted_gaps.sort(axis=1)  # The differences of equal numbers, which are 0, come first.
+        column_numbers, n_gaps = np.arange(len(chosen_columns)), self.n_values[chosen_columns] - 1
+        first_positive_gaps = sorted_gaps.shape[1] - n_gaps
+        lower_median_steps, upper_median_steps = (
+            sorted_gaps[column_numbers, first_positive_gaps + (n_gaps - 1) // 2],
+            sorted_gaps[column_numbers, first_positive_gaps + n_gaps // 2],
         )
-        return np.asarray((lower_steps + upper_steps) / 2)
+        return np.asarray((lower_median_steps + upper_median_steps) / 2)
 
 
 ColumnCache = dict[tuple[int, ...], _Columns]
@@ -149,40 +149,46 @@ ColumnCache = dict[tuple[int, ...], _Columns]
 
 
 def _read_numbers(
-    X: Any, positions: Sequence[int], rows: np.ndarray
+    X: Any, table_positions: Sequence[int], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns as finite numbers, and a mask of those that are numeric and vary."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        block = X[np.ix_(rows, np.array(positions, dtype=np.intp))]
-        numbers = np.ascontiguousarray(block.T, dtype=np.float64)
-        is_number = np.full(len(positions), True)
+        selected_cells = X[np.ix_(rows, np.array(table_positions, dtype=np.intp))]
+        numeric_cells = np.ascontiguousarray(selected_cells.T, dtype=np.float64)
+        is_number = np.full(len(table_positions), True)
     else:
-        numbers = np.zeros((len(positions), len(rows)))
-        is_number = np.full(len(positions), False)
-        for j, position in enumerate(positions):
-            cells = _cells(X, position, rows)
+        numeric_cells = np.zeros((len(table_positions), len(rows)))
+        is_number = np.full(len(table_positions), False)
+        for j, table_position in enumerate(table_positions):
+            cells = _cells_of_column(X, table_position, rows)
             if cells.dtype.kind not in "mMc":
                 with suppress(TypeError, ValueError, OverflowError):
-                    numbers[j] = cells.astype(np.float64)
+                    numeric_cells[j] = cells.astype(np.float64)
                     is_number[j] = True
-    lowest, highest = numbers.min(axis=1), numbers.max(axis=1)
-    for j in np.flatnonzero(~(np.isfinite(lowest) & np.isfinite(highest))).tolist():
-        is_finite = np.isfinite(numbers[j])
+    smallest_numbers, largest_numbers = numeric_cells.min(axis=1), numeric_cells.max(axis=1)
+    for j in np.flatnonzero(
+        ~(np.isfinite(smallest_numbers) & np.isfinite(largest_numbers))
+    ).tolist():
+        is_finite = np.isfinite(numeric_cells[j])
         if is_finite.mean() < 0.8:
-            lowest[j] = highest[j] = 0.0
+            smallest_numbers[j] = largest_numbers[j] = 0.0
         else:
-            numbers[j] = np.where(is_finite, numbers[j], np.median(numbers[j][is_finite]))
-            lowest[j], highest[j] = numbers[j].min(), numbers[j].max()
-    largest = np.maximum(-lowest, highest)
-    extreme = (largest > 0) & ~((largest > 1e-100) & (largest < 1e100))
+            numeric_cells[j] = np.where(
+                is_finite, numeric_cells[j], np.median(numeric_cells[j][is_finite])
+            )
+            smallest_numbers[j], largest_numbers[j] = numeric_cells[j].min(), numeric_cells[j].max()
+    largest_absolute = np.maximum(-smallest_numbers, largest_numbers)
+    is_extreme = (largest_absolute > 0) & ~(
+        (largest_absolute > 1e-100) & (largest_absolute < 1e100)
+    )
     # Extreme columns are rescaled; otherwise squares of their numbers overflow or underflow.
-    numbers[extreme] /= largest[extreme, None]
-    return numbers, is_number & (lowest < highest)
+    numeric_cells[is_extreme] /= largest_absolute[is_extreme, None]
+    return numeric_cells, is_number & (smallest_numbers < largest_numbers)
 
 
-def _cells(X: Any, position: int, rows: np.ndarray) -> np.ndarray:
+def _cells_of_column(X: Any, table_position: int, rows: np.ndarray) -> np.ndarray:
     """Return the cells of one column for these rows."""
-    return np.asarray(column_at(X, position))[rows]
+    return np.asarray(column_at(X, table_position))[rows]
 
 
 def _codes_of_texts(cells: np.ndarray) -> np.ndarray:
@@ -199,7 +205,7 @@ def _read_columns(
     rng: np.random.Generator,
     column_cache: ColumnCache,
 ) -> _Columns:
-    """Read the columns of the table, or at most `most` of them, selected at random.
+    """Read the columns of the table, or at most `most_columns` of them, selected at random.
 
     Columns whose name suggests a group number are always selected. In an array without names,
     columns of integers are selected before others.
@@ -207,91 +213,116 @@ def _read_columns(
     X, most_columns = data.X, min(most_columns, MOST_COLUMNS)
     if not n_columns(X) or hasattr(X, "tocsr"):
         return _Columns.read(np.empty((data.n_rows, 0)), (), rows)
-    names = column_names(X)
-    X = np.asarray(X) if names is None else X
+    all_column_names = column_names(X)
+    X = np.asarray(X) if all_column_names is None else X
     n_columns_of_X = X.shape[1]
     chosen_columns = np.arange(n_columns_of_X)
     if n_columns_of_X > most_columns:
-        named_columns = [j for j, name in enumerate(names or ()) if NAME_OF_GROUP.search(name)][
-            :most_columns
-        ]
+        named_columns = [
+            j
+            for j, column_name in enumerate(all_column_names or ())
+            if NAME_OF_GROUP.search(column_name)
+        ][:most_columns]
         other_columns = rng.permutation(np.setdiff1d(chosen_columns, named_columns))
-        if names is None and X.dtype.kind == "f":
+        if all_column_names is None and X.dtype.kind == "f":
             first_rows = X[:FEWEST_ROWS]
-            is_whole = (first_rows == np.floor(first_rows)).all(axis=0)
-            other_columns = other_columns[np.argsort(~is_whole[other_columns], kind="stable")]
+            is_integer_column = (first_rows == np.floor(first_rows)).all(axis=0)
+            other_columns = other_columns[
+                np.argsort(~is_integer_column[other_columns], kind="stable")
+            ]
         chosen_columns = np.sort(
             np.r_[named_columns, other_columns[: most_columns - len(named_columns)]].astype(
                 np.int64
             )
         )
-    positions = tuple(chosen_columns.tolist())
+    table_positions = tuple(chosen_columns.tolist())
     if len(rows) < data.n_rows:
-        return _Columns.read(X, positions, rows)
-    if positions not in column_cache:
-        column_cache[positions] = _Columns.read(X, positions, rows)
-    return column_cache[positions]
+        return _Columns.read(X, table_positions, rows)
+    if table_positions not in column_cache:
+        column_cache[table_positions] = _Columns.read(X, table_positions, rows)
+    return column_cache[table_positions]
 
 
 def _rows_of_slices(
-    X: Any, positions: Sequence[int], n: int, most_rows: int, rng: np.random.Generator
+    X: Any, table_positions: Sequence[int], n_rows: int, most_rows: int, rng: np.random.Generator
 ) -> list[np.ndarray | None]:
-    """Return, for each column, the rows whose number lies in an interval.
+    """Return, for each column, the rows whose number in it lies in a random interval.
 
     Each interval is chosen to contain about `most_rows` rows. Rows with equal or nearly equal
     numbers stay together, unlike in a random sample. The entry is None if the column is not
     numeric, or if too many rows share a few numbers.
     """
-    random_draws = [(rng.choice(n, 2000), rng.random()) for _ in positions]
-    share = most_rows / n
+    random_draws = [(rng.choice(n_rows, 2000), rng.random()) for _ in table_positions]
+    slice_share = most_rows / n_rows
     rows_by_column: list[np.ndarray] | None = None
     if isinstance(X, np.ndarray) and X.dtype == np.float64:
-        samples = [X[rows, j] for (rows, _), j in zip(random_draws, positions, strict=True)]
-        bounds = [
-            _bounds(sample, start, share)
-            for sample, (_, start) in zip(samples, random_draws, strict=True)
+        sampled_numbers = [
+            X[row_sample, j]
+            for (row_sample, _), j in zip(random_draws, table_positions, strict=True)
         ]
-        rows_by_column = _rows_between(X, positions, np.array(bounds).reshape(-1, 2))
-    slices: list[np.ndarray | None] = []
-    for i, (position, (sampled, start)) in enumerate(zip(positions, random_draws, strict=True)):
-        rows = np.arange(n) if rows_by_column is None else rows_by_column[i]
+        slice_bounds = [
+            _random_quantile_interval(sample, random_start, slice_share)
+            for sample, (_, random_start) in zip(sampled_numbers, random_draws, strict=True)
+        ]
+        rows_by_column = _rows_between(X, table_positions, np.array(slice_bounds).reshape(-1, 2))
+    rows_of_slices: list[np.ndarray | None] = []
+    for i, (table_position, (sampled_rows, random_start)) in enumerate(
+        zip(table_positions, random_draws, strict=True)
+    ):
+        slice_rows = np.arange(n_rows) if rows_by_column is None else rows_by_column[i]
         if rows_by_column is None:
-            (numbers,), (is_number,) = _read_numbers(X, [position], rows)
+            (column_numbers,), (is_number,) = _read_numbers(X, [table_position], slice_rows)
             if is_number:
-                lower_bound, upper_bound = _bounds(numbers[sampled], start, share)
-                rows = np.flatnonzero((numbers >= lower_bound) & (numbers <= upper_bound))
-        slices.append(rows if len(rows) <= 2 * most_rows else None)
-    return slices
+                lower_bound, upper_bound = _random_quantile_interval(
+                    column_numbers[sampled_rows], random_start, slice_share
+                )
+                slice_rows = np.flatnonzero(
+                    (column_numbers >= lower_bound) & (column_numbers <= upper_bound)
+                )
+        rows_of_slices.append(slice_rows if len(slice_rows) <= 2 * most_rows else None)
+    return rows_of_slices
 
 
-def _bounds(sample: np.ndarray, start: float, share: float) -> tuple[float, float]:
-    """Return two quantiles of a sample that enclose the given share of it."""
-    start_share, end_share = start * (1 - share), start * (1 - share) + share
-    lower_bound, upper_bound = np.sort(sample)[
-        [int(len(sample) * start_share), min(1999, int(len(sample) * end_share))]
+def _random_quantile_interval(
+    sampled_numbers: np.ndarray, random_start: float, enclosed_share: float
+) -> tuple[float, float]:
+    """Return two quantiles of a sample, at a random place, that enclose the given share of it."""
+    lower_share, upper_share = (
+        random_start * (1 - enclosed_share),
+        random_start * (1 - enclosed_share) + enclosed_share,
+    )
+    lower_bound, upper_bound = np.sort(sampled_numbers)[
+        [
+            int(len(sampled_numbers) * lower_share),
+            min(1999, int(len(sampled_numbers) * upper_share)),
+        ]
     ]
     return float(lower_bound), float(upper_bound)
 
 
 def _rows_between(
-    table: np.ndarray, column_numbers: Sequence[int], bounds: np.ndarray
+    feature_table: np.ndarray, column_numbers: Sequence[int], interval_bounds: np.ndarray
 ) -> list[np.ndarray] | None:
     """Return, for each chosen column, the rows with numbers between its bounds.
 
     Return None if a cell is not finite. Blocks of rows are transposed in the processor's cache,
     because reading one column of a row-major table reads the whole table.
     """
-    lower_bounds, upper_bounds = bounds.T[:, :, None]
-    row_blocks: list[list[np.ndarray]] = [[] for _ in column_numbers]
-    for start in range(0, len(table), ROWS_OF_BLOCK):
-        block = np.ascontiguousarray(table[start : start + ROWS_OF_BLOCK, column_numbers].T)
-        if not np.isfinite(block.sum()):
+    lower_bounds, upper_bounds = interval_bounds.T[:, :, None]
+    found_rows_by_column: list[list[np.ndarray]] = [[] for _ in column_numbers]
+    for block_start in range(0, len(feature_table), ROWS_OF_BLOCK):
+        block_columns = np.ascontiguousarray(
+            feature_table[block_start : block_start + ROWS_OF_BLOCK, column_numbers].T
+        )
+        if not np.isfinite(block_columns.sum()):
             return None
-        for rows, is_inside in zip(
-            row_blocks, (block >= lower_bounds) & (block <= upper_bounds), strict=True
+        for found_rows, is_inside in zip(
+            found_rows_by_column,
+            (block_columns >= lower_bounds) & (block_columns <= upper_bounds),
+            strict=True,
         ):
-            rows.append(np.flatnonzero(is_inside) + start)
-    return [np.concatenate(rows) for rows in row_blocks]
+            found_rows.append(np.flatnonzero(is_inside) + block_start)
+    return [np.concatenate(found_rows) for found_rows in found_rows_by_column]
 
 
 # ---------------------------------------------------------------- near copies
@@ -302,65 +333,79 @@ def _copies_check(
 ) -> Finding | None:
     if data.groups is not None or data.dependent:
         return None
-    n = data.n_rows
-    is_large = n > MOST_ROWS
-    rows = np.sort(rng.choice(n, MOST_ROWS, replace=False)) if is_large else np.arange(n)
-    columns = _read_columns(data, rows, max(2, MOST_CELLS // len(rows)), rng, column_cache)
+    n_rows = data.n_rows
+    is_large = n_rows > MOST_ROWS
+    searched_rows = (
+        np.sort(rng.choice(n_rows, MOST_ROWS, replace=False)) if is_large else np.arange(n_rows)
+    )
+    columns = _read_columns(
+        data, searched_rows, max(2, MOST_CELLS // len(searched_rows)), rng, column_cache
+    )
     is_measured = columns.is_number & (columns.n_values >= FEWEST_NUMERIC_VALUES)
-    is_category = (columns.n_values > 1) & (columns.n_values - 1 < len(rows) / 2) & ~is_measured
+    is_category = (
+        (columns.n_values > 1) & (columns.n_values - 1 < len(searched_rows) / 2) & ~is_measured
+    )
     measured_columns, category_columns = np.flatnonzero(is_measured), np.flatnonzero(is_category)
     if len(measured_columns) < 2:
         return None
-    spread = columns.numbers[measured_columns].std(axis=1)
+    std_by_column = columns.numbers[measured_columns].std(axis=1)
     if is_large:
         finest_column = columns.positions[
             measured_columns[columns.n_values[measured_columns].argmax()]
         ]
-        (slice_rows,) = _rows_of_slices(columns.X, [finest_column], n, MOST_ROWS, rng)
+        (slice_rows,) = _rows_of_slices(columns.X, [finest_column], n_rows, MOST_ROWS, rng)
         if slice_rows is not None:
-            rows, columns = slice_rows, _Columns.read(columns.X, columns.positions, slice_rows)
-    outcome = outcome_of(data.codes, data.y, rows)
+            searched_rows, columns = (
+                slice_rows,
+                _Columns.read(columns.X, columns.positions, slice_rows),
+            )
+    outcome = outcome_of(data.codes, data.y, searched_rows)
     # A column may be constant in the slice of rows, and then it has no numbers.
     is_numeric_in_rows = columns.is_number[measured_columns]
-    measured_columns, spread = measured_columns[is_numeric_in_rows], spread[is_numeric_in_rows]
+    measured_columns, std_by_column = (
+        measured_columns[is_numeric_in_rows],
+        std_by_column[is_numeric_in_rows],
+    )
     if outcome is None or len(measured_columns) < 2:
         return None
     X = np.ascontiguousarray(columns.numbers[measured_columns].T)
-    scale = ColumnScales(
-        spread, columns.n_values[measured_columns], columns.steps(measured_columns)
+    column_scales = ColumnScales(
+        std_by_column, columns.n_values[measured_columns], columns.steps(measured_columns)
     )
     category_codes = _codes_of_frequent_values(columns.codes[measured_columns])
-    copies = find_copies(
-        X, _combine_codes(category_codes) if category_codes else None, outcome, rng, scale
+    near_copies = find_copies(
+        X, _combine_codes(category_codes) if category_codes else None, outcome, rng, column_scales
     )
-    if len(category_columns) and (copies is None or not copies.is_found):
+    if len(category_columns) and (near_copies is None or not near_copies.is_found):
         category_codes += list(columns.codes[category_columns])
-        copies = find_copies(X, _combine_codes(category_codes), outcome, rng, scale)
-    return _copies_finding(copies) if copies is not None and copies.is_found else None
+        near_copies = find_copies(X, _combine_codes(category_codes), outcome, rng, column_scales)
+    return (
+        _copies_finding(near_copies) if near_copies is not None and near_copies.is_found else None
+    )
 
 
-def _codes_of_frequent_values(codes: np.ndarray) -> list[np.ndarray]:
+def _codes_of_frequent_values(value_codes: np.ndarray) -> list[np.ndarray]:
     """Code the values that many rows share, such as zero, for each column that has such values.
 
     All other cells have the code 0. Rows with such a common value lie in a plane of their own, and
     distances within the plane have another distribution than distances to rows outside. Columns
     without such values are left out.
     """
-    codes_of_lumps = []
-    for column in codes:
-        counts = np.bincount(column)
-        frequent = np.flatnonzero(counts > LUMP_SHARE * len(column))
-        if len(frequent) and len(counts) > FEWEST_VALUES_OF_LUMPS:
-            code = np.zeros(len(counts), dtype=np.int64)
-            code[frequent] = 1 + np.arange(len(frequent))
-            codes_of_lumps.append(code[column])
-    return codes_of_lumps
+    category_codes = []
+    for column_codes in value_codes:
+        value_counts = np.bincount(column_codes)
+        frequent_values = np.flatnonzero(value_counts > LUMP_SHARE * len(column_codes))
+        if len(frequent_values) and len(value_counts) > FEWEST_VALUES_OF_LUMPS:
+            category_of_value = np.zeros(len(value_counts), dtype=np.int64)
+            category_of_value[frequent_values] = 1 + np.arange(len(frequent_values))
+            category_codes.append(category_of_value[column_codes])
+    return category_codes
 
 
-def _combine_codes(codes: Sequence[np.ndarray]) -> np.ndarray:
+def _combine_codes(codes_by_column: Sequence[np.ndarray]) -> np.ndarray:
     """Return one code for each combination of the codes of several columns."""
-    combined_codes = codes[0]
-    for further_codes in codes[1:]:
+    combined_codes = codes_by_column[0]
+    for further_codes in codes_by_column[1:]:
         pair_codes = combined_codes * (int(further_codes.max()) + 1) + further_codes
         combined_codes = np.unique(pair_codes, return_inverse=True)[1].ravel()
     return combined_codes
@@ -399,30 +444,30 @@ def _order_check(data: Data, rng: np.random.Generator, column_cache: ColumnCache
     outcome = outcome_of(data.codes, data.y, rows)
     if outcome is None:
         return None
-    order_found = order_of_outcomes(outcome, None if data.groups is None else data.groups[rows])
-    if order_found is None:
+    order_of_rows = order_of_outcomes(outcome, None if data.groups is None else data.groups[rows])
+    if order_of_rows is None:
         return None
     rows = _consecutive_rows(rows, MOST_ROWS_EXPLAINED, rng)
     columns = _read_columns(data, rows, MOST_CELLS // len(rows), rng, column_cache)
-    numbers = np.where(columns.is_number[:, None], columns.numbers, columns.codes)
-    X = np.ascontiguousarray(numbers[columns.n_values > 1].T)
+    numbers_or_codes = np.where(columns.is_number[:, None], columns.numbers, columns.codes)
+    X = np.ascontiguousarray(numbers_or_codes[columns.n_values > 1].T)
     ordered_columns = columns_in_order(X)
-    residual_text, explained_outcome = "", outcome_of(data.codes, data.y, rows)
-    if len(ordered_columns) and explained_outcome is not None:
+    residual_text, outcome_of_explained_rows = "", outcome_of(data.codes, data.y, rows)
+    if len(ordered_columns) and outcome_of_explained_rows is not None:
         residual_correlation, residual_bound = order_given_columns(
-            X[:, ordered_columns], explained_outcome
+            X[:, ordered_columns], outcome_of_explained_rows
         )
-        order_found = replace(
-            order_found, residual=residual_correlation, residual_bound=residual_bound
+        order_of_rows = replace(
+            order_of_rows, residual=residual_correlation, residual_bound=residual_bound
         )
         residual_text = f", and by {residual_correlation:.2f} after what columns of X explain"
-    if not order_found.is_found:
+    if not order_of_rows.is_found:
         return None
     return Finding(
         "rows-in-order",
-        f"Rows that follow each other have similar y: they agree by {order_found.correlation:.2f}"
+        f"Rows that follow each other have similar y: they agree by {order_of_rows.correlation:.2f}"
         f"{residual_text} (0 is chance; a random order of the rows exceeds "
-        f"{order_found.bound:.2f} in 1 of "
+        f"{order_of_rows.bound:.2f} in 1 of "
         "2,000 tables).",
         "If the rows were taken one after the other, give time=; if rows of one case stand "
         "together, give groups. Shuffled folds test a row by its neighbours.",
@@ -433,8 +478,8 @@ def _consecutive_rows(rows: np.ndarray, most_rows: int, rng: np.random.Generator
     """Return at most `most_rows` consecutive rows, starting at a random row."""
     if len(rows) <= most_rows:
         return rows
-    start = int(rng.integers(len(rows) - most_rows + 1))
-    return rows[start : start + most_rows]
+    first_position = int(rng.integers(len(rows) - most_rows + 1))
+    return rows[first_position : first_position + most_rows]
 
 
 # ---------------------------------------------------------------- group numbers
@@ -445,46 +490,50 @@ def _group_numbers(
 ) -> Finding | None:
     if data.groups is not None:
         return None
-    n, names = data.n_rows, column_names(data.X)
-    rows = np.arange(min(n, MOST_ROWS_OF_GROUPS))
-    outcome_of_all = outcome_of(data.codes, data.y, rows)
+    n_rows, all_column_names = data.n_rows, column_names(data.X)
+    rows = np.arange(min(n_rows, MOST_ROWS_OF_GROUPS))
+    outcome_of_first_rows = outcome_of(data.codes, data.y, rows)
     columns = _read_columns(data, rows, max(8, MOST_CELLS // len(rows)), rng, column_cache)
-    slices: dict[int, np.ndarray | None] = {}
-    if n > MOST_ROWS_OF_GROUPS:
+    rows_by_position: dict[int, np.ndarray | None] = {}
+    if n_rows > MOST_ROWS_OF_GROUPS:
         numeric_positions = [
             columns.positions[j] for j in np.flatnonzero(columns.is_number).tolist()
         ]
-        slice_rows = _rows_of_slices(columns.X, numeric_positions, n, MOST_ROWS_OF_GROUPS, rng)
-        slices = dict(zip(numeric_positions, slice_rows, strict=True))
-    by_name, by_agreement = [], []
-    for j, position in enumerate(columns.positions):
-        outcome, codes, column_rows = outcome_of_all, columns.codes[j], rows
-        if position in slices:
-            rows_of_slice = slices[position]
+        slice_rows = _rows_of_slices(columns.X, numeric_positions, n_rows, MOST_ROWS_OF_GROUPS, rng)
+        rows_by_position = dict(zip(numeric_positions, slice_rows, strict=True))
+    columns_by_name, columns_by_agreement = [], []
+    for j, table_position in enumerate(columns.positions):
+        outcome, value_codes, column_rows = outcome_of_first_rows, columns.codes[j], rows
+        if table_position in rows_by_position:
+            rows_of_slice = rows_by_position[table_position]
             if rows_of_slice is None:
                 continue
             column_rows, outcome = rows_of_slice, outcome_of(data.codes, data.y, rows_of_slice)
-            (codes,) = _Columns.read(columns.X, [position], column_rows).codes
-        n_values = int(codes.max()) + 1
-        if outcome is None or not FEWEST_VALUES <= n_values <= len(codes) / 2:
+            (value_codes,) = _Columns.read(columns.X, [table_position], column_rows).codes
+        n_values = int(value_codes.max()) + 1
+        if outcome is None or not FEWEST_VALUES <= n_values <= len(value_codes) / 2:
             continue
         if _only_repeats_rows(data, column_rows, n_values):
             continue
-        name = (
-            f"column {position}"
-            if names is None
-            else repr(escape_and_truncate(names[position], 40))
+        shown_name = (
+            f"column {table_position}"
+            if all_column_names is None
+            else repr(escape_and_truncate(all_column_names[table_position], 40))
         )
-        agreement = group_number(codes, outcome, has_order=bool(columns.is_number[j]))
-        if agreement is not None and agreement.is_found:
-            by_agreement.append((name, agreement))
+        group_agreement = group_number(value_codes, outcome, has_order=bool(columns.is_number[j]))
+        if group_agreement is not None and group_agreement.is_found:
+            columns_by_agreement.append((shown_name, group_agreement))
         elif (
-            names is not None
-            and NAME_OF_GROUP.search(name)
-            and len(codes) <= MOST_ROWS_OF_NAMED * n_values
+            all_column_names is not None
+            and NAME_OF_GROUP.search(shown_name)
+            and len(value_codes) <= MOST_ROWS_OF_NAMED * n_values
         ):
-            by_name.append((name, n_values, len(codes)))
-    return _groups_finding(by_agreement, by_name) if by_agreement or by_name else None
+            columns_by_name.append((shown_name, n_values, len(value_codes)))
+    return (
+        _groups_finding(columns_by_agreement, columns_by_name)
+        if columns_by_agreement or columns_by_name
+        else None
+    )
 
 
 def _only_repeats_rows(data: Data, rows: np.ndarray, n_values: int) -> bool:
@@ -492,42 +541,47 @@ def _only_repeats_rows(data: Data, rows: np.ndarray, n_values: int) -> bool:
 
     Exact copies of rows are reported by another finding.
     """
-    keys = data.row_keys
-    if keys is None or n_columns(data.X) == 1:
+    row_keys = data.row_keys
+    if row_keys is None or n_columns(data.X) == 1:
         return False
-    return len(np.unique(keys[rows])) == n_values
+    return len(np.unique(row_keys[rows])) == n_values
 
 
 def _groups_finding(
-    by_agreement: list[tuple[str, GroupNumber]], by_name: list[tuple[str, int, int]]
+    columns_by_agreement: list[tuple[str, GroupNumber]], columns_by_name: list[tuple[str, int, int]]
 ) -> Finding:
-    names = [name for name, _ in by_agreement] + [name for name, *_ in by_name]
-    shown_names = ", ".join(names[:3]) + (
-        f" and {len(names) - 3} more columns" if names[3:] else ""
+    all_names = [column_name for column_name, _ in columns_by_agreement] + [
+        column_name for column_name, *_ in columns_by_name
+    ]
+    shown_names = ", ".join(all_names[:3]) + (
+        f" and {len(all_names) - 3} more columns" if all_names[3:] else ""
     )
-    look_text = "looks like the number" if len(names) == 1 else "look like numbers"
-    if by_agreement:
-        name, agreement = by_agreement[0]
+    verb_text = "looks like the number" if len(all_names) == 1 else "look like numbers"
+    if columns_by_agreement:
+        column_name, group_agreement = columns_by_agreement[0]
         neighbour_text = (
-            "those of the next numbers" if agreement.has_order else "rows of other values"
+            "those of the next numbers" if group_agreement.has_order else "rows of other values"
         )
-        evidence = (
-            f"{name} has {agreement.n_values} values of {agreement.mean_rows:.1f} rows each, whose "
+        evidence_text = (
+            f"{column_name} has {group_agreement.n_values} values of "
+            f"{group_agreement.mean_rows:.1f} rows each, whose "
             "y "
             "agree by "
-            f"{agreement.inside:.2f}, and with {neighbour_text} by {agreement.outside:.2f} (0 "
+            f"{group_agreement.inside:.2f}, and with {neighbour_text} by "
+            f"{group_agreement.outside:.2f} (0 "
             "is chance, 1 is "
             "equal)."
         )
     else:
-        name, n_values, n_cells = by_name[0]
-        evidence = (
-            f"{name} is named like one, and has {n_values} values of {n_cells / n_values:.1f} "
+        column_name, n_values, n_cells = columns_by_name[0]
+        evidence_text = (
+            f"{column_name} is named like one, and has {n_values} values of "
+            f"{n_cells / n_values:.1f} "
             "rows each."
         )
     return Finding(
         "group-numbers",
-        f"{shown_names} {look_text} of a group of rows. {evidence}",
+        f"{shown_names} {verb_text} of a group of rows. {evidence_text}",
         "If new rows come from other groups, drop the column and give it as groups (--groups at "
         "the command line), so that splits keep a group together, as GroupKFold does.",
     )
@@ -544,8 +598,8 @@ def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
         if events is not None and events.count < events.enough:
             names_by_events.setdefault(events, []).append(escape_and_truncate(loss.name, 60))
     for events, loss_names in names_by_events.items():
-        names = list(dict.fromkeys(loss_names))
-        subject = f"{join_words(names)} rest" + ("s" if len(names) == 1 else "")
+        distinct_names = list(dict.fromkeys(loss_names))
+        subject = f"{join_words(distinct_names)} rest" + ("s" if len(distinct_names) == 1 else "")
         yield _few_events_finding(events, subject)
 
 

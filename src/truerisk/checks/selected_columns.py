@@ -50,7 +50,7 @@ class Spread:
 
     @property
     def is_too_small(self) -> bool:
-        """Return True if so small a spread has a p-value below `LEVEL`."""
+        """True if the probability of so small a spread by chance is below `LEVEL`."""
         return self.chance < LEVEL
 
 
@@ -58,14 +58,15 @@ def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Findi
     """Yield a finding if all columns are associated with y by nearly the same strength."""
     if columns is None or data.y.ndim != 1:
         return
-    spread = spread_of(columns.numbers, data)
-    if spread is None or not spread.is_too_small:
+    spread_of_z = spread_of(columns.numbers, data)
+    if spread_of_z is None or not spread_of_z.is_too_small:
         return
     yield Finding(
         "selection-outside",
-        f"Nine of ten columns are associated with y (p < {number(spread.weakest)}), and all about "
-        f"equally: their z-scores spread by {spread.observed:.2f} where their noise alone makes "
-        f"{spread.expected:.2f}. Columns look like that when they were selected with these y's "
+        f"Nine of ten columns are associated with y (p < {number(spread_of_z.weakest)}), and all "
+        f"about equally: their z-scores spread by {spread_of_z.observed:.2f} where their noise "
+        f"alone makes {spread_of_z.expected:.2f}. Columns look like that when they were selected "
+        "with these y's "
         "before the search saw them; no level of the audit can undo it.",
         "Put the selection into the pipeline, make_pipeline(SelectKBest(k=…), model), and give "
         "the search all columns.",
@@ -82,22 +83,24 @@ def spread_of(X: np.ndarray, data: Data) -> Spread | None:
         varying_columns = varying_columns[
             np.linspace(0, len(varying_columns) - 1, MOST_COLUMNS).astype(int)
         ]
-    df = data.n_classes - 1 if data.codes is not None else 1
-    residual_df = data.n_rows - 1 - df
+    numerator_df = data.n_classes - 1 if data.codes is not None else 1
+    residual_df = data.n_rows - 1 - numerator_df
     if len(varying_columns) < FEWEST_COLUMNS or residual_df < 3:
         return None
     X = X[:, varying_columns]
     residuals = _residuals(X, data)
-    squares, p_values = _tests(X, residuals, df, residual_df)
+    t_squared, p_values = _f_tests(X, residuals, numerator_df, residual_df)
     weakest = float(np.quantile(p_values, 0.9))
     if weakest >= LARGEST_P_VALUE:
         return Spread(len(p_values), weakest, 1.0, 1.0, 1.0)
-    z = np.sqrt(2 * residual_df) * np.arcsinh(np.sqrt(squares / (2 * residual_df)))
-    return _compare_with_chance(z, weakest, residuals, _variance(squares, df), X, data)
+    z_scores = np.sqrt(2 * residual_df) * np.arcsinh(np.sqrt(t_squared / (2 * residual_df)))
+    return _compare_with_chance(
+        z_scores, weakest, residuals, _variance_of_z(t_squared, numerator_df), X, data
+    )
 
 
-def _tests(
-    X: np.ndarray, residuals: np.ndarray, df: int, residual_df: int
+def _f_tests(
+    X: np.ndarray, residuals: np.ndarray, numerator_df: int, residual_df: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the F test of each column: t² and the p-value.
 
@@ -106,13 +109,15 @@ def _tests(
     from scipy.special import fdtrc
 
     residual_squares = np.maximum((residuals**2).sum(axis=0), np.finfo(float).tiny)
-    total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
+    total_squares = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
     with np.errstate(over="ignore"):  # A column that separates the classes perfectly overflows.
-        t_squared = np.maximum(total - residual_squares, 0.0) / (residual_squares / residual_df)
-    return t_squared, np.asarray(fdtrc(df, residual_df, t_squared / df))
+        t_squared = np.maximum(total_squares - residual_squares, 0.0) / (
+            residual_squares / residual_df
+        )
+    return t_squared, np.asarray(fdtrc(numerator_df, residual_df, t_squared / numerator_df))
 
 
-def _variance(t_squared: np.ndarray, df: int) -> float:
+def _variance_of_z(t_squared: np.ndarray, df: int) -> float:
     """Return the variance of the square root of a non-central chi-squared variable.
 
     The variable has df degrees of freedom. For df = 1 the result is 1.
@@ -124,42 +129,56 @@ def _variance(t_squared: np.ndarray, df: int) -> float:
 
 
 def _compare_with_chance(
-    z: np.ndarray, weakest: float, residuals: np.ndarray, variance: float, X: np.ndarray, data: Data
+    z: np.ndarray,
+    weakest_p_value: float,
+    residuals: np.ndarray,
+    z_variance: float,
+    X: np.ndarray,
+    data: Data,
 ) -> Spread:
     from scipy.special import chdtr
 
-    p = len(z)
+    n_columns = len(z)
     unit_residuals = residuals / np.sqrt(
         np.maximum((residuals**2).sum(axis=0), np.finfo(float).tiny)
     )
-    target = data.y if data.codes is None else data.codes
-    signs = np.sign((target - target.mean()) @ (X - X.mean(axis=0)))
+    numeric_y = data.y if data.codes is None else data.codes
+    signs_of_association = np.sign((numeric_y - numeric_y.mean()) @ (X - X.mean(axis=0)))
     # The z's are absolute values, so a column with its sign reversed has the same z.
-    unit_residuals = unit_residuals * np.where(signs == 0, 1.0, signs)
+    unit_residuals = unit_residuals * np.where(signs_of_association == 0, 1.0, signs_of_association)
     R = unit_residuals.T @ unit_residuals
     CR = R - R.mean(axis=0)
-    mean_of_Q = variance * max(float(np.trace(CR)), 1e-12)
-    variance_of_Q = variance**2 * max(2 * float((CR * CR.T).sum()), 1e-12)
+    mean_of_Q = z_variance * max(float(np.trace(CR)), 1e-12)
+    variance_of_Q = z_variance**2 * max(2 * float((CR * CR.T).sum()), 1e-12)
     Q = float(((z - z.mean()) ** 2).sum())
-    scale, degrees_of_freedom = variance_of_Q / (2 * mean_of_Q), 2 * mean_of_Q**2 / variance_of_Q
-    p_value = float(chdtr(degrees_of_freedom, Q / scale))
+    chi2_scale, degrees_of_freedom = (
+        variance_of_Q / (2 * mean_of_Q),
+        2 * mean_of_Q**2 / variance_of_Q,
+    )
+    p_value = float(chdtr(degrees_of_freedom, Q / chi2_scale))
     return Spread(
-        p, weakest, float(np.sqrt(Q / (p - 1))), float(np.sqrt(mean_of_Q / (p - 1))), p_value
+        n_columns,
+        weakest_p_value,
+        float(np.sqrt(Q / (n_columns - 1))),
+        float(np.sqrt(mean_of_Q / (n_columns - 1))),
+        p_value,
     )
 
 
 def _residuals(X: np.ndarray, data: Data) -> np.ndarray:
     """Return the residuals of each column after regression on y."""
     if data.codes is not None:
-        sums = np.zeros((data.n_classes, X.shape[1]))
-        np.add.at(sums, data.codes, X)
+        sums_by_class = np.zeros((data.n_classes, X.shape[1]))
+        np.add.at(sums_by_class, data.codes, X)
         class_sizes = np.maximum(data.class_sizes, 1)
-        return np.asarray(X - (sums / class_sizes[:, None])[data.codes])
-    target = data.y - data.y.mean()
-    centred = X - X.mean(axis=0)
-    squared_norm = float(target @ target)
+        return np.asarray(X - (sums_by_class / class_sizes[:, None])[data.codes])
+    centred_y = data.y - data.y.mean()
+    centred_columns = X - X.mean(axis=0)
+    squared_norm = float(centred_y @ centred_y)
     return (
-        centred
+        centred_columns
         if squared_norm == 0
-        else np.asarray(centred - np.outer(target, target @ centred / squared_norm))
+        else np.asarray(
+            centred_columns - np.outer(centred_y, centred_y @ centred_columns / squared_norm)
+        )
     )

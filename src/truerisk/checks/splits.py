@@ -33,8 +33,8 @@ def split_findings(data: Data, plan: Plan) -> list[Finding]:
 
 
 def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
-    leaks = leaks_of(data, plan, "copies", "groups")
-    if len(leaking_rows := leaks["copies"]):
+    leaking_rows_by_kind = leaks_of(data, plan, "copies", "groups")
+    if len(leaking_rows := leaking_rows_by_kind["copies"]):
         yield Finding(
             "duplicate-rows",
             f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) "
@@ -42,7 +42,7 @@ def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
             "a training set that they test.",
             "If they are copies of one case, remove them or split by groups.",
         )
-    if len(leaking_rows := leaks["groups"]):
+    if len(leaking_rows := leaking_rows_by_kind["groups"]):
         yield Finding(
             "groups-split",
             f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) "
@@ -55,21 +55,24 @@ def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
 def _class_findings(data: Data, plan: Plan) -> Iterator[Finding]:
     if data.codes is None:
         return
-    sizes = data.class_sizes
-    # In leave-one-out, a training set lacks a class only if the test row is its only row.
+    class_sizes = data.class_sizes
+    # In leave-one-out, a training set lacks a class only if the test row is the class's only row.
     if (plan.test_sizes == 1).all():
-        train_sets_without_class, test_sets_without_class = np.flatnonzero(sizes == 1).tolist(), []
+        train_sets_without_class, test_sets_without_class = (
+            np.flatnonzero(class_sizes == 1).tolist(),
+            [],
+        )
     else:
         train_sets_without_class = [
-            fit
-            for fit in range(plan.n_fits)
-            if len(np.unique(data.codes[plan.train_rows(fit)[0]])) < data.n_classes
+            fit_number
+            for fit_number in range(plan.n_fits)
+            if len(np.unique(data.codes[plan.train_rows(fit_number)[0]])) < data.n_classes
         ]
-        common_classes = np.flatnonzero(sizes >= plan.n_questions)
+        common_classes = np.flatnonzero(class_sizes >= plan.n_questions)
         test_sets_without_class = [
-            question
-            for question in range(plan.n_questions)
-            if not np.isin(common_classes, data.codes[plan.test_rows(question)[0]]).all()
+            question_number
+            for question_number in range(plan.n_questions)
+            if not np.isin(common_classes, data.codes[plan.test_rows(question_number)[0]]).all()
         ]
     if train_sets_without_class or test_sets_without_class:
         kind_of_set = "training" if train_sets_without_class else "test"
@@ -83,11 +86,14 @@ def _class_findings(data: Data, plan: Plan) -> Iterator[Finding]:
 
 
 def _size_findings(plan: Plan) -> Iterator[Finding]:
-    smallest = int(plan.test_sizes.min())
-    if 1 < smallest < FEWEST_ROWS or (smallest == 1 and int(plan.test_sizes.max()) > 1):
+    smallest_test_size = int(plan.test_sizes.min())
+    if 1 < smallest_test_size < FEWEST_ROWS or (
+        smallest_test_size == 1 and int(plan.test_sizes.max()) > 1
+    ):
         yield Finding(
             "few-rows-per-fold",
-            f"The smallest test set has {smallest} row{'s' if smallest > 1 else ''}: its score "
+            f"The smallest test set has {smallest_test_size} "
+            f"row{'s' if smallest_test_size > 1 else ''}: its score "
             "takes few values, so the best of many settings is often the luckiest.",
             "Use fewer folds, or repeat them (RepeatedStratifiedKFold).",
         )

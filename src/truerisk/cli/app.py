@@ -29,7 +29,7 @@ from truerisk.core.version import __version__
 
 _FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # These errors mean a full disk.
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
-_PYTHON_NAMES = {  # Some command-line options have another name as arguments in Python.
+_PYTHON_NAME_BY_OPTION = {  # Some command-line options have another name as arguments in Python.
     "confidence": "confidence_level",
     "errors": "error",
     "permutations": "n_permutations",
@@ -93,7 +93,7 @@ class _LazyGroup(click.Group):
         if subcommands and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
             from truerisk.core.registry import suggestion_for
 
-            # Without a similar name, the word is taken for a file that is missing.
+            # If no subcommand has a similar name, the word is taken for a missing file.
             suggestion = suggestion_for(args[1], subcommands)
             if suggestion:
                 ctx.fail(f"No such command {command_and_subcommand!r}{suggestion}")
@@ -177,8 +177,8 @@ def _run_command(arguments: list[str] | None, streams: Streams) -> int:
             ),
             FAILURE,
         )
-        options = _options_of(sys.argv[1:] if arguments is None else arguments)
-        return _print_and_return_code(in_options(error.sentence, options), exit_code)
+        option_by_argument = _options_of(sys.argv[1:] if arguments is None else arguments)
+        return _print_and_return_code(in_options(error.sentence, option_by_argument), exit_code)
     except MemoryError:
         return _print_and_return_code("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
@@ -192,11 +192,11 @@ def _run_command(arguments: list[str] | None, streams: Streams) -> int:
 
 
 def _flush_stdout(exit_code: int, streams: Streams) -> int:
-    """Flush stdout and return `exit_code`, or the code for a failure if flushing fails."""
+    """Flush stdout and return `exit_code`, or the exit code of a failure if flushing fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        if error.errno == errno.EPIPE:  # The process that reads the pipe has ended.
+        if error.errno == errno.EPIPE:  # The process that reads stdout has ended.
             streams.drop_stdout()
             return exit_code or FAILURE
         return exit_code or _report_lost_output(error, streams)
@@ -222,15 +222,17 @@ def _options_of(arguments: list[str]) -> dict[str, str]:
     for command_name in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), command_name) or command
-    options = {
+    option_by_name = {
         str(parameter.name): parameter.opts[0]
         for parameter in command.params
         if parameter.opts[0].startswith("--")
     }
     options_by_python_name = {
-        _PYTHON_NAMES[name]: option for name, option in options.items() if name in _PYTHON_NAMES
+        _PYTHON_NAME_BY_OPTION[name]: option
+        for name, option in option_by_name.items()
+        if name in _PYTHON_NAME_BY_OPTION
     }
-    return options | options_by_python_name
+    return option_by_name | options_by_python_name
 
 
 def _print_and_return_code(sentence: str, exit_code: int) -> int:

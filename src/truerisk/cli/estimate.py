@@ -60,13 +60,13 @@ def estimate(args: Any) -> None:
 
     pipeline, params, _ = read_model(args.model, args.settings, source)
     option_names = ("cv", "scoring")
-    options: dict[str, Any] = {name: getattr(args, name) for name in option_names}
-    options |= {"confidence_level": args.confidence, "random_state": args.seed}
-    options |= {"checks": args.checks}
-    options |= source.row_arguments
-    options |= {"positive": label_from_text(source, args.positive), "n_jobs": args.n_jobs}
+    curve_arguments: dict[str, Any] = {name: getattr(args, name) for name in option_names}
+    curve_arguments |= {"confidence_level": args.confidence, "random_state": args.seed}
+    curve_arguments |= {"checks": args.checks}
+    curve_arguments |= source.row_arguments
+    curve_arguments |= {"positive": label_from_text(source, args.positive), "n_jobs": args.n_jobs}
     with print_warnings_at_end(findings=args.as_json), show_progress():
-        curve = risk_curve(pipeline, params, source.X, source.y, **options)
+        curve = risk_curve(pipeline, params, source.X, source.y, **curve_arguments)
     result = curve[0] if curve.procedure is None else curve.procedure
     show(result.to_json() if args.as_json else _estimate_as_text(result))
     say_columns(source.columns, result.findings)
@@ -75,7 +75,7 @@ def estimate(args: Any) -> None:
 def read_model(
     model_name: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
-    """Return the pipeline of a learner, the parameters set by --set (or None), and its grid.
+    """Return a learner's pipeline, its parameters set by --set (or None), and its default grid.
 
     Parameters may be named without the step: `max_depth` means `model__max_depth`.
     """
@@ -89,46 +89,48 @@ def read_model(
     # A short name such as `max_depth` stands for the parameter with the fewest `__`.
     model_parameters = [name for name in pipeline.get_params() if name.startswith("model__")]
     names_deepest_first = sorted(model_parameters, key=lambda name: -name.count("__"))
-    full_names = {name.rpartition("__")[2]: name for name in [*names_deepest_first, *grid]}
+    full_name_by_short_name = {
+        name.rpartition("__")[2]: name for name in [*names_deepest_first, *grid]
+    }
     params = {}
     for setting in settings:
-        name, equals_sign, value = setting.partition("=")
+        name, equals_sign, value_text = setting.partition("=")
         if not equals_sign:
             raise click.UsageError(f"--set {setting}: write NAME=VALUE, e.g. n_neighbors=5.")
-        full_name = name if name in pipeline.get_params() else full_names.get(name)
+        full_name = name if name in pipeline.get_params() else full_name_by_short_name.get(name)
         if full_name is None:
             raise click.UsageError(
                 f"--set {setting}: {model_name} has no parameter "
-                f"{name!r}{suggestion_for(name, full_names) or '.'} "
-                f"It has: {', '.join(sorted(full_names))}."
+                f"{name!r}{suggestion_for(name, full_name_by_short_name) or '.'} "
+                f"It has: {', '.join(sorted(full_name_by_short_name))}."
             )
         if full_name in params:
             raise click.UsageError(f"--set {name} is given twice; a model has one setting.")
-        params[full_name] = [_value(value)]
+        params[full_name] = [_parse_value(value_text)]
     return pipeline, params or None, grid
 
 
-def _value(text: str) -> Any:
+def _parse_value(value_text: str) -> Any:
     """Convert the text of a parameter's value to a number, a boolean or None, or keep it as text.
 
-    >>> _value(".3"), _value("1e-3"), _value("auto")
+    >>> _parse_value(".3"), _parse_value("1e-3"), _parse_value("auto")
     (0.3, 0.001, 'auto')
     """
-    constants = {"True": True, "False": False, "None": None}
-    if text in constants:
-        return constants[text]
+    python_constants = {"True": True, "False": False, "None": None}
+    if value_text in python_constants:
+        return python_constants[value_text]
     # Numbers such as `.3` and `3.` are not valid in JSON.
-    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", text):
-        return float(text)
+    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", value_text):
+        return float(value_text)
     try:
-        return json.loads(text)
+        return json.loads(value_text)
     except ValueError:
-        return text
+        return value_text
 
 
 def _estimate_as_text(result: Any) -> str:
     from truerisk.results.sentences import estimate_rows
 
-    rows = estimate_rows(result)
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+    labelled_values = estimate_rows(result)
+    label_width = max(len(name) for name, _ in labelled_values)
+    return "\n".join(f"{name:<{label_width}}  {value}" for name, value in labelled_values)

@@ -22,36 +22,36 @@ CLAIM_OR_BOUND_MISSED = 4
 
 
 def _read_min_scores(
-    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+    _context: click.Context, _option: click.Parameter, bound_texts: tuple[str, ...]
 ) -> dict[str, float]:
     """Read the values of --min-score, such as `auc=.75`, and return each minimum by score name."""
     bounds: dict[str, float] = {}
-    for text in texts:
-        name, _, value = map(str.strip, text.partition("="))
-        if name in bounds:
-            raise click.BadParameter(f"{name} has two bounds; give one.")
+    for bound_text in bound_texts:
+        score_name, _, number_text = map(str.strip, bound_text.partition("="))
+        if score_name in bounds:
+            raise click.BadParameter(f"{score_name} has two bounds; give one.")
         try:
-            bounds[name] = _finite(value)
+            bounds[score_name] = _to_finite_float(number_text)
         except ValueError:
-            name = ""
-        if not name:
-            raise click.BadParameter(f"{text!r} is no bound; write a score as in auc=.75.")
+            score_name = ""
+        if not score_name:
+            raise click.BadParameter(f"{bound_text!r} is no bound; write a score as in auc=.75.")
     return bounds
 
 
-def _finite(value: Any) -> float:
+def _to_finite_float(value: Any) -> float:
     """Convert a bound to a float; raise ValueError for NaN and infinity, which exclude nothing."""
-    number = float(value)
-    if not isfinite(number):
+    finite_number = float(value)
+    if not isfinite(finite_number):
         raise ValueError(value)
-    return number
+    return finite_number
 
 
 def _read_risk_bound(
     _context: click.Context, _option: click.Parameter, value: float | None
 ) -> float | None:
     try:
-        return None if value is None else _finite(value)
+        return None if value is None else _to_finite_float(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no bound; write a risk as in .25.") from None
 
@@ -103,7 +103,7 @@ def refuse_bounds(
     measured_scales: Mapping[str, Scale],
     remedy: str = "",
 ) -> None:
-    """Raise if a bound of the user refers to a score that is not computed, or cannot be reached.
+    """Raise if the user bounds a score that is not computed, or sets a bound that it cannot reach.
 
     `measured_scales` maps the name of each computed loss or score to its scale. The first one is
     the loss that the risk is about.
@@ -114,16 +114,17 @@ def refuse_bounds(
         NAMES_OF_AUC,
     )
 
-    loss = next(iter(measured_scales))
-    is_accuracy = loss == "accuracy" and measured_scales[loss].perfect == 1
-    if fail_above is not None and measured_scales[loss].better == "larger" and not is_accuracy:
+    main_loss = next(iter(measured_scales))
+    is_accuracy = main_loss == "accuracy" and measured_scales[main_loss].perfect == 1
+    if fail_above is not None and measured_scales[main_loss].better == "larger" and not is_accuracy:
         raise click.UsageError(
-            f"--fail-above bounds an error, and {loss} is a score, of which more is better: write "
-            f"--min-score {loss}=NUMBER."
+            f"--fail-above bounds an error, and {main_loss} is a score, of which more is "
+            "better: write "
+            f"--min-score {main_loss}=NUMBER."
         )
     score_names = [name for name, scale in measured_scales.items() if scale.better == "larger"]
     if not score_names and not remedy:
-        remedy = f" An error is bounded by --fail-above: {loss} is one."
+        remedy = f" An error is bounded by --fail-above: {main_loss} is one."
     for name, bound in min_score.items():
         measured_name = next(
             (
@@ -150,7 +151,7 @@ def refuse_bounds(
 def judge_bounds(
     result: Bounded | None, fail_above: float | None, min_score: Mapping[str, float]
 ) -> int:
-    """Print for each bound whether the result keeps it, and return exit code 0, or 4 if not."""
+    """Print for each bound whether the result meets it; return exit code 4 if one is missed."""
     if result is None or (fail_above is None and not min_score):
         return 0
     # This import stands in the function, so that --help works without NumPy.
@@ -169,11 +170,11 @@ def judge_bounds(
     )
     verdicts = []
     if fail_above is not None:
-        first_number = next(iter(honest_numbers.values()))
-        verdicts.append(judge(first_number.as_error, fail_above, f"--fail-above {fail_above:.15g}"))
+        honest_risk = next(iter(honest_numbers.values()))
+        verdicts.append(judge(honest_risk.as_error, fail_above, f"--fail-above {fail_above:.15g}"))
     for name, bound in min_score.items():
-        number = honest_numbers[name if name in honest_numbers else NAMES_OF_AUC[name]]
-        verdicts.append(judge(number, bound, f"--min-score {name}={bound:.15g}"))
+        honest_score = honest_numbers[name if name in honest_numbers else NAMES_OF_AUC[name]]
+        verdicts.append(judge(honest_score, bound, f"--min-score {name}={bound:.15g}"))
     for _, sentence in verdicts:  # Every bound is reported, not only the first missed one.
         say(sentence)
     return CLAIM_OR_BOUND_MISSED if any(is_missed for is_missed, _ in verdicts) else 0

@@ -48,7 +48,7 @@ def _read_workers(
 
 
 def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Combine several options in one decorator, in the order of the command's help."""
+    """Combine several click options in one decorator; the help shows them in this order."""
 
     def decorator(command: Command) -> Command:
         for option in reversed(options):
@@ -75,20 +75,22 @@ n_jobs_option = click.option(
 )
 
 
-def one_of(option: str, value: Any, other_option: str, other_value: Any) -> None:
-    """Raise if the user gave two options of which each replaces the other."""
-    if value is not None and other_value is not None:
+def one_of(option: str, option_value: Any, other_option: str, other_option_value: Any) -> None:
+    """Raise if the user gave both of two options that exclude each other."""
+    if option_value is not None and other_option_value is not None:
         raise click.UsageError(f"{other_option} stands instead of {option}: give one of them.")
 
 
-def splits_name(name: str) -> int | str:
+def splits_name(splits_text: str) -> int | str:
     """Return the value of `--cv` as a number of unshuffled folds, or as the name of a method."""
-    return int(name) if name.isdecimal() else name
+    return int(splits_text) if splits_text.isdecimal() else splits_text
 
 
-def read_splits(ctx: click.Context, option: click.Parameter, name: str | None) -> int | str | None:
-    """Return the folds or the method of `--cv` or `--outer`, or None if the option is omitted."""
-    return None if name is None else splits_name(name)
+def read_splits(
+    ctx: click.Context, option: click.Parameter, splits_text: str | None
+) -> int | str | None:
+    """Return the number of folds or the method that `--cv` or `--outer` names, or None."""
+    return None if splits_text is None else splits_name(splits_text)
 
 
 cv_option = click.option(
@@ -101,16 +103,18 @@ cv_option = click.option(
 
 
 def read_scoring(
-    ctx: click.Context, option: click.Parameter, text: str | None
+    ctx: click.Context, option: click.Parameter, scoring_text: str | None
 ) -> str | list[str] | None:
     """Return the score that `--scoring` names, or a list if it names several with commas."""
-    scores = split_words("--scoring", text, "score", "roc_auc,f1")
-    if scores is None or len(scores) == 1:
-        return scores and scores[0]
-    if len(set(scores)) < len(scores):
-        repeated_score = next(name for name in scores if scores.count(name) > 1)
+    score_names = split_words("--scoring", scoring_text, "score", "roc_auc,f1")
+    if score_names is None or len(score_names) == 1:
+        return score_names and score_names[0]
+    if len(set(score_names)) < len(score_names):
+        repeated_score = next(
+            score_name for score_name in score_names if score_names.count(score_name) > 1
+        )
         raise click.UsageError(f"--scoring names {repeated_score} twice: name each once.")
-    return scores
+    return score_names
 
 
 scoring_option = click.option(
@@ -162,7 +166,7 @@ def check_store_folder(
 
 
 def _check_page_path(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Return the path of the HTML page; raise at once, before long computations, if invalid."""
+    """Return the path of the HTML page; raise before long computations if it is invalid."""
     try:
         if path is not None:
             writable_path(path)
@@ -176,10 +180,10 @@ def _check_figures_folder(
 ) -> Path | None:
     """Return the folder for figures, or raise if it can neither be created nor written to."""
     if folder is not None:
-        existing_path = next(
+        nearest_existing_path = next(
             parent for parent in (folder, *folder.absolute().parents) if parent.exists()
         )
-        if not existing_path.is_dir() or not os.access(existing_path, os.W_OK):
+        if not nearest_existing_path.is_dir() or not os.access(nearest_existing_path, os.W_OK):
             raise click.UsageError(f"--figures: {folder} cannot be made: name another folder.")
     return folder
 
@@ -199,26 +203,26 @@ page_options = with_options(
 )
 
 
-def typed_command(context: click.Context, leave_out: tuple[str, ...]) -> str:
-    """Return the command line that the user typed, without the options named in `leave_out`.
+def typed_command(context: click.Context, omitted_options: tuple[str, ...]) -> str:
+    """Return the command line that the user typed, without the options named in `omitted_options`.
 
     Files are shown without their folders, since a page is shared and folders are private.
     """
-    arguments = ["truerisk", str(context.info_name)]
+    typed_words = ["truerisk", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
         value = context.params.get(name)
-        if context.get_parameter_source(name) is ParameterSource.DEFAULT or name in leave_out:
+        if context.get_parameter_source(name) is ParameterSource.DEFAULT or name in omitted_options:
             continue
-        values = tuple(value.items()) if isinstance(value, dict) else value
-        for single_value in values if isinstance(values, tuple) else [values]:
-            arguments += [] if single_value is None else _words(param, single_value)
-    return shlex.join(arguments)
+        option_values = tuple(value.items()) if isinstance(value, dict) else value
+        for single_value in option_values if isinstance(option_values, tuple) else [option_values]:
+            typed_words += [] if single_value is None else _option_as_words(param, single_value)
+    return shlex.join(typed_words)
 
 
-def _words(param: click.Parameter, value: Any) -> list[str]:
+def _option_as_words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param, click.Argument):
         return [PurePath(value).name]
     # A pair of values is the name of a score and its bound, typed as NAME=NUMBER.
-    text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)
-    return [param.opts[0]] if value is True else [param.opts[0], text]
+    value_text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)
+    return [param.opts[0]] if value is True else [param.opts[0], value_text]

@@ -34,30 +34,35 @@ def show(text: str, *, err: bool = False) -> None:
     click.echo("\n".join(map(visible, text.split("\n"))), err=err)
 
 
-def in_options(sentence: str, options: Mapping[str, str]) -> str:
+def in_options(sentence: str, option_by_argument: Mapping[str, str]) -> str:
     """Replace the Python arguments that a sentence mentions by the options of the command.
 
     >>> from truerisk.core.arguments import mention
-    >>> said = Sentence(f"a='b' is no group; name it by {mention('groups', 'my site')}.")
-    >>> in_options(said, {"a": "--a", "groups": "--groups"})
+    >>> sentence = Sentence(f"a='b' is no group; name it by {mention('groups', 'my site')}.")
+    >>> in_options(sentence, {"a": "--a", "groups": "--groups"})
     "a='b' is no group; name it by --groups 'my site'."
     """
-    parts = sentence.parts if isinstance(sentence, Sentence) else (sentence,)
-    return "".join(_part_as_text(part, options) for part in parts)
+    sentence_parts = sentence.parts if isinstance(sentence, Sentence) else (sentence,)
+    return "".join(
+        _sentence_part_as_text(sentence_part, option_by_argument)
+        for sentence_part in sentence_parts
+    )
 
 
-def _part_as_text(part: str | Mention, options: Mapping[str, str]) -> str:
+def _sentence_part_as_text(
+    sentence_part: str | Mention, option_by_argument: Mapping[str, str]
+) -> str:
     """Return the text of a part of a sentence, with a mentioned argument as an option.
 
     An argument without an option on the command line is written as in Python.
     """
-    if not isinstance(part, Mention) or part.argument not in options:
-        return str(part)
-    option = options[part.argument]
-    return f"no {option}" if part.typed == OMITTED else option + part.typed
+    if not isinstance(sentence_part, Mention) or sentence_part.argument not in option_by_argument:
+        return str(sentence_part)
+    option = option_by_argument[sentence_part.argument]
+    return f"no {option}" if sentence_part.typed == OMITTED else option + sentence_part.typed
 
 
-def split_words(option: str, text: str | None, noun: str, example: str) -> list[str] | None:
+def split_words(option: str, text: str | None, item_noun: str, example: str) -> list[str] | None:
     """Split the comma-separated value of an option into words; raise if there are only commas.
 
     >>> split_words("--scoring", "auc, log", "score", "auc")
@@ -65,10 +70,10 @@ def split_words(option: str, text: str | None, noun: str, example: str) -> list[
     """
     if text is None:
         return None
-    words = [name.strip() for name in text.split(",") if name.strip()]
-    if not words:
-        raise click.UsageError(f"{option} names no {noun}; write {option} {example}.")
-    return words
+    option_words = [name.strip() for name in text.split(",") if name.strip()]
+    if not option_words:
+        raise click.UsageError(f"{option} names no {item_noun}; write {option} {example}.")
+    return option_words
 
 
 def write_page(result: Any, report: str | None, figures: Path | None) -> None:
@@ -78,11 +83,11 @@ def write_page(result: Any, report: str | None, figures: Path | None) -> None:
         say(f"wrote {report}")
     if figures is not None:
         try:
-            files = result.save_figures(figures)
+            figure_files = result.save_figures(figures)
         except MissingExtra as error:
             say(f"note: {error}")
-            files = result.save_figures(figures, ("svg",))
-        say(f"wrote {len(files)} files to {figures}")
+            figure_files = result.save_figures(figures, ("svg",))
+        say(f"wrote {len(figure_files)} files to {figures}")
 
 
 def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
@@ -115,18 +120,21 @@ class _WarningCounts:
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
         from truerisk.engines.running.fit_warnings import split_counted, without_numbers
 
-        text, n_times, n_fits = split_counted(" ".join(str(message).split()))
-        # Fits repeat a warning with other numbers in its text.
-        key = without_numbers(text) if n_fits else text
-        self.texts.setdefault(key, text)
-        self.times[key] += n_times
-        self.fits[key] += n_fits
+        warning_text, n_times, n_fits = split_counted(" ".join(str(message).split()))
+        # Different fits repeat a warning with other numbers in its text.
+        warning_key = without_numbers(warning_text) if n_fits else warning_text
+        self.texts.setdefault(warning_key, warning_text)
+        self.times[warning_key] += n_times
+        self.fits[warning_key] += n_fits
 
     def say(self) -> None:
         from truerisk.engines.running.fit_warnings import with_count
 
-        for key, text in self.texts.items():
-            say(f"warning: {with_count(text, self.times[key], self.fits[key])}")
+        for warning_key, warning_text in self.texts.items():
+            say(
+                "warning: "
+                f"{with_count(warning_text, self.times[warning_key], self.fits[warning_key])}"
+            )
 
 
 @contextmanager

@@ -70,11 +70,11 @@ def permute(args: Any) -> None:
     search_options |= {"random_state": args.seed}
     search = search_of(args.model, source, **search_options)
     row_arguments = {"groups": source.groups, "time": source.time}
-    options = {
+    test_options = {
         "n_permutations": args.permutations,
         "n_jobs": args.n_jobs,
         "random_state": args.seed,
     }
     with print_warnings_at_end(), show_progress():
-        result = permutation_test(search, source.X, source.y, **row_arguments, **options)
+        result = permutation_test(search, source.X, source.y, **row_arguments, **test_options)
     show(result.to_json() if args.as_json else str(result))

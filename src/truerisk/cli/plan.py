@@ -28,25 +28,25 @@ from truerisk.cli.source import (
 from truerisk.core.errors import BadData
 from truerisk.core.registry import check_present
 
-FEWEST_ROWS = 10  # Each of the five default folds then has two rows.
+FEWEST_ROWS = 10  # Each of the five default folds has at least two rows.
 
 Known = tuple[int | None, float]
 
 
 def _read_errors(
-    ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
+    ctx: click.Context, option: click.Parameter, error_texts: tuple[str, ...]
 ) -> list[Known]:
     """Parse values of --error such as `.15`, or `120:.15` for the error with 120 training rows."""
-    errors: list[Known] = []
-    for text in texts:
-        n_rows, colon, error = text.rpartition(":")
+    expected_errors: list[Known] = []
+    for error_text in error_texts:
+        n_rows, colon, error = error_text.rpartition(":")
         try:
-            errors.append(((int(n_rows) if colon else None), float(error)))
+            expected_errors.append(((int(n_rows) if colon else None), float(error)))
         except ValueError:
             raise click.BadParameter(
-                f"{text!r} is neither an error (.15) nor rows and their error (120:.15)."
+                f"{error_text!r} is neither an error (.15) nor rows and their error (120:.15)."
             ) from None
-    return errors
+    return expected_errors
 
 
 @click.command()
@@ -114,31 +114,38 @@ def plan(args: Any) -> int:
             "leave them out to see the learning curve alone."
         )
     curve = _measure_curve(source, args.n_jobs, args)
-    content, texts = {"curve": curve.to_dict()}, [str(curve)]
+    plan_document, plan_texts = {"curve": curve.to_dict()}, [str(curve)]
     if is_test_planned:
         sample_plan = plan_sample(curve, **plan_options)
-        content, texts = {**content, **sample_plan.to_dict()}, [*texts, str(sample_plan)]
-    show(json.dumps(content, allow_nan=False) if args.as_json else "\n\n".join(texts))
+        plan_document, plan_texts = (
+            {**plan_document, **sample_plan.to_dict()},
+            [*plan_texts, str(sample_plan)],
+        )
+    show(json.dumps(plan_document, allow_nan=False) if args.as_json else "\n\n".join(plan_texts))
     return 0
 
 
-def _error_curve(errors: list[Known]) -> Any:
+def _error_curve(expected_errors: list[Known]) -> Any:
     """Return the single expected error, or a mapping from training set sizes to errors."""
-    sizes = [size for size, _ in errors]
-    if len(errors) > 1 and None in sizes:
+    training_set_sizes = [n_training_rows for n_training_rows, _ in expected_errors]
+    if len(expected_errors) > 1 and None in training_set_sizes:
         raise click.UsageError("several --error are a learning curve: write each as ROWS:ERROR.")
-    if len(set(sizes)) < len(sizes):
+    if len(set(training_set_sizes)) < len(training_set_sizes):
         raise click.UsageError("two --error are of the same number of training rows.")
-    curve = {size: error for size, error in errors if size is not None}
-    return curve or errors[0][1]
+    error_by_size = {
+        n_training_rows: error
+        for n_training_rows, error in expected_errors
+        if n_training_rows is not None
+    }
+    return error_by_size or expected_errors[0][1]
 
 
 def _measure_curve(source: Source, n_jobs: Any, args: Any) -> Any:
     """Measure the learning curve of a learner; its grid suits the curve's smallest training set."""
     if args.model is None:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
-    for note in source.notes:
-        say(f"note: {note}")
+    for source_note in source.notes:
+        say(f"note: {source_note}")
     check_present("truerisk.diagnostics.learning_curve")
     from truerisk.diagnostics.learner_by_size import WIDEST
     from truerisk.diagnostics.learning_curve import learning_curve
@@ -156,21 +163,21 @@ def _measure_curve(source: Source, n_jobs: Any, args: Any) -> Any:
         return learning_curve(search, source.X, source.y, groups=source.groups)
 
 
-def _numeric_options(options: Mapping[str, str]) -> Callable[[Any], Any]:
-    """Return a decorator that adds numeric options, given their names in Python and help texts."""
+def _numeric_options(help_by_option: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Return a decorator that adds numeric options to a command, given their help texts."""
     return with_options(
         *(
             click.option(f"--{name.replace('_', '-')}", type=float, help=help_text)
-            for name, help_text in options.items()
+            for name, help_text in help_by_option.items()
         )
     )
 
 
 def _print_plan(
-    plan_rows: Callable[..., Any], confidence: float, as_json: bool, options: Any
+    plan_function: Callable[..., Any], confidence: float, as_json: bool, plan_options: Any
 ) -> int:
-    given_options = {name: value for name, value in options.items() if value is not None}
-    sample_size_plan = plan_rows(confidence_level=confidence, **given_options)
+    given_options = {name: value for name, value in plan_options.items() if value is not None}
+    sample_size_plan = plan_function(confidence_level=confidence, **given_options)
     show(sample_size_plan.to_json() if as_json else str(sample_size_plan))
     return 0
 

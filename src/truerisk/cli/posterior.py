@@ -48,14 +48,14 @@ def posterior(args: Any) -> int:
     except BadData as error:  # The numbers come from options, so this is a usage error.
         raise click.UsageError(str(error)) from None
     if args.as_json:
-        show(json.dumps(_content(error_posterior, args.confidence), allow_nan=False))
+        show(json.dumps(_posterior_as_dict(error_posterior, args.confidence), allow_nan=False))
     else:
         measures, level_text = (
             error_posterior.measures(args.confidence),
             f"{100 * args.confidence:.15g} %",
         )
         a, b = error_posterior.prior
-        rows = {
+        labelled_values = {
             "mean": f"{error_posterior.mean:.4f}",
             f"{level_text} interval": str(error_posterior.interval(args.confidence)),
             f"{level_text} bound (ub)": f"{measures.ub:.4f}",
@@ -63,14 +63,21 @@ def posterior(args: Any) -> int:
             "E[error²] (q2)": f"{measures.q2:.4f}",
             "share of errors (err)": f"{measures.err:.4f}",
         }
-        width = max(map(len, rows))
+        label_width = max(map(len, labelled_values))
         title = f"{error_posterior.errors:.15g} errors in {error_posterior.n:.15g} test rows, "
         title += f"prior Beta({a:.15g}, {b:.15g})"
-        show("\n".join([title, *(f"{name:<{width}}  {value}" for name, value in rows.items())]))
+        show(
+            "\n".join(
+                [
+                    title,
+                    *(f"{name:<{label_width}}  {value}" for name, value in labelled_values.items()),
+                ]
+            )
+        )
     return 0
 
 
-def _content(posterior: ErrorPosterior, confidence_level: float) -> dict[str, Any]:
+def _posterior_as_dict(posterior: ErrorPosterior, confidence_level: float) -> dict[str, Any]:
     low, high = (
         getattr(posterior.interval(confidence_level), limit_name) for limit_name in ("low", "high")
     )

@@ -18,24 +18,26 @@ if TYPE_CHECKING:
 def show_words(registry: Registry, *, as_json: bool) -> None:
     """Print the names in a registry, each with a sentence that describes it."""
     if as_json:
-        show(json.dumps({name: entry.summary for name, entry in registry.items()}))
+        show(
+            json.dumps({name: registry_entry.summary for name, registry_entry in registry.items()})
+        )
     else:
         show(str(registry))
 
 
-def _command(package: str, help_text: str) -> click.Command:
+def _make_registry_command(package: str, help_text: str) -> click.Command:
     """Return the command that prints the registry of a package."""
 
     @click.command(package, help=help_text)
     @json_option
-    def shown(as_json: bool) -> None:
+    def print_registry(as_json: bool) -> None:
         show_words(import_module(f"truerisk.{package}").registry, as_json=as_json)
 
-    return shown
+    return print_registry
 
 
-methods = _command("methods", "List the ways to estimate risk: the words of --cv.")
-engines = _command("engines", "List the engines that answer plans.")
-datasets = _command(
+methods = _make_registry_command("methods", "List the ways to estimate risk: the words of --cv.")
+engines = _make_registry_command("engines", "List the engines that answer plans.")
+datasets = _make_registry_command(
     "datasets", "List the data sets that come with truerisk: the words of --dataset."
 )

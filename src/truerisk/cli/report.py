@@ -39,12 +39,12 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     from truerisk.results.records import MAX_BYTES
 
     max_result_bytes = max_bytes or MAX_BYTES
-    content = parse(
+    result_document = parse(
         sys.stdin.read(max_result_bytes + 1) if file == "-" else Path(file),
         max_bytes=max_result_bytes,
     )
     with nullcontext() if file == "-" else errors_named(Path(file).name):
-        result = read_any(content)
+        result = read_any(result_document)
         page = result.to_html()
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))

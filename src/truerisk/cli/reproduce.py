@@ -64,10 +64,10 @@ def reproduce(args: Any) -> int:
         except OSError as error:
             raise click.UsageError(f"--out {args.out}: {error.strerror or error}.") from None
     option_names = ("quick", "replicates", "seed", "full", "store", "resume", "mixed_versions")
-    options: dict[str, Any] = {name: getattr(args, name) for name in option_names}
+    experiment_options: dict[str, Any] = {name: getattr(args, name) for name in option_names}
     try:
         with print_warnings_at_end(), show_progress():
-            report = reproduced(args.name, n_jobs=args.n_jobs, **options)
+            report = reproduced(args.name, n_jobs=args.n_jobs, **experiment_options)
     except KeyboardInterrupt:
         if args.store is None:
             raise

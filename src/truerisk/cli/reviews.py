@@ -16,7 +16,7 @@ VALIDATION_OPTIONS = ("subgroups", "replicates", "clip", "horizon")
 
 
 def review_options(replicates: int | None) -> Callable[[Any], Any]:
-    """Return a decorator that adds the options; `replicates` is the default of --replicates."""
+    """Return a decorator that adds a validation's options; `replicates` is a default value."""
     default_replicates = 0 if replicates is None else replicates
     return with_options(
         click.option(
@@ -52,15 +52,17 @@ def validation_arguments(source: Source, args: Any) -> dict[str, Any]:
     """Convert the options of a command to arguments of the function `validate`."""
     return {
         "positive": label_from_text(source, args.positive),
-        "subgroups": None if args.subgroups is None else _columns(source, args.subgroups),
+        "subgroups": None
+        if args.subgroups is None
+        else _read_subgroup_columns(source, args.subgroups),
         "replicates": args.replicates or 0,
         "clip": args.clip,
         "horizon": args.horizon,
     }
 
 
-def _columns(source: Source, column_names: str) -> dict[str, Any]:
-    """Return the columns that --subgroups names: features, or the column of --groups."""
+def _read_subgroup_columns(source: Source, column_names: str) -> dict[str, Any]:
+    """Return the columns that --subgroups names: features of the file, or its --groups column."""
     if not source.columns:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
     subgroup_columns = {}
@@ -70,11 +72,11 @@ def _columns(source: Source, column_names: str) -> dict[str, Any]:
         elif name in source.columns:
             subgroup_columns[name] = source.column(name)
         else:
-            raise BadData(_why_no_subgroups(source, name))
+            raise BadData(_explain_missing_subgroups(source, name))
     return subgroup_columns
 
 
-def _why_no_subgroups(source: Source, name: str) -> str:
+def _explain_missing_subgroups(source: Source, name: str) -> str:
     """Return why a column cannot define subgroups: it is left out, not a feature, or missing."""
     from truerisk.core.formats import escape_and_truncate
 

@@ -71,18 +71,18 @@ def roc(args: Any) -> int:
     if args.target_type == "regression":
         raise click.UsageError("--target-type regression: a ROC curve tells classes apart.")
     source = _read_file(args)
-    for note in source.notes:
-        # Notes about features do not matter, because nothing is fitted here.
-        if note.startswith("target"):
-            say(f"note: {note}")
-    curves = [_curve(source, column, args) for column in args.columns]
-    points = [_points(curve, args) for curve in curves]
-    show((_json if args.as_json else _text)(curves, points, args))
+    for source_note in source.notes:
+        # Notes about features are omitted, because no model is fitted.
+        if source_note.startswith("target"):
+            say(f"note: {source_note}")
+    curves = [_make_roc_curve(source, column, args) for column in args.columns]
+    operating_points = [_find_operating_points(curve, args) for curve in curves]
+    show((_roc_as_json if args.as_json else _roc_as_text)(curves, operating_points, args))
     return 0
 
 
 def _read_file(args: Any) -> Source:
-    """Read the file; raise an error about the column of scores if no column varies."""
+    """Read the FILE of the command; if no column varies, raise an error about the scores."""
     check_present("truerisk.readers.table")
     from truerisk.readers.table import NoFeatures
 
@@ -99,7 +99,7 @@ def _useless_score_message(column: str, left_out: Mapping[str, str]) -> str:
     return f"--score {column} {left_out[column]}: it ranks no row before another."
 
 
-def _curve(source: Source, column: str, args: Any) -> RocCurve:
+def _make_roc_curve(source: Source, column: str, args: Any) -> RocCurve:
     check_present("truerisk.results.roc")
     from truerisk.results.roc import RocCurve
 
@@ -113,12 +113,14 @@ def _curve(source: Source, column: str, args: Any) -> RocCurve:
     column_index = source.columns.index(column)
     if column_index not in source.layout["numeric"]:
         raise BadData(f"--score {column} is a column of text: scores are numbers.")
-    options = {"confidence_level": args.confidence, "groups": source.groups, "method": column}
+    curve_options = {"confidence_level": args.confidence, "groups": source.groups, "method": column}
     positive = label_from_text(source, args.positive)
-    return RocCurve.from_scores(source.y, source.X[:, column_index], positive=positive, **options)
+    return RocCurve.from_scores(
+        source.y, source.X[:, column_index], positive=positive, **curve_options
+    )
 
 
-def _points(curve: RocCurve, args: Any) -> list[OperatingPoint]:
+def _find_operating_points(curve: RocCurve, args: Any) -> list[OperatingPoint]:
     operating_points = [curve.at(threshold) for threshold in args.thresholds]
     if args.cost is not None:
         operating_points.append(curve.at_cost(*args.cost, prevalence=args.prevalence))
@@ -129,28 +131,33 @@ def _points(curve: RocCurve, args: Any) -> list[OperatingPoint]:
     ]
 
 
-def _text(curves: list[RocCurve], points: list[list[OperatingPoint]], args: Any) -> str:
-    first_curve, columns = curves[0], args.columns
+def _roc_as_text(
+    curves: list[RocCurve], operating_points: list[list[OperatingPoint]], args: Any
+) -> str:
+    first_curve, score_columns = curves[0], args.columns
     text_lines = [f"positive: {first_curve.positive}"]
     text_lines += [str(curve) for curve in curves]
-    for column, points_of_column in zip(columns, points, strict=True):
-        prefix = f"{column}: " if len(columns) == 2 else ""
-        text_lines += [f"{prefix}{point}" for point in points_of_column]
+    for column, points_of_curve in zip(score_columns, operating_points, strict=True):
+        column_prefix = f"{column}: " if len(score_columns) == 2 else ""
+        text_lines += [f"{column_prefix}{point}" for point in points_of_curve]
     if len(curves) == 2:
         text_lines.append(
-            f"{columns[0]} − {columns[1]}: {first_curve.minus(curves[1], args.confidence)}"
+            f"{score_columns[0]} − {score_columns[1]}: "
+            f"{first_curve.minus(curves[1], args.confidence)}"
         )
-    text_lines += [f"note: {note}" for curve in curves for note in curve.notes]
+    text_lines += [f"note: {curve_note}" for curve in curves for curve_note in curve.notes]
     return "\n".join(text_lines)
 
 
-def _json(curves: list[RocCurve], points: list[list[OperatingPoint]], args: Any) -> str:
+def _roc_as_json(
+    curves: list[RocCurve], operating_points: list[list[OperatingPoint]], args: Any
+) -> str:
     from truerisk.core.plain_values import to_plain
 
-    content = curves[0].to_dict()
-    content["points"] = [point.to_dict() for point in points[0]]
+    roc_document = curves[0].to_dict()
+    roc_document["points"] = [point.to_dict() for point in operating_points[0]]
     if len(curves) == 2:
-        second_points = [point.to_dict() for point in points[1]]
-        content["other"] = {**curves[1].to_dict(), "points": second_points}
-        content["difference"] = to_plain(curves[0].minus(curves[1], args.confidence))
-    return json.dumps(content, allow_nan=False)
+        second_points = [point.to_dict() for point in operating_points[1]]
+        roc_document["other"] = {**curves[1].to_dict(), "points": second_points}
+        roc_document["difference"] = to_plain(curves[0].minus(curves[1], args.confidence))
+    return json.dumps(roc_document, allow_nan=False)

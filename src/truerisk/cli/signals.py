@@ -19,8 +19,8 @@ _received_signals: list[int] = []  # These SIGTERM signals have arrived so far.
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGTERM inside the `with` block, if SIGTERM has no handler yet."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if not is_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
     _received_signals.clear()

@@ -19,7 +19,7 @@ from truerisk.core.registry import check_present
 
 @frozen(eq=False)
 class Source:
-    """The data of a command; `name` is the name of the file, without its folders.
+    """The data that a command reads; `name` is the name of the file, without its folders.
 
     `left_out` maps columns that are not used as features to the reason. `option_of_column` maps
     columns that the user named in an option to that option, such as {"site": "--groups"}.
@@ -47,19 +47,23 @@ class Source:
         return {"groups": self.groups, "time": self.time, "block": self.block}
 
     def column(self, name: str) -> Any:
-        """Return a feature as the file has it: for a text column the text, not the codes in X."""
+        """Return the cells of a feature as in the file: text columns as text, not as codes."""
         column_index = self.columns.index(name)
         cells, levels = self.X[:, column_index], self.levels[column_index]
-        return [levels[int(code)] if code == code else None for code in cells] if levels else cells
+        return (
+            [levels[int(level_code)] if level_code == level_code else None for level_code in cells]
+            if levels
+            else cells
+        )
 
 
 def _single_target(
-    ctx: click.Context, option: click.Parameter, targets: tuple[str, ...]
+    ctx: click.Context, option: click.Parameter, target_names: tuple[str, ...]
 ) -> str | None:
     """Return the name of the single target column, or None; raise if the user named several."""
-    if len(targets) > 1:
-        raise click.UsageError(f"one target is predicted, and these are {', '.join(targets)}.")
-    return targets[0] if targets else None
+    if len(target_names) > 1:
+        raise click.UsageError(f"one target is predicted, and these are {', '.join(target_names)}.")
+    return target_names[0] if target_names else None
 
 
 source_options = with_options(  # These options name the FILE and its columns.
@@ -171,15 +175,15 @@ def read_source(
         check_present("truerisk.datasets")
         from truerisk.datasets import load
 
-        bundle = load(dataset)
+        bundled_data = load(dataset)
         return Source(
             name=dataset,
-            X=bundle.X,
-            y=bundle.y,
-            task=bundle.task,
-            n_classes=len(bundle.class_names),
-            layout={"n_features": bundle.X.shape[1], "missing": False},
-            notes=(f"{bundle.description} ({bundle.source})",),
+            X=bundled_data.X,
+            y=bundled_data.y,
+            task=bundled_data.task,
+            n_classes=len(bundled_data.class_names),
+            layout={"n_features": bundled_data.X.shape[1], "missing": False},
+            notes=(f"{bundled_data.description} ({bundled_data.source})",),
         )
     if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
@@ -205,7 +209,7 @@ def read_source(
     }
     try:
         table = read_table(file, target, **reader_options)
-    except UnknownName as error:  # A missing column exits with the code for bad data.
+    except UnknownName as error:  # A missing column is an error of the data.
         raise BadData(error.sentence.marked) from error
     return Source(
         name=PurePath(file).name,
@@ -220,7 +224,7 @@ def read_source(
             "missing": table.n_missing > 0,
         },
         notes=(
-            *(in_options(note, NAMED_IN_NOTES) for note in table.notes),
+            *(in_options(table_note, NAMED_IN_NOTES) for table_note in table.notes),
             *([] if time is None else [TIME_NOTE.format(time)]),
         ),
         columns=table.feature_names,
@@ -240,10 +244,10 @@ def _options_by_column(
     table: Any, groups: str | None, time: str | None, block: Any, time_to_event: str | None
 ) -> dict[str, str]:
     """Map each column that an option uses, and that is therefore no feature, to that option."""
-    options = {"--groups": groups, "--time": time, "--time-to-event": time_to_event}
-    options["--target" if time_to_event is None else "--event"] = table.target
+    column_by_option = {"--groups": groups, "--time": time, "--time-to-event": time_to_event}
+    column_by_option["--target" if time_to_event is None else "--event"] = table.target
     option_by_column = {
-        name.strip(): option for option, name in options.items() if name is not None
+        name.strip(): option for option, name in column_by_option.items() if name is not None
     }
     return {**option_by_column, **{name.strip(): "--block" for name in block}}
 
@@ -255,10 +259,10 @@ def source_arguments(args: Any) -> dict[str, Any]:
 
 
 def source_of(args: Any) -> Source:
-    """Return the data that the options of a command name, and print notes on the reading."""
+    """Read the file or data set that the options name, print notes about it, and return it."""
     source = read_source(**source_arguments(args))
-    for note in source.notes:
-        say(f"note: {note}")
+    for source_note in source.notes:
+        say(f"note: {source_note}")
     return source
 
 
@@ -297,6 +301,6 @@ def search_of(name: str, source: Source, *, n_rows: int | None = None, **options
     from truerisk.search.search import HonestSearchCV
 
     n_grid_rows = len(source.y) if n_rows is None else n_rows
-    layout = {"n_rows": n_grid_rows, "n_classes": source.n_classes, **source.layout}
-    layout["parts"] = n_parts(source, [options.get("cv")])
-    return HonestSearchCV(*learner(name, source.task, **layout), **options)
+    data_layout = {"n_rows": n_grid_rows, "n_classes": source.n_classes, **source.layout}
+    data_layout["parts"] = n_parts(source, [options.get("cv")])
+    return HonestSearchCV(*learner(name, source.task, **data_layout), **options)

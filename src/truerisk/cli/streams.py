@@ -136,15 +136,19 @@ def _open_whole_writer(
         writer = WholeWriter(None)
         return io.TextIOWrapper(writer, "utf-8", write_through=True), writer
     buffer = getattr(stream, "buffer", None)
-    raw = buffer if isinstance(buffer, io.RawIOBase) else None
+    raw_stream = buffer if isinstance(buffer, io.RawIOBase) else None
     if isinstance(buffer, io.BufferedWriter):
-        raw = buffer.raw
-    if raw is None or isinstance(raw, WholeWriter) or not isinstance(stream, io.TextIOWrapper):
+        raw_stream = buffer.raw
+    if (
+        raw_stream is None
+        or isinstance(raw_stream, WholeWriter)
+        or not isinstance(stream, io.TextIOWrapper)
+    ):
         return stream, None
     with suppress(OSError):
         stream.flush()
-    writer = WholeWriter(raw, keeps_going=keeps_going)
-    byte_stream: Any = writer if raw is buffer else io.BufferedWriter(writer)
+    writer = WholeWriter(raw_stream, keeps_going=keeps_going)
+    byte_stream: Any = writer if raw_stream is buffer else io.BufferedWriter(writer)
     text_stream = io.TextIOWrapper(
         byte_stream,
         stream.encoding,

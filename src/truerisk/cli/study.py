@@ -19,13 +19,13 @@ from truerisk.cli.options import (
 from truerisk.core.registry import check_present
 
 
-def _import_body(name: str = "study") -> Any:
+def _import_body(module_name: str = "study") -> Any:
     """Import the module that implements a command.
 
     Commands that only inspect a store import fewer packages than commands that run a study.
     """
     check_present("truerisk.study")
-    return import_module(f"truerisk.cli.bodies.{name}")
+    return import_module(f"truerisk.cli.bodies.{module_name}")
 
 
 _compare_options = with_options(

@@ -39,7 +39,7 @@ FLOOR = 1e-6  # scale of a data set whose differences are all equal
 
 @frozen
 class HierarchicalResult:
-    """Probabilities that a method is better, equivalent or worse on another data set of the kind.
+    """Probabilities that one method is better, equivalent or worse on another such data set.
 
     `better`, `equivalent` and `worse` are the probabilities that each of the three is the most
     likely result on the next data set. `next_better`, `next_equivalent` and `next_worse` are the
@@ -67,29 +67,33 @@ def hierarchical_test(
     differences: Sequence[np.ndarray], correlations: Sequence[float], rope: float
 ) -> HierarchicalResult | None:
     """Compute the posterior from differences per split; return None if all of them are equal."""
-    largest = max(float(np.abs(set_differences).max()) for set_differences in differences)
+    largest_difference = max(
+        float(np.abs(set_differences).max()) for set_differences in differences
+    )
     largest_range = max(float(np.ptp(set_differences)) for set_differences in differences)
     if (
         max(
             largest_range,
             float(np.ptp([set_differences.mean() for set_differences in differences])),
         )
-        <= 1e-12 * largest
-        or not largest
+        <= 1e-12 * largest_difference
+        or not largest_difference
     ):
         return None
-    sets = [
-        _likelihood(set_differences / largest, rho)
+    likelihoods = [
+        _likelihood(set_differences / largest_difference, rho)
         for set_differences, rho in zip(differences, correlations, strict=True)
     ]
-    means, weights = _means(sets)
+    means, weights = _mean_grid(likelihoods)
     # These are logarithms of σ₀ over the orders of magnitude that its prior allows.
-    # For large σ₀ the density decreases as the power N − 1: many data sets need fewer values.
-    center_spread = float(np.std([likelihood.centre for likelihood in sets], ddof=1))
+    # For large σ₀ the density decreases as the power N − 1: many data sets need a smaller range.
+    center_spread = float(np.std([likelihood.centre for likelihood in likelihoods], ddof=1))
     center_spread = max(
-        center_spread, 1e-3 * float(np.mean([likelihood.scale for likelihood in sets])), FLOOR
+        center_spread,
+        1e-3 * float(np.mean([likelihood.scale for likelihood in likelihoods])),
+        FLOOR,
     )
-    largest_scale = min(WIDEST, 10 * NEGLIGIBLE_PROBABILITY ** (-1 / (len(sets) - 2)))
+    largest_scale = min(WIDEST, 10 * NEGLIGIBLE_PROBABILITY ** (-1 / (len(likelihoods) - 2)))
     log_limits = np.log([NARROWEST * center_spread, largest_scale * center_spread])
     log_scales = np.asarray(np.arange(log_limits[0], log_limits[1], STEPS_PER_SCALE * STEP))
     # These are ν and its prior weights: a gamma density, averaged over shapes and rates.
@@ -104,18 +108,22 @@ def hierarchical_test(
         + shape * np.log(degrees_above_one)
         - rate * degrees_above_one
     )
-    prior = np.exp(log_density).mean((1, 2))
-    degrees, prior = 1 + degrees_above_one.ravel(), prior / prior.sum()
+    degrees_prior = np.exp(log_density).mean((1, 2))
+    degrees, degrees_prior = 1 + degrees_above_one.ravel(), degrees_prior / degrees_prior.sum()
     scales = np.exp(log_scales)
-    posterior = _posterior(sets, means, log_scales, degrees)
-    posterior += np.log(weights)[:, None, None] + np.log(prior)
+    posterior = _posterior(likelihoods, means, log_scales, degrees)
+    posterior += np.log(weights)[:, None, None] + np.log(degrees_prior)
     # Below the smallest σ₀ the posterior is constant, so that its cell extends to 0.
-    cells = scales * STEPS_PER_SCALE * STEP
-    cells[0] += scales[0]
-    posterior += np.log(cells)[:, None]
+    scale_cells = scales * STEPS_PER_SCALE * STEP
+    scale_cells[0] += scales[0]
+    posterior += np.log(scale_cells)[:, None]
     posterior_weights = np.exp(posterior - posterior.max())
     return _predict_next(
-        posterior_weights / posterior_weights.sum(), means, scales, degrees, rope / largest
+        posterior_weights / posterior_weights.sum(),
+        means,
+        scales,
+        degrees,
+        rope / largest_difference,
     )
 
 
@@ -126,20 +134,20 @@ def _likelihood(differences: np.ndarray, rho: float) -> _Likelihood:
     return _Likelihood(float(differences.mean()), max(float(scale), FLOOR), n - 2)
 
 
-def _means(sets: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
+def _mean_grid(likelihoods: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
     """Return a grid of μ₀ from −1 to 1 (the largest difference) and its weights.
 
     The grid is dense near the means of the data sets.
     """
-    centres = np.array([likelihood.centre for likelihood in sets])
+    centres = np.array([likelihood.centre for likelihood in likelihoods])
     center = float(np.median(centres))
-    width = 1 / np.sqrt(sum(1 / likelihood.scale**2 for likelihood in sets))
-    width = max(width, 0.05 * float(centres.std()), 1e-5)
-    low, high = np.arcsinh((-1 - center) / width), np.arcsinh((1 - center) / width)
-    points = np.linspace(low, high, N_MEANS)
-    weights = np.cosh(points)
+    grid_width = 1 / np.sqrt(sum(1 / likelihood.scale**2 for likelihood in likelihoods))
+    grid_width = max(grid_width, 0.05 * float(centres.std()), 1e-5)
+    low, high = np.arcsinh((-1 - center) / grid_width), np.arcsinh((1 - center) / grid_width)
+    grid_points = np.linspace(low, high, N_MEANS)
+    weights = np.cosh(grid_points)
     weights[[0, -1]] /= 2
-    return center + width * np.sinh(points), weights
+    return center + grid_width * np.sinh(grid_points), weights
 
 
 def _log_precision_density(log_precision: np.ndarray, df: np.ndarray | float) -> np.ndarray:
@@ -155,21 +163,26 @@ def _log_precision_density(log_precision: np.ndarray, df: np.ndarray | float) ->
 
 
 def _posterior(
-    sets: Sequence[_Likelihood], means: np.ndarray, log_scales: np.ndarray, degrees: np.ndarray
+    likelihoods: Sequence[_Likelihood],
+    means: np.ndarray,
+    log_scales: np.ndarray,
+    degrees: np.ndarray,
 ) -> np.ndarray:
     """Return the log likelihood of μ₀, σ₀ and ν, summed over the data sets."""
     precision_weights = np.exp(_log_precision_density(LOG_PRECISIONS[:, None], degrees)) * 2 * STEP
     first_log_tau, n_windows = -LOG_PRECISIONS[0] / 2, STEPS_PER_SCALE * (len(log_scales) - 1) + 1
     log_tau = log_scales[0] + first_log_tau + STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
     log_likelihoods = np.zeros((len(means), len(log_scales), len(degrees)))
-    for likelihood in sets:
-        table = _table(likelihood, means, np.exp(2 * log_tau))
+    for likelihood in likelihoods:
+        table = _density_table(likelihood, means, np.exp(2 * log_tau))
         windows = np.lib.stride_tricks.sliding_window_view(table, len(LOG_PRECISIONS), axis=1)
         log_likelihoods += np.log(windows[:, ::STEPS_PER_SCALE] @ precision_weights + 1e-300)
     return log_likelihoods
 
 
-def _table(likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray) -> np.ndarray:
+def _density_table(
+    likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray
+) -> np.ndarray:
     """Return the density of x̄ − μ₀ for a normal δ of variance τ², summed over precisions of x̄."""
     step = min(0.4, np.sqrt(2 / likelihood.df))
     log_precisions = np.arange(
@@ -201,7 +214,7 @@ def _predict_next(
     degrees: np.ndarray,
     rope: float,
 ) -> HierarchicalResult:
-    """Predict the next data set's δ from the posterior of the distribution of δ."""
+    """Predict the next data set's mean difference δ from the posterior of its distribution."""
     from scipy.special import stdtr
 
     lower_limits = (-rope - means[:, None, None]) / scales[:, None]
@@ -234,14 +247,18 @@ def _probability_of_positive(margin: np.ndarray, posterior_weights: np.ndarray) 
     )
     margin_before = np.take_along_axis(margin, last_positive[None], 0)[0]
     margin_after = np.take_along_axis(margin, first_negative[None], 0)[0]
-    share = np.where(
+    crossing_share = np.where(
         margin_before > margin_after,
         margin_before / np.maximum(margin_before - margin_after, 1e-300),
         1.0,
     )
-    crossing = np.clip(np.where(n_positive > 0, last_positive + share + 0.5, 0.0), 0, len(margin))
-    cumulated = np.concatenate([np.zeros((1, *n_positive.shape)), np.cumsum(posterior_weights, 0)])
-    cell = np.minimum(crossing.astype(int), len(margin) - 1)
-    mass_before = np.take_along_axis(cumulated, cell[None], 0)[0]
-    mass_of_cell = np.take_along_axis(posterior_weights, cell[None], 0)[0]
-    return float((mass_before + (crossing - cell) * mass_of_cell).sum())
+    crossing = np.clip(
+        np.where(n_positive > 0, last_positive + crossing_share + 0.5, 0.0), 0, len(margin)
+    )
+    cumulative_weights = np.concatenate(
+        [np.zeros((1, *n_positive.shape)), np.cumsum(posterior_weights, 0)]
+    )
+    cell_index = np.minimum(crossing.astype(int), len(margin) - 1)
+    mass_before = np.take_along_axis(cumulative_weights, cell_index[None], 0)[0]
+    mass_of_cell = np.take_along_axis(posterior_weights, cell_index[None], 0)[0]
+    return float((mass_before + (crossing - cell_index) * mass_of_cell).sum())

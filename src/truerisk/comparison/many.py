@@ -18,19 +18,19 @@ from truerisk.core.registry import check_known
 from truerisk.results.interval import DEFAULT_ROPE
 
 
-def compare_table(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
+def compare_table(scores: Scores, rank_terms: RankTerms, quantity: str = "value") -> ManyComparison:
     """Rank the methods of a table, test their differences, and write the conclusion."""
-    if terms.control is not None:
+    if rank_terms.control is not None:
         check_known(
             f"{mention('control')}: the table has no method",
-            terms.control,
+            rank_terms.control,
             scores.methods,
             "It has",
         )
-    table = rank_table(scores, terms)
+    table = rank_table(scores, rank_terms)
     ranks = rank_rows(table.oriented_values)
     n_compared, n_methods = ranks.shape
-    pairs = compare_pairs(table, ranks, terms)
+    pairs = compare_pairs(table, ranks, rank_terms)
     comparison = ManyComparison(
         quantity=quantity,
         data_sets=scores.data_sets,
@@ -41,19 +41,19 @@ def compare_table(scores: Scores, terms: RankTerms, quantity: str = "value") -> 
         ),
         ranks=tuple(ranks.mean(0).tolist()),
         friedman=friedman(ranks),
-        critical_difference=critical_difference(n_compared, n_methods, terms.confidence_level),
+        critical_difference=critical_difference(n_compared, n_methods, rank_terms.confidence_level),
         pairs=pairs,
-        terms=terms,
+        terms=rank_terms,
         n_compared=n_compared,
         conclusion=(),
         left_out=table.left_out,
-        notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, terms)),
+        notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, rank_terms)),
     )
     return replace(comparison, conclusion=tuple(conclusion_sentences(comparison)))
 
 
 def _notes(
-    table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], terms: RankTerms
+    table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], rank_terms: RankTerms
 ) -> Iterator[str]:
     n_data_sets = len(ranks)
     if (ranks == ranks[:, :1]).all():
@@ -64,8 +64,8 @@ def _notes(
                 yield f"{pair.a} and {pair.b} are equal on every data set"
     if table.no_splits:
         yield f"the hierarchical test is left out: {table.no_splits}"
-    alpha, smallest_p = terms.alpha, 2.0 ** (1 - n_data_sets)
-    if terms.pairwise == "wilcoxon" and smallest_p * len(pairs) > alpha:
+    alpha, smallest_p = rank_terms.alpha, 2.0 ** (1 - n_data_sets)
+    if rank_terms.pairwise == "wilcoxon" and smallest_p * len(pairs) > alpha:
         yield (
             f"{n_data_sets} data sets are too few: the smallest p-value that the signed-rank test "
             f"can have is {smallest_p:.3g}, and Holm multiplies it by {len(pairs)}, so nothing can "
@@ -74,7 +74,7 @@ def _notes(
     if any(pair.interval is None for pair in pairs):
         yield (
             "no interval of a difference keeps the level "
-            f"{terms.confidence_level:.15g} with so few data sets"
+            f"{rank_terms.confidence_level:.15g} with so few data sets"
         )
 
 
@@ -164,5 +164,5 @@ def compare_many(
     >>> found.pair("knn", "forest").p_holm
     0.0234375
     """
-    terms = RankTerms(better, missing, pairwise, control, rope, confidence_level, random_state)
-    return compare_table(read_scores(scores, methods, data_sets, correlation), terms, quantity)
+    rank_terms = RankTerms(better, missing, pairwise, control, rope, confidence_level, random_state)
+    return compare_table(read_scores(scores, methods, data_sets, correlation), rank_terms, quantity)

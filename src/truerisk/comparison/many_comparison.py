@@ -107,9 +107,9 @@ class ManyComparison(Record):
             if len(row) != len(self.methods):
                 return "values", i, f"an array of {len(self.methods)} entries"
         for i, pair in enumerate(self.pairs):
-            for end in ("a", "b"):
-                if getattr(pair, end) not in self.methods:
-                    return "pairs", i, end, "the name of a method"
+            for method_field in ("a", "b"):
+                if getattr(pair, method_field) not in self.methods:
+                    return "pairs", i, method_field, "the name of a method"
         return None
 
     @property
@@ -135,18 +135,18 @@ class ManyComparison(Record):
     @property
     def alike(self) -> list[tuple[str, ...]]:
         """Largest groups of methods whose ranks lie within one critical difference."""
-        names = self.ordered
+        ranked_methods = self.ordered
         groups: list[tuple[str, ...]] = []
-        end = 0
-        for i, (_, rank) in enumerate(names):
+        n_grouped = 0
+        for i, (_, rank) in enumerate(ranked_methods):
             similar_methods = [
                 name
-                for name, other_rank in names[i:]
+                for name, other_rank in ranked_methods[i:]
                 if other_rank - rank <= self.critical_difference
             ]
-            if len(similar_methods) > 1 and i + len(similar_methods) > end:
+            if len(similar_methods) > 1 and i + len(similar_methods) > n_grouped:
                 groups.append(tuple(similar_methods))
-                end = i + len(similar_methods)
+                n_grouped = i + len(similar_methods)
         return groups
 
     def pair(self, a: str, b: str) -> MethodPair:
@@ -200,34 +200,36 @@ class ManyComparison(Record):
         if not self.is_ranked:
             values = tables.text_table(*self._summary)
             return "\n".join([*self.conclusion, "", values, *notes])
-        methods = tables.text_table(["method", "average rank"], self._ranked())
+        methods = tables.text_table(["method", "average rank"], self._average_rank_rows())
         pairs = tables.text_table(*pairs_table(self.pairs))
-        test = self.friedman
+        friedman_test = self.friedman
         overall_text = (
-            f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, {p_text(test.chi_p_value)}; "
-            f"{test}, {p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
+            f"Friedman: chi-square({friedman_test.df}) = {friedman_test.chi_square:.2f}, "
+            f"{p_text(friedman_test.chi_p_value)}; {friedman_test}, "
+            f"{p_text(friedman_test.p_value)}; "
+            f"critical difference {self.critical_difference:.2f}"
         )
-        head, rows = splits_table(self.pairs)
+        header, rows = splits_table(self.pairs)
         if rows:
-            pairs += f"\n\nby single splits (hierarchical)\n{tables.text_table(head, rows)}"
+            pairs += f"\n\nby single splits (hierarchical)\n{tables.text_table(header, rows)}"
         return "\n".join([*self.conclusion, "", methods, "", overall_text, "", pairs, *notes])
 
-    def _ranked(self) -> list[list[str]]:
+    def _average_rank_rows(self) -> list[list[str]]:
         return [
             [formats.escape_and_truncate(name, 60), f"{rank:.3f}"] for name, rank in self.ordered
         ]
 
     @override
     def blocks(self) -> list[tables.Block]:
-        head, rows = ["method", "average rank"], self._ranked()
+        header, rows = ["method", "average rank"], self._average_rank_rows()
         if not self.is_ranked:
-            head, rows = self._summary
-        return [tables.Block(" ".join(self.conclusion), head, rows)]
+            header, rows = self._summary
+        return [tables.Block(" ".join(self.conclusion), header, rows)]
 
 
 def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of results for pairs of methods."""
-    head = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
+    header = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
             "P(same)", "P(worse)"]  # fmt: skip
     rows = [
         [
@@ -239,26 +241,38 @@ def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]
         ]
         for pair in pairs
     ]  # fmt: skip
-    return head, rows
+    return header, rows
 
 
 def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of results from single splits, for pairs with them."""
-    head = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
+    header = [
+        "a",
+        "b",
+        "P(better)",
+        "P(same)",
+        "P(worse)",
+        "next better",
+        "next same",
+        "next worse",
+    ]
     rows = [
         [formats.escape_and_truncate(pair.a, 40), formats.escape_and_truncate(pair.b, 40)]
         + [formats.number(probability, 3) for probability in astuple(pair.hierarchical)]
         for pair in pairs
         if pair.hierarchical is not None
     ]
-    return head, rows
+    return header, rows
 
 
 def _pair_row(pair: MethodPair) -> dict[str, Any]:
     """Return a pair as one row of a frame, with interval limits and split results as columns."""
     row = asdict(pair)
     interval, split_results = row.pop("interval"), row.pop("hierarchical") or {}
-    limits = {end: None if interval is None else interval[end] for end in ("low", "high")}
+    limits = {
+        limit_name: None if interval is None else interval[limit_name]
+        for limit_name in ("low", "high")
+    }
     names = [column.name for column in fields(HierarchicalResult)]
     return row | limits | {f"hierarchical_{name}": split_results.get(name) for name in names}
 
@@ -274,7 +288,7 @@ def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
 
     With few data sets there is only one sentence, which says that they are too few.
     """
-    n_compared, n_data_sets, test = (
+    n_compared, n_data_sets, friedman_test = (
         comparison.n_compared,
         len(comparison.data_sets),
         comparison.friedman,
@@ -286,12 +300,15 @@ def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
             f"({comparison.quantity}; {comparison.terms.better} is better)."
         )
     else:
-        yield _best(comparison)
+        yield _best_method_sentence(comparison)
         differ_text = "do not differ by more than chance may make them"
-        if test.p_value < comparison.terms.alpha:
+        if friedman_test.p_value < comparison.terms.alpha:
             differ_text = "differ by more than chance"
-        yield f"The ranks {differ_text} (Friedman's test, {test}, {p_text(test.p_value)})."
-        yield from _significant(comparison)
+        yield (
+            f"The ranks {differ_text} (Friedman's test, {friedman_test}, "
+            f"{p_text(friedman_test.p_value)})."
+        )
+        yield from _significance_sentences(comparison)
         # Probabilities come from the Bayesian signed-rank test, and from single splits if known.
         values = [(pair, pair) for pair in comparison.pairs]
         split_results = [
@@ -305,16 +322,16 @@ def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
         yield f"All of this rests on {n_compared} of {n_data_sets} data sets: see the notes."
 
 
-def p_text(p: float) -> str:
+def p_text(p_value: float) -> str:
     """Format a p-value for a sentence.
 
     >>> p_text(0.01162), p_text(3.2e-9), p_text(1.0)
     ('p = 0.0116', 'p < 0.0001', 'p = 1')
     """
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"
+    return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.3g}"
 
 
-def _best(comparison: ManyComparison) -> str:
+def _best_method_sentence(comparison: ManyComparison) -> str:
     ranked_methods = comparison.ordered
     best_methods = [name for name, rank in ranked_methods if rank <= ranked_methods[0][1] + 1e-9]
     opening = f"Of {len(ranked_methods)} methods on {comparison.n_compared} data sets"
@@ -330,7 +347,7 @@ def _best(comparison: ManyComparison) -> str:
     )
 
 
-def _significant(comparison: ManyComparison) -> Iterator[str]:
+def _significance_sentences(comparison: ManyComparison) -> Iterator[str]:
     alpha = comparison.terms.alpha
     pairs = sorted(
         (pair for pair in comparison.pairs if pair.p_holm < alpha), key=lambda pair: pair.p_holm
@@ -369,7 +386,7 @@ def _probable_sentences(
     if better_pairs:
         region = f"by more than {rope:.15g}" if rope else "at all"
         pairs = [
-            f"{better_name} than {worse_name} ({_chance(p)})"
+            f"{better_name} than {worse_name} ({_probability_text(p)})"
             for better_name, worse_name, p in better_pairs
         ]
         yield f"{opening} are {likelihood_text} better {region}: {_first_few(pairs)}."
@@ -377,14 +394,14 @@ def _probable_sentences(
         (pair, p.equivalent) for pair, p in probabilities if p.equivalent >= PROBABLE_FROM
     ]
     if equivalent_pairs:
-        pairs = [f"{pair.a} and {pair.b} ({_chance(p)})" for pair, p in equivalent_pairs]
+        pairs = [f"{pair.a} and {pair.b} ({_probability_text(p)})" for pair, p in equivalent_pairs]
         yield (
             f"{opening} {likelihood_text} differ by no more than {rope:.15g}: {_first_few(pairs)}."
         )
 
 
-def _chance(p: float) -> str:
-    return "probability above 0.99" if p > 0.99 else f"probability {p:.2f}"
+def _probability_text(probability: float) -> str:
+    return "probability above 0.99" if probability > 0.99 else f"probability {probability:.2f}"
 
 
 def _first_few(texts: Sequence[str]) -> str:

@@ -67,8 +67,8 @@ def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
     """Test differences for a shift; those within rounding error of 0 (see `scale`) are zero."""
     from scipy.stats import rankdata
 
-    absolute = _rounded(np.abs(differences), scale)
-    ranks, is_zero = rankdata(absolute), absolute == 0
+    absolute_differences = _round_differences(np.abs(differences), scale)
+    ranks, is_zero = rankdata(absolute_differences), absolute_differences == 0
     positive = float(ranks[(differences > 0) & ~is_zero].sum())
     negative = float(ranks[(differences < 0) & ~is_zero].sum())
     rank_sum = positive + negative
@@ -81,18 +81,18 @@ def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
     )
 
 
-def _rounded(sizes: np.ndarray, scale: float) -> np.ndarray:
+def _round_differences(absolute_differences: np.ndarray, scale: float) -> np.ndarray:
     """Round differences to steps far below any real difference; rounding errors become ties."""
     step = TIE_TOLERANCE * scale
-    return np.round(sizes / step) * step if step else sizes
+    return np.round(absolute_differences / step) * step if step else absolute_differences
 
 
-def _p_value(ranks: np.ndarray, positive: float) -> float:
+def _p_value(ranks: np.ndarray, positive_rank_sum: float) -> float:
     if not len(ranks):
         return 1.0
     if len(ranks) <= MAX_EXACT:
         probabilities = _rank_sum_probabilities(np.round(2 * ranks).astype(int))
-        sum_index = round(2 * positive)
+        sum_index = round(2 * positive_rank_sum)
         p_below, p_above = (
             float(probabilities[: sum_index + 1].sum()),
             float(probabilities[sum_index:].sum()),
@@ -100,7 +100,7 @@ def _p_value(ranks: np.ndarray, positive: float) -> float:
         return min(1.0, 2 * min(p_below, p_above))
     from scipy.special import ndtr
 
-    z = (positive - ranks.sum() / 2) / (sqrt(float((ranks**2).sum())) / 2)
+    z = (positive_rank_sum - ranks.sum() / 2) / (sqrt(float((ranks**2).sum())) / 2)
     return float(2 * ndtr(-abs(z)))
 
 
@@ -109,13 +109,13 @@ def _rank_sum_probabilities(doubled_ranks: np.ndarray) -> np.ndarray:
     probabilities = np.zeros(int(doubled_ranks.sum()) + 1)
     probabilities[0] = 1.0
     for rank in doubled_ranks.tolist():
-        shifted = np.zeros_like(probabilities)
-        shifted[rank:] = probabilities[: len(probabilities) - rank]
-        probabilities = (probabilities + shifted) / 2
+        shifted_probabilities = np.zeros_like(probabilities)
+        shifted_probabilities[rank:] = probabilities[: len(probabilities) - rank]
+        probabilities = (probabilities + shifted_probabilities) / 2
     return probabilities
 
 
-def median_shift(differences: np.ndarray, level: float) -> Shift:
+def median_shift(differences: np.ndarray, confidence_level: float) -> Shift:
     """Return the median of the Walsh averages, and an interval between two of them.
 
     The interval is the set of shifts that the test without ties does not reject (Hodges and Lehmann
@@ -124,7 +124,7 @@ def median_shift(differences: np.ndarray, level: float) -> Shift:
     n = len(differences)
     first_index, second_index = np.triu_indices(n)
     walsh_averages = np.sort((differences[first_index] + differences[second_index]) / 2)
-    limit_rank = _limit_rank(n, (1 - level) / 2)
+    limit_rank = _limit_rank(n, (1 - confidence_level) / 2)
     limits = (
         None
         if limit_rank == 0
@@ -137,14 +137,18 @@ def median_shift(differences: np.ndarray, level: float) -> Shift:
 
 
 @cache
-def _limit_rank(n: int, tail: float) -> int:
+def _limit_rank(n: int, tail_probability: float) -> int:
     """Return the rank of the Walsh average that limits the interval; 0 if there is none."""
     if n <= MAX_EXACT:
-        cumulated = np.cumsum(_rank_sum_probabilities(2 * np.arange(1, n + 1)))[::2]
-        return int(np.searchsorted(cumulated, tail * (1 - TIE_TOLERANCE)))
+        cumulative_probabilities = np.cumsum(_rank_sum_probabilities(2 * np.arange(1, n + 1)))[::2]
+        return int(
+            np.searchsorted(cumulative_probabilities, tail_probability * (1 - TIE_TOLERANCE))
+        )
     from scipy.special import ndtri
 
-    return int(n * (n + 1) / 4 + float(ndtri(tail)) * sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    return int(
+        n * (n + 1) / 4 + float(ndtri(tail_probability)) * sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    )
 
 
 DRAWS = 50_000
@@ -162,11 +166,14 @@ def dirichlet_signed_rank(
 ) -> np.ndarray:
     """Return the probabilities that "lower", "equivalent" or "higher" has the largest share.
 
-    Differences within `rope` are equivalent. Each pair of methods has one line of the result, from
+    Differences within `rope` are equivalent. Each pair of methods has one row of the result, from
     its differences. Pairs with equally many differences share the drawn weights.
     """
-    largest_counts, lengths = np.zeros((len(differences), 3)), sorted({len(z) for z in differences})
-    for n_before, n in enumerate(lengths):
+    largest_counts, distinct_counts = (
+        np.zeros((len(differences), 3)),
+        sorted({len(z) for z in differences}),
+    )
+    for n_before, n in enumerate(distinct_counts):
         sorted_differences = {
             pair_index: np.sort(z) for pair_index, z in enumerate(differences) if len(z) == n
         }
@@ -179,7 +186,7 @@ def dirichlet_signed_rank(
                     weights.shares(z, rope).argmax(0), minlength=3
                 )
             n_drawn += n_batch
-            report_progress(n_before * draws + n_drawn, len(lengths) * draws, "draws")
+            report_progress(n_before * draws + n_drawn, len(distinct_counts) * draws, "draws")
     return largest_counts / draws
 
 
@@ -260,67 +267,75 @@ class MethodPair:
     hierarchical: HierarchicalResult | None = None
 
 
-def compare_pairs(table: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
+def compare_pairs(
+    table: RankTable, ranks: np.ndarray, rank_terms: RankTerms
+) -> tuple[MethodPair, ...]:
     """Compare all pairs of methods, or those with the control; correct their p-values together."""
-    index_pairs = _pairs(table.scores.methods, terms.control)
-    differences_by_pair = [_differences(table.scores.values[:, indices]) for indices in index_pairs]
+    index_pairs = _index_pairs(table.scores.methods, rank_terms.control)
+    differences_by_pair = [
+        _differences_and_scale(table.scores.values[:, indices]) for indices in index_pairs
+    ]
     with stage("Bayesian tests"):
         oriented_differences = [
-            terms.sign * differences_of_pair for differences_of_pair, _ in differences_by_pair
+            rank_terms.sign * differences_of_pair for differences_of_pair, _ in differences_by_pair
         ]
         probabilities = dirichlet_signed_rank(
-            oriented_differences, terms.rope, terms.random_state
+            oriented_differences, rank_terms.rope, rank_terms.random_state
         ).tolist()
     pairs = []
     with stage("signed-rank tests"):
         for indices, differences, pair_probabilities in zip(
             index_pairs, differences_by_pair, probabilities, strict=True
         ):
-            pairs.append(_pair(table, ranks, terms, indices, differences, pair_probabilities))
+            pairs.append(
+                _compare_pair(table, ranks, rank_terms, indices, differences, pair_probabilities)
+            )
             report_progress(len(pairs), len(index_pairs), "pairs")
     corrected_p_values = holm([pair.p_value for pair in pairs])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected_p_values, strict=True))
 
 
-def _differences(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return values of method a minus method b where both have values, and their largest size.
+def _differences_and_scale(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return differences a − b on data sets where both have values, and the largest absolute value.
 
-    Differences within rounding error relative to that size count as 0.
+    Differences within rounding error relative to the largest absolute value count as 0.
     """
     values = values[~np.isnan(values).any(1)]
     scale = float(np.abs(values).max())
-    raw = values[:, 0] - values[:, 1]
-    return np.where(np.abs(raw) <= TIE_TOLERANCE * scale, 0.0, raw), scale
+    raw_differences = values[:, 0] - values[:, 1]
+    return np.where(np.abs(raw_differences) <= TIE_TOLERANCE * scale, 0.0, raw_differences), scale
 
 
-def _pairs(methods: Sequence[str], control: str | None) -> list[list[int]]:
+def _index_pairs(methods: Sequence[str], control: str | None) -> list[list[int]]:
     if control is None:
         return [list(pair) for pair in combinations(range(len(methods)), 2)]
     control_index = methods.index(control)
     return [[j, control_index] for j in range(len(methods)) if j != control_index]
 
 
-def _pair(
+def _compare_pair(
     table: RankTable,
     ranks: np.ndarray,
-    terms: RankTerms,
+    rank_terms: RankTerms,
     indices: list[int],
     differences: tuple[np.ndarray, float],
     probabilities: tuple[float, float, float],
 ) -> MethodPair:
     (a, b), (raw_differences, scale), methods = indices, differences, table.scores.methods
     # The oriented difference is negative where a is better.
-    oriented_differences = terms.sign * raw_differences
+    oriented_differences = rank_terms.sign * raw_differences
     test, shift = (
         signed_rank(oriented_differences, scale),
-        median_shift(raw_differences, terms.confidence_level),
+        median_shift(raw_differences, rank_terms.confidence_level),
     )
     rank_difference = float((ranks[:, a] - ranks[:, b]).mean())
     from scipy.special import ndtr
 
     z = rank_difference / rank_errors(len(ranks), len(methods))
     z_and_p_value = z, float(2 * ndtr(-abs(z)))
-    statistic, p = z_and_p_value if terms.pairwise == "ranks" else (test.positive, test.p_value)
+    statistic, p = (
+        z_and_p_value if rank_terms.pairwise == "ranks" else (test.positive, test.p_value)
+    )
     better, equivalent, worse = probabilities
     return MethodPair(
         a=methods[a],
@@ -334,27 +349,31 @@ def _pair(
         p_value=p,
         p_holm=p,
         difference=shift.value,
-        interval=shift.ends and Interval(*shift.ends, "signed-rank", terms.confidence_level),
+        interval=shift.ends and Interval(*shift.ends, "signed-rank", rank_terms.confidence_level),
         correlation=None if test.correlation is None else -test.correlation,
         better=better,
         equivalent=equivalent,
         worse=worse,
         favours_a=rank_difference < 0
-        if terms.pairwise == "ranks"
+        if rank_terms.pairwise == "ranks"
         else test.positive < test.negative,
-        hierarchical=_by_splits(table, terms, a, b),
+        hierarchical=_compare_by_splits(table, rank_terms, a, b),
     )
 
 
-def _by_splits(table: RankTable, terms: RankTerms, a: int, b: int) -> HierarchicalResult | None:
+def _compare_by_splits(
+    table: RankTable, rank_terms: RankTerms, a: int, b: int
+) -> HierarchicalResult | None:
     if table.no_splits is not None:
         return None
     scores = table.scores
     differences = [
-        terms.sign * (values[:, a] - values[:, b]) for values in scores.splits if values is not None
+        rank_terms.sign * (values[:, a] - values[:, b])
+        for values in scores.splits
+        if values is not None
     ]
     return hierarchical_test(
         differences,
         [correlation for correlation in scores.correlation if correlation is not None],
-        terms.rope,
+        rank_terms.rope,
     )

@@ -93,12 +93,12 @@ def compare(
     >>> {word: round(p, 3) for word, p in c.probabilities.items()}
     {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
-    a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
+    a, b = (_honest_risk_or_losses(risk, score) for risk in (a_losses, b_losses))
     default_name = (
         "paired-cv" if _have_pair_losses(a, b) or _have_influences_only(a, b) else "nadeau-bengio"
     )
     name = default_name if test is None else test
-    method: PairedTest = registry.load(name)()
+    paired_test: PairedTest = registry.load(name)()
     tolerance = Tolerance(rope, confidence_level)
     if rope != DEFAULT_ROPE and name not in WITH_ROPE:
         raise UnknownName(
@@ -108,8 +108,8 @@ def compare(
     bare_difference = _difference_if_infinite(a, b)
     if bare_difference is not None:
         return bare_difference
-    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
-    result = method.compare(pairs, tolerance)
+    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, input_kind=paired_test.works_on)
+    result = paired_test.compare(pairs, tolerance)
     return result.of_scores(isinstance(a, RiskEstimate) and a.greater_is_better)
 
 
@@ -197,20 +197,20 @@ def _centred_at_value(
     return replace(result, statistic=None, p_value=None)
 
 
-def _risk_of(source: Any, score: str | None) -> Any:
+def _honest_risk_or_losses(search_or_losses: Any, score: str | None) -> Any:
     """Return the honest risk of a search; return estimates and losses unchanged."""
-    if hasattr(type(source), "risk_"):
-        source = source.risk_
-    elif hasattr(source, "fit"):
+    if hasattr(type(search_or_losses), "risk_"):
+        search_or_losses = search_or_losses.risk_
+    elif hasattr(search_or_losses, "fit"):
         raise BadArgument(
-            f"{type(source).__name__} keeps no losses of rows that were held out: compare two "
-            "HonestSearchCV, two estimates, or losses."
+            f"{type(search_or_losses).__name__} keeps no losses of rows that were held out: "
+            "compare two HonestSearchCV, two estimates, or losses."
         )
-    if isinstance(source, RiskEstimate):
-        return of_score(source, score)
+    if isinstance(search_or_losses, RiskEstimate):
+        return of_score(search_or_losses, score)
     if score is not None:
         raise UnknownName("score= names a further score of searches or estimates, not of losses.")
-    return source
+    return search_or_losses
 
 
 def _have_pair_losses(a: Any, b: Any) -> bool:
@@ -229,7 +229,7 @@ def _have_influences_only(a: Any, b: Any) -> bool:
     )
 
 
-# This computes the variance factor from the instability u of the differences.
+# Formula of the variance factor of a mean difference, from the instability u of its rows.
 DIFFERENCES = InstabilityFactor(3.0 * sqrt(2), 2.0)
 MIN_FACTOR = 1.6  # variance factor of differences that do not depend on the training rows
 ZERO_TOLERANCE = 1e-12
@@ -317,36 +317,43 @@ class PairedCV(PairedTest):
         assert pairs.influences is not None  # `pair` raises without influences.
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]
-        spread = Spread.from_influences(a, b, mean)
-        details = {} if spread.instability is None else {"instability": spread.instability}
+        difference_spread = Spread.from_influences(a, b, mean)
+        details = (
+            {}
+            if difference_spread.instability is None
+            else {"instability": difference_spread.instability}
+        )
         result = Comparison(
             test=self.name,
             difference=mean,
-            n_pairs=spread.units,
+            n_pairs=difference_spread.units,
             scoring=pairs.loss,
             details={
                 **details,
-                "factor": spread.factor,
-                "error of independent rows": sqrt(spread.plain),
+                "factor": difference_spread.factor,
+                "error of independent rows": sqrt(difference_spread.plain),
             },
-            assumed=(_assumed(spread, "rows" if a.groups is None else "groups"),),
+            assumed=(
+                _assumption_text(difference_spread, "rows" if a.groups is None else "groups"),
+            ),
         )
-        if spread.error <= ZERO_TOLERANCE * pairs.scale or spread.df <= 0:
+        if difference_spread.error <= ZERO_TOLERANCE * pairs.scale or difference_spread.df <= 0:
             return result.noting(NO_SPREAD_NOTE)
         name = self.name if a.groups is None else f"{self.name}-grouped"
-        return result.by_t(spread.error, spread.df, tolerance, name)
+        return result.by_t(difference_spread.error, difference_spread.df, tolerance, name)
 
 
-def _assumed(spread: Spread, units: str) -> str:
+def _assumption_text(difference_spread: Spread, unit_noun: str) -> str:
     assumption = (
-        f"the difference varies {spread.factor:.2g} times as much as one of independent {units}"
+        f"the difference varies {difference_spread.factor:.2g} times as much as one of independent "
+        f"{unit_noun}"
     )
-    if spread.instability is None:
+    if difference_spread.instability is None:
         return (
             f"{assumption}, the factor where no models without a further fold were fitted "
             "(calibrated)"
         )
     return (
-        f"{assumption}, since differences have an instability of {spread.instability:.2g} "
-        "(calibrated)"
+        f"{assumption}, since differences have an instability of "
+        f"{difference_spread.instability:.2g} (calibrated)"
     )

@@ -44,7 +44,7 @@ class PairedTest(ABC):
 
     @abstractmethod
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        """Return the result of the test for the pairs."""
+        """Return the result of this test on the paired losses of two learners."""
 
 
 registry = Registry(
@@ -86,19 +86,23 @@ class NadeauBengio(PairedTest):
         self, pairs: PairedLosses, tolerance: Tolerance, interval: str, *assumed: str
     ) -> Comparison:
         """Test the mean of split differences with an error that accounts for overlap."""
-        splits, ratio = pairs.of_splits()
+        splits, size_ratio = pairs.of_splits()
         n_splits = len(splits)
-        overlap = (
+        overlap_assumption = (
             f"differences of {n_splits} splits are normal and correlate by ρ = n_test/(n_train + "
-            f"n_test) = {ratio / (1 + ratio):.3g}, since training sets overlap"
+            f"n_test) = {size_ratio / (1 + size_ratio):.3g}, since training sets overlap"
         )
         result = Comparison(
-            self.name, float(splits.mean()), n_splits, pairs.loss, assumed=(overlap, *assumed)
+            self.name,
+            float(splits.mean()),
+            n_splits,
+            pairs.loss,
+            assumed=(overlap_assumption, *assumed),
         )
-        error = float(splits.std(ddof=1) * np.sqrt(1 / n_splits + ratio))
-        if error <= 1e-12 * pairs.scale:
+        std_error = float(splits.std(ddof=1) * np.sqrt(1 / n_splits + size_ratio))
+        if std_error <= 1e-12 * pairs.scale:
             return result.noting(NO_SPREAD)
-        return result.by_t(error, n_splits - 1, tolerance, interval)
+        return result.by_t(std_error, n_splits - 1, tolerance, interval)
 
 
 class CorrelatedBayes(NadeauBengio):
@@ -114,9 +118,13 @@ class CorrelatedBayes(NadeauBengio):
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         rope = tolerance.rope
-        region = f"risks within {rope:.15g} (in units of the loss) are practically the same"
-        prior = "flat prior of the mean difference"
-        result = self._by_corrected_t(pairs, tolerance, "posterior", prior, region)
+        region_assumption = (
+            f"risks within {rope:.15g} (in units of the loss) are practically the same"
+        )
+        prior_assumption = "flat prior of the mean difference"
+        result = self._by_corrected_t(
+            pairs, tolerance, "posterior", prior_assumption, region_assumption
+        )
         return replace(result, rope=rope, statistic=None, p_value=None)
 
 
@@ -266,45 +274,76 @@ class Halves:
             len(halves), float(halves.mean()), sum_squares, float((differences**2).sum() / 2)
         )
 
-    def z(self, about: float) -> float:
-        """Return z of the score test: mean minus `about`, over its error if `about` is true."""
-        mean_square = 2 * self.n_repetitions * (self.mean - about) ** 2
+    def z(self, hypothetical_mean: float) -> float:
+        """Return z of the score test of a hypothetical mean.
+
+        It is the observed mean minus the hypothetical one, divided by the standard error that the
+        former has if the latter is true.
+        """
+        mean_square = 2 * self.n_repetitions * (self.mean - hypothetical_mean) ** 2
         rho = self._estimate_rho(mean_square)
-        l1, l2 = 1 + 2 * (self.n_repetitions - 1) * rho, 1 - 2 * rho
-        variance = (mean_square / l1 + self.sum_squares / l2 + self.difference_squares) / (
-            2 * self.n_repetitions
+        mean_eigenvalue, sum_eigenvalue = 1 + 2 * (self.n_repetitions - 1) * rho, 1 - 2 * rho
+        variance = (
+            mean_square / mean_eigenvalue
+            + self.sum_squares / sum_eigenvalue
+            + self.difference_squares
+        ) / (2 * self.n_repetitions)
+        return float(
+            (self.mean - hypothetical_mean)
+            / np.sqrt(variance * mean_eigenvalue / (2 * self.n_repetitions))
         )
-        return float((self.mean - about) / np.sqrt(variance * l1 / (2 * self.n_repetitions)))
 
     def _estimate_rho(self, mean_square: float) -> float:
-        """Return the maximum-likelihood ρ, with σ² maximised out: a limit, or a root of a cubic.
+        """Return the maximum-likelihood ρ at the best σ²: a limit of its range, or a cubic's root.
 
         With q = Q₁/λ₁ + Q₂/λ₂ + Q₃, the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
         derivative times q λ₁² λ₂² is a polynomial.
         """
         j = self.n_repetitions
-        l1, l2 = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
-        q = mean_square * l2 + self.sum_squares * l1 + self.difference_squares * l1 * l2
-        slope = 2 * j * (2 * self.sum_squares * l1**2 - 2 * (j - 1) * mean_square * l2**2)
-        slope += 2 * (j - 1) * (l2 - l1) * q
+        mean_eigenvalue, sum_eigenvalue = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
+        weighted_squares = (
+            mean_square * sum_eigenvalue
+            + self.sum_squares * mean_eigenvalue
+            + self.difference_squares * mean_eigenvalue * sum_eigenvalue
+        )
+        slope = (
+            2
+            * j
+            * (
+                2 * self.sum_squares * mean_eigenvalue**2
+                - 2 * (j - 1) * mean_square * sum_eigenvalue**2
+            )
+        )
+        slope += 2 * (j - 1) * (sum_eigenvalue - mean_eigenvalue) * weighted_squares
         rhos = np.clip([0.0, LARGEST_RHO, *np.real(slope.roots())], 0.0, LARGEST_RHO)
-        deviance = 2 * j * np.log(q(rhos) / l1(rhos) / l2(rhos))
-        deviance += np.log(l1(rhos)) + (j - 1) * np.log(l2(rhos))
+        deviance = (
+            2 * j * np.log(weighted_squares(rhos) / mean_eigenvalue(rhos) / sum_eigenvalue(rhos))
+        )
+        deviance += np.log(mean_eigenvalue(rhos)) + (j - 1) * np.log(sum_eigenvalue(rhos))
         return float(rhos[np.argmin(deviance)])
 
-    def interval_limit(self, step: float, limit: float) -> float:
-        """Return the limit of the interval on one side: where |z| reaches `limit`, or infinity."""
+    def interval_limit(self, step: float, critical_z: float) -> float:
+        """Return a limit of the interval: the mean at which |z| reaches `critical_z`, or infinity.
+
+        The search starts at the observed mean, and its first step is `step`, which is negative for
+        the lower limit.
+        """
         from scipy.optimize import brentq
 
-        def beyond(at: float) -> float:
-            return abs(self.z(at)) - limit
+        def excess_over_critical_z(hypothetical_mean: float) -> float:
+            return abs(self.z(hypothetical_mean)) - critical_z
 
         near_point = self.mean
         for _ in range(DOUBLINGS):
             far_point = self.mean + step
-            if beyond(far_point) > 0:
+            if excess_over_critical_z(far_point) > 0:
                 return float(
-                    brentq(beyond, *sorted((near_point, far_point)), xtol=1e-14, rtol=8.9e-16)
+                    brentq(
+                        excess_over_critical_z,
+                        *sorted((near_point, far_point)),
+                        xtol=1e-14,
+                        rtol=8.9e-16,
+                    )
                 )
             near_point, step = far_point, 2 * step
         return inf if step > 0 else -inf
@@ -326,21 +365,24 @@ class Sharp(PairedTest):
     @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.halves is not None  # `pair` raises without halves.
-        model = Halves.from_array(pairs.halves)
+        halves = Halves.from_array(pairs.halves)
         result = Comparison(
             self.name,
-            model.mean,
+            halves.mean,
             len(pairs.halves),
             pairs.loss,
             assumed=(MODEL, "the difference is that of rules trained on half of the rows"),
         )
-        if model.difference_squares <= (1e-12 * pairs.scale) ** 2:
+        if halves.difference_squares <= (1e-12 * pairs.scale) ** 2:
             return result.noting(NO_HALVES_SPREAD)
         from scipy.special import ndtr
 
-        z, limit = model.z(0.0), normal_quantile(tolerance.confidence_level)
-        step = float(np.sqrt(model.difference_squares) / model.n_repetitions)
-        limits = model.interval_limit(-step, limit), model.interval_limit(step, limit)
+        z, critical_z = halves.z(0.0), normal_quantile(tolerance.confidence_level)
+        first_step = float(np.sqrt(halves.difference_squares) / halves.n_repetitions)
+        limits = (
+            halves.interval_limit(-first_step, critical_z),
+            halves.interval_limit(first_step, critical_z),
+        )
         result = replace(result, statistic=z, p_value=float(2 * ndtr(-abs(z))))
         if not all(map(isfinite, limits)):
             return result.noting(

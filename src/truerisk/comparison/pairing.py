@@ -1,4 +1,4 @@
-"""Pair two sets of losses as differences on the same splits, or raise why that is impossible."""
+"""Pair the losses of two learners on the same splits; raise Refusal if they cannot be paired."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PairedLosses:
         return self.n_train, self.n_test
 
     def of_splits(self) -> tuple[np.ndarray, float]:
-        """Return the differences per split, and n_test/n_train; raise if a size is unknown."""
+        """Return the loss differences per split, and n_test/n_train; raise if a size is unknown."""
         n_train, n_test = self.sizes()
         if self.splits is None:
             raise Refusal(f"this test needs the sizes of the splits: {HOW_TO_PAIR}.")
@@ -78,7 +78,7 @@ def pair(
     folds: Any = None,
     n_train: Any = None,
     n_test: Any = None,
-    on: PairedInput = "splits",
+    input_kind: PairedInput = "splits",
 ) -> PairedLosses:
     """Return the paired losses that a test needs, from two estimates or two arrays of losses."""
     are_estimates = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
@@ -86,12 +86,12 @@ def pair(
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
     if are_estimates == {False}:
         _refuse_other_rows(a, b)
-        return _pairs_from_arrays(a, b, folds, n_train, n_test, on)
+        return _pairs_from_arrays(a, b, folds, n_train, n_test, input_kind)
     if not (folds is None and n_train is None and n_test is None):
         raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
     refuse_unlike(a, b)
-    pair_function = {"influences": _of_influences, "halves": _halves_from_estimates}.get(
-        on, _of_splits
+    pair_function = {"influences": _pairs_from_influences, "halves": _halves_from_estimates}.get(
+        input_kind, _of_splits
     )
     return pair_function(a, b)
 
@@ -105,19 +105,19 @@ def _refuse_other_rows(a: Any, b: Any) -> None:
     # The `index` of a list is a method, and not an index of rows.
     if index_a is None or index_b is None or callable(index_a) or callable(index_b):
         return
-    names_a, names_b = np.asarray(index_a), np.asarray(index_b)
-    if len(names_a) == len(names_b) and (names_a != names_b).any():
-        row = int((names_a != names_b).argmax())
+    row_names_a, row_names_b = np.asarray(index_a), np.asarray(index_b)
+    if len(row_names_a) == len(row_names_b) and (row_names_a != row_names_b).any():
+        row = int((row_names_a != row_names_b).argmax())
         raise BadArgument(
             f"the losses are of different rows: entry {row} is row "
-            f"{repr_on_one_line(names_a.tolist()[row])} "
-            f"of a, and {repr_on_one_line(names_b.tolist()[row])} of b. Put them in one order, "
+            f"{repr_on_one_line(row_names_a.tolist()[row])} "
+            f"of a, and {repr_on_one_line(row_names_b.tolist()[row])} of b. Put them in one order, "
             "such as "
             "b.loc[a.index], or give arrays."
         )
 
 
-def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
+def _pairs_from_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     for estimate in (a, b):
         if estimate.influences is None:
             raise Refusal(_why_no_influences(estimate))
@@ -158,24 +158,25 @@ def _halves_from_estimates(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     assert b.split_risks is not None
     repetition, differences = a.splits[:, 0], a.split_risks - b.split_risks
     means = [
-        differences[repetition == number].mean() for number in range(1, int(repetition.max()) + 1)
+        differences[repetition == repetition_number].mean()
+        for repetition_number in range(1, int(repetition.max()) + 1)
     ]
     return PairedLosses(
         loss=a.named_scoring,
         halves=_check_repetitions(np.array(means).reshape(-1, 2)),
-        scale=_scale(a.split_risks, b.split_risks),
+        scale=_largest_loss(a.split_risks, b.split_risks),
     )
 
 
-def _halves_of_arrays(a: Any, b: Any) -> PairedLosses:
-    losses_a, losses_b = _numbers(a, "a"), _numbers(b, "b")
+def _halves_from_arrays(a: Any, b: Any) -> PairedLosses:
+    losses_a, losses_b = _finite_losses(a, "a"), _finite_losses(b, "b")
     if not losses_a.shape == losses_b.shape == (len(losses_a), 2):
         raise Refusal(
             f"a has shape {losses_a.shape} and b {losses_b.shape}: SHARP takes the risks in the "
             "two halves of each repetition, two arrays (repetitions, 2)."
         )
     return PairedLosses(
-        halves=_check_repetitions(losses_a - losses_b), scale=_scale(losses_a, losses_b)
+        halves=_check_repetitions(losses_a - losses_b), scale=_largest_loss(losses_a, losses_b)
     )
 
 
@@ -224,7 +225,7 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
         n_test=splits[:, 2],
         rows=(a.losses, b.losses) if reason is None else None,
         is_one_model=a.target == "Err_XY",
-        scale=_scale(a.split_risks, b.split_risks),
+        scale=_largest_loss(a.split_risks, b.split_risks),
         why_no_rows=reason or "",
     )
 
@@ -276,20 +277,20 @@ def _pairs_from_arrays(
     if input_kind == "halves":
         if not (folds is None and n_train is None and n_test is None):
             raise UnknownName("SHARP looks at halves alone: leave out folds, n_train and n_test.")
-        return _halves_of_arrays(a, b)
+        return _halves_from_arrays(a, b)
     if folds is not None:
         if n_train is not None or n_test is not None:
             raise UnknownName("folds= says the sizes of the splits: leave out n_train and n_test.")
-        return _by_folds(_numbers(a, "a"), _numbers(b, "b"), np.asarray(folds))
-    losses_a, losses_b = _listed(a, "a"), _listed(b, "b")
-    sizes = (
+        return _pairs_from_folds(_finite_losses(a, "a"), _finite_losses(b, "b"), np.asarray(folds))
+    losses_a, losses_b = _losses_by_split(a, "a"), _losses_by_split(b, "b")
+    n_losses_by_split = (
         [len(split_losses) for split_losses in losses_a],
         [len(split_losses) for split_losses in losses_b],
     )
-    if sizes[0] != sizes[1]:
+    if n_losses_by_split[0] != n_losses_by_split[1]:
         raise Refusal(
-            f"a has {_shape(sizes[0])} and b {_shape(sizes[1])}: losses pair only on the same rows "
-            "of the same splits."
+            f"a has {_shape_text(n_losses_by_split[0])} and b {_shape_text(n_losses_by_split[1])}: "
+            "losses pair only on the same rows of the same splits."
         )
     if input_kind == "rows":
         if n_train is not None or n_test is not None:
@@ -297,20 +298,28 @@ def _pairs_from_arrays(
                 "this test looks at rows, not at splits: leave out n_train and n_test."
             )
         return PairedLosses(rows=(np.concatenate(losses_a), np.concatenate(losses_b)))
-    if all(size == 1 for size in sizes[0]) and n_test is None:
+    if all(n_losses == 1 for n_losses in n_losses_by_split[0]) and n_test is None:
         raise Refusal(f"the sizes of the splits are not known: {HOW_TO_PAIR}.")
     if n_train is None:
         raise Refusal(f"the number of training rows per split is not known: {HOW_TO_PAIR}.")
     _refuse_losses_of_rows(losses_a, losses_b, n_train, n_test)
-    test_sizes = np.array(sizes[0]) if n_test is None else _sizes(n_test, len(losses_a), "n_test")
-    if n_test is not None and max(sizes[0]) > 1 and (test_sizes != sizes[0]).any():
+    test_sizes = (
+        np.array(n_losses_by_split[0])
+        if n_test is None
+        else _sizes(n_test, len(losses_a), "n_test")
+    )
+    if (
+        n_test is not None
+        and max(n_losses_by_split[0]) > 1
+        and (test_sizes != n_losses_by_split[0]).any()
+    ):
         raise BadData("n_test contradicts the number of losses per split.")
     means = np.array(
         [[split_losses.mean() for split_losses in losses] for losses in (losses_a, losses_b)]
     )
     return PairedLosses(
         splits=means[0] - means[1],
-        scale=_scale(*means),
+        scale=_largest_loss(*means),
         n_train=_sizes(n_train, len(losses_a), "n_train"),
         n_test=test_sizes,
     )
@@ -332,7 +341,7 @@ def _refuse_losses_of_rows(
         raise Refusal(f"these look like losses of rows, not risks of splits: {HOW_TO_PAIR}.")
 
 
-def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
+def _pairs_from_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
     """Return the splits of K-fold cross-validation from losses `(n,)` or `(repeats, n)`."""
     if not a.shape == b.shape == folds.shape or folds.ndim > 2:
         raise Refusal(
@@ -346,11 +355,13 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
         zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)
     ):
         _, fold = np.unique(labels, return_inverse=True)
-        sizes = np.bincount(fold)
-        if len(sizes) < 2:
+        fold_sizes = np.bincount(fold)
+        if len(fold_sizes) < 2:
             raise BadData("folds holds a single fold: nothing was left to train on.")
-        for mean, size in zip(np.bincount(fold, differences) / sizes, sizes, strict=True):
-            splits.append((mean, repeat, len(differences) - size, size))
+        for mean, fold_size in zip(
+            np.bincount(fold, differences) / fold_sizes, fold_sizes, strict=True
+        ):
+            splits.append((mean, repeat, len(differences) - fold_size, fold_size))
     means, repeats, train_sizes, test_sizes = (
         np.array(column) for column in zip(*splits, strict=True)
     )
@@ -360,50 +371,53 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
         repeat=repeats,
         n_train=train_sizes,
         n_test=test_sizes,
-        scale=_scale(a, b),
+        scale=_largest_loss(a, b),
         rows=(np.ravel(a), np.ravel(b)) if is_tested_once else None,
         why_no_rows="rows were tested once per repetition; give one repetition alone.",
     )
 
 
-def _scale(a: np.ndarray, b: np.ndarray) -> float:
+def _largest_loss(a: np.ndarray, b: np.ndarray) -> float:
     return float(max(np.abs(a).max(), np.abs(b).max()))
 
 
-def _numbers(values: Any, name: str) -> np.ndarray:
+def _finite_losses(values: Any, name: str) -> np.ndarray:
     try:
-        numbers = as_array(values, np.float64)
+        losses = as_array(values, np.float64)
     except ValueError as error:
         raise BadData(f"{name} is no array of losses: {error}") from None
-    if not numbers.size or not np.isfinite(numbers).all():
+    if not losses.size or not np.isfinite(losses).all():
         raise BadData(f"{name} holds no losses, or some that are not finite.")
-    return numbers
+    return losses
 
 
-def _listed(values: Any, name: str) -> list[np.ndarray]:
+def _losses_by_split(values: Any, name: str) -> list[np.ndarray]:
     """Return the losses of each split; a flat list holds one loss (or risk) per split."""
     is_ragged = (
         isinstance(values, Sequence)
-        and len({_numbers(split_losses, name).size for split_losses in values}) > 1
+        and len({_finite_losses(split_losses, name).size for split_losses in values}) > 1
     )
     if is_ragged:
-        return [_numbers(split_losses, name).ravel() for split_losses in values]
-    numbers = _numbers(values, name)
-    if numbers.ndim > 2:
-        raise BadData(f"{name} has shape {numbers.shape}: give losses per split and row.")
-    return list(numbers.reshape(len(np.atleast_1d(numbers)), -1))
+        return [_finite_losses(split_losses, name).ravel() for split_losses in values]
+    losses = _finite_losses(values, name)
+    if losses.ndim > 2:
+        raise BadData(f"{name} has shape {losses.shape}: give losses per split and row.")
+    return list(losses.reshape(len(np.atleast_1d(losses)), -1))
 
 
-def _sizes(value: Any, n: int, name: str) -> np.ndarray:
-    sizes = np.asarray(value)
-    if sizes.ndim == 0:
-        sizes = np.full(n, sizes)
-    if sizes.shape != (n,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():
+def _sizes(sizes_argument: Any, n: int, name: str) -> np.ndarray:
+    split_sizes = np.asarray(sizes_argument)
+    if split_sizes.ndim == 0:
+        split_sizes = np.full(n, split_sizes)
+    if split_sizes.shape != (n,) or split_sizes.dtype.kind not in "iu" or (split_sizes < 1).any():
         raise BadData(f"{name} is a number of rows, or one for each of {n} splits.")
-    return sizes
+    return split_sizes
 
 
-def _shape(sizes: list[int]) -> str:
-    if max(sizes) == 1:
-        return f"{len(sizes)} losses"
-    return f"{len(sizes)} splits of {min(sizes)} to {max(sizes)} losses"
+def _shape_text(n_losses_by_split: list[int]) -> str:
+    if max(n_losses_by_split) == 1:
+        return f"{len(n_losses_by_split)} losses"
+    return (
+        f"{len(n_losses_by_split)} splits of {min(n_losses_by_split)} to "
+        f"{max(n_losses_by_split)} losses"
+    )

@@ -68,37 +68,41 @@ def friedman(ranks: np.ndarray) -> Friedman:
     chi_uncorrected = 12 * n / (k * (k + 1)) * float(((ranks.mean(0) - (k + 1) / 2) ** 2).sum())
     tie_factor = 1 - sum(_tie_sum(row) for row in ranks) / (n * (k**3 - k))
     chi_square = chi_uncorrected / tie_factor if tie_factor > 1e-12 else 0.0
-    f, degrees = _iman_davenport(chi_square, n, k), (k - 1, (k - 1) * (n - 1))
+    f_statistic, degrees = _iman_davenport(chi_square, n, k), (k - 1, (k - 1) * (n - 1))
     # F is infinite if all data sets have the same ranks; the p-value is then exact.
-    p = _p_value_of_equal_ranks(ranks) if f == inf else float(fdtrc(*degrees, f))
+    p_value = (
+        _p_value_of_equal_ranks(ranks)
+        if f_statistic == inf
+        else float(fdtrc(*degrees, f_statistic))
+    )
     return Friedman(
         chi_square,
         k - 1,
         float(chdtrc(k - 1, chi_square)),
-        f,
+        f_statistic,
         degrees,
-        p,
+        p_value,
         chi_uncorrected,
         _iman_davenport(chi_uncorrected, n, k),
     )
 
 
-def _tie_sum(row: np.ndarray) -> float:
-    sizes = np.unique(row, return_counts=True)[1].astype(float)
-    return float((sizes**3 - sizes).sum())
+def _tie_sum(row_ranks: np.ndarray) -> float:
+    tie_sizes = np.unique(row_ranks, return_counts=True)[1].astype(float)
+    return float((tie_sizes**3 - tie_sizes).sum())
 
 
-def _iman_davenport(chi: float, n: int, k: int) -> float:
-    denominator = n * (k - 1) - chi
-    return inf if denominator <= 1e-9 * n * k else (n - 1) * chi / denominator
+def _iman_davenport(chi_square: float, n: int, k: int) -> float:
+    denominator = n * (k - 1) - chi_square
+    return inf if denominator <= 1e-9 * n * k else (n - 1) * chi_square / denominator
 
 
 def _p_value_of_equal_ranks(ranks: np.ndarray) -> float:
     """Return the exact p-value of equal ranks in all rows: each later row has k!/∏t! orders."""
     n, k = ranks.shape
     n_orders = factorial(k)
-    for size in np.unique(ranks[0], return_counts=True)[1].tolist():
-        n_orders //= factorial(size)
+    for group_size in np.unique(ranks[0], return_counts=True)[1].tolist():
+        n_orders //= factorial(group_size)
     return float(n_orders) ** (1 - n)
 
 
@@ -107,7 +111,7 @@ def rank_errors(n: int, k: int) -> float:
     return sqrt(k * (k + 1) / (6 * n))
 
 
-def critical_difference(n: int, k: int, level: float) -> float:
+def critical_difference(n: int, k: int, confidence_level: float) -> float:
     """Return the difference of average ranks that is significant for all pairs at once.
 
     See Nemenyi (1963). It is the quantile of the studentized range with infinite degrees of
@@ -115,7 +119,7 @@ def critical_difference(n: int, k: int, level: float) -> float:
     """
     from scipy.stats import studentized_range
 
-    return float(studentized_range.ppf(level, k, inf)) / sqrt(2) * rank_errors(n, k)
+    return float(studentized_range.ppf(confidence_level, k, inf)) / sqrt(2) * rank_errors(n, k)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

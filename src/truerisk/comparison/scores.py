@@ -47,10 +47,10 @@ class Scores:
     def __post_init__(self) -> None:
         n, k = self.values.shape
         if k < 2:
-            raise Refusal(f"{_counted(k, 'method')}: a comparison needs at least two.")
+            raise Refusal(f"{_count_text(k, 'method')}: a comparison needs at least two.")
         if n < 2:
             raise Refusal(
-                f"{_counted(n, 'data set')}: what holds on one says nothing of others; a "
+                f"{_count_text(n, 'data set')}: what holds on one says nothing of others; a "
                 "comparison over data sets needs at least two. Two rules on the rows of one data "
                 "set compare by tr.compare."
             )
@@ -59,8 +59,8 @@ class Scores:
                 f"{n} data sets and {k} methods: at most {MOST_SETS} and {MOST_METHODS} are "
                 "compared."
             )
-        _refuse_twice(self.methods, "method")
-        _refuse_twice(self.data_sets, "data set")
+        _refuse_repeated_names(self.methods, "method")
+        _refuse_repeated_names(self.data_sets, "data set")
         for method, column in zip(self.methods, self.values.T, strict=True):
             if np.isnan(column).all():
                 raise Refusal(f"method '{method}' has no value on any data set: leave it out.")
@@ -77,14 +77,14 @@ class Scores:
         )
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n or 'no'} {what}{'' if n == 1 else 's'}"
+def _count_text(count: int, noun: str) -> str:
+    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"
 
 
-def _refuse_twice(names: Sequence[str], noun: str) -> None:
+def _refuse_repeated_names(names: Sequence[str], named_thing: str) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise BadData(f"two {noun}s are called '{name}': give each a name of its own.")
+            raise BadData(f"two {named_thing}s are called '{name}': give each a name of its own.")
 
 
 def read_scores(
@@ -93,30 +93,30 @@ def read_scores(
     """Read the table of values that a user gave, with the names of methods and data sets."""
     if isinstance(table, Scores):
         return table
-    cells, columns, rows = _cells(table)
-    names = _named(methods, columns, len(cells[0]) if cells else 0, "method")
-    sets = _named(data_sets, rows, len(cells), "data set")
+    cells, columns, rows = _table_cells(table)
+    method_names = _names_or_defaults(methods, columns, len(cells[0]) if cells else 0, "method")
+    set_names = _names_or_defaults(data_sets, rows, len(cells), "data set")
     results = [
-        [_cell(cell, sets[i], names[j]) for j, cell in enumerate(row)]
+        [_cell(cell, set_names[i], method_names[j]) for j, cell in enumerate(row)]
         for i, row in enumerate(cells)
     ]
     values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in results])
-    splits = tuple(_splits_of_data_set(row, sets[i]) for i, row in enumerate(results))
+    splits = tuple(_splits_of_data_set(row, set_names[i]) for i, row in enumerate(results))
     if correlation is not None and all(results_of_set is None for results_of_set in splits):
         raise BadData(
             "correlation is that of single splits, and each method has one number on each data "
             "set: give the results of all splits, or leave it out."
         )
     return Scores(
-        sets,
-        names,
-        values.reshape(len(sets), len(names)),
+        set_names,
+        method_names,
+        values.reshape(len(set_names), len(method_names)),
         splits,
-        _correlations(correlation, len(sets)),
+        _correlations(correlation, len(set_names)),
     )
 
 
-def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
+def _table_cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
     """Return the table as rows of cells, and the names of columns and rows if they are known."""
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):
         return _cells_of_frame(table)
@@ -127,12 +127,14 @@ def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[
         if columns and all(is_mapping):
             rows = list(dict.fromkeys(name for column in columns for name in column))
             return [[column.get(row) for column in columns] for row in rows], list(table), rows
-        sizes = {len(c) if isinstance(c, Sequence | np.ndarray) else -1 for c in columns}
+        n_values = {
+            len(column) if isinstance(column, Sequence | np.ndarray) else -1 for column in columns
+        }
         if (
             any(is_mapping)
-            or len(sizes) > 1
-            or -1 in sizes
-            or any(isinstance(c, str) for c in columns)
+            or len(n_values) > 1
+            or -1 in n_values
+            or any(isinstance(column, str) for column in columns)
         ):
             raise BadData(
                 f"the methods of scores have values of unlike length or kind: {TABLE_FORMATS}."
@@ -165,25 +167,31 @@ def _cells_of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequenc
     return rows, list(columns), None if names is None else list(names)
 
 
-def _named(names: Any, table_names: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
-    argument = what.replace(" ", "_") + "s"
+def _names_or_defaults(
+    names: Any, table_names: Sequence[Any] | None, n_names: int, noun: str
+) -> tuple[str, ...]:
+    argument = noun.replace(" ", "_") + "s"
     if names is None:
-        defaults = table_names if table_names is not None else range(1, n + 1)
+        defaults = table_names if table_names is not None else range(1, n_names + 1)
         return tuple(str(name) for name in defaults)
-    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != n:
-        raise BadData(f"{mention(argument, names)}: give {n} names, one for each {what}.")
+    if (
+        isinstance(names, str)
+        or not isinstance(names, Sequence | np.ndarray)
+        or len(names) != n_names
+    ):
+        raise BadData(f"{mention(argument, names)}: give {n_names} names, one for each {noun}.")
     return tuple(str(name) for name in names)
 
 
-def _cell(value: Any, data_set: str, method: str) -> np.ndarray:
+def _cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
     """Return the results of a cell: one number, several splits, or none if it is missing."""
     try:
-        results = np.atleast_1d(as_array(np.nan if value is None else value, np.float64))
+        results = np.atleast_1d(as_array(np.nan if cell_value is None else cell_value, np.float64))
     except ValueError:
         results = np.array([np.inf])
     if results.ndim > 1 or np.isinf(results).any():
         raise BadData(
-            f"the value of '{method}' on '{data_set}' is {repr_on_one_line(value)}, no finite "
+            f"the value of '{method}' on '{data_set}' is {repr_on_one_line(cell_value)}, no finite "
             "number; what "
             "is missing is None or NaN."
         )
@@ -202,17 +210,18 @@ def _splits_of_data_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray 
     return np.stack(row, axis=1) if have_splits else None
 
 
-def _correlations(value: Any, n: int) -> tuple[float | None, ...]:
-    if value is None:
-        return (None,) * n
+def _correlations(correlation: Any, n_data_sets: int) -> tuple[float | None, ...]:
+    if correlation is None:
+        return (None,) * n_data_sets
     try:
-        rho = np.broadcast_to(as_array(value, np.float64), (n,))
+        rho = np.broadcast_to(as_array(correlation, np.float64), (n_data_sets,))
     except ValueError:
         rho = np.array([np.nan])
     if not ((rho >= 0) & (rho < 1)).all():
         raise BadData(
-            f"{mention('correlation', value)}: give n_test / (n_train + n_test) of the splits (0 "
-            f"where they share no rows), one number or one for each of {n} data sets."
+            f"{mention('correlation', correlation)}: give n_test / (n_train + n_test) of the "
+            f"splits (0 where they share no rows), one number or one for each of "
+            f"{n_data_sets} data sets."
         )
     return tuple(rho.tolist())
 
@@ -276,9 +285,9 @@ MOST_NAMED = 5
 
 @frozen(eq=False)
 class RankTable:
-    """Table of the data sets that take part.
+    """Table of the data sets that take part in a comparison of methods.
 
-    `oriented_values` is infinite for methods that rank last.
+    In `oriented_values` lower values are better; they are infinite for methods that rank last.
     """
 
     scores: Scores
@@ -304,13 +313,13 @@ class RankTable:
         return None
 
 
-def rank_table(scores: Scores, terms: RankTerms) -> RankTable:
-    """Apply the rule for missing values to the table, with a note on its effect."""
+def rank_table(scores: Scores, rank_terms: RankTerms) -> RankTable:
+    """Apply the rule for missing values to the table of scores, and add a note on its effect."""
     is_missing = np.isnan(scores.values)
-    oriented_values = terms.sign * scores.values
+    oriented_values = rank_terms.sign * scores.values
     if not is_missing.any():
         return RankTable(scores, oriented_values, (), ())
-    if terms.missing == "last":
+    if rank_terms.missing == "last":
         # Two methods are compared on at least two data sets on which both have values.
         has_value = (~np.isnan(scores.values)).astype(int)
         n_common = has_value.T @ has_value
@@ -335,14 +344,17 @@ def rank_table(scores: Scores, terms: RankTerms) -> RankTable:
         )
     complete_scores = scores.select(rows)
     return RankTable(
-        complete_scores, oriented_values[rows], left_out, (_left_out(scores, is_missing, left_out),)
+        complete_scores,
+        oriented_values[rows],
+        left_out,
+        (_left_out_note(scores, is_missing, left_out),),
     )
 
 
-def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) -> str:
+def _left_out_note(scores: Scores, is_missing: np.ndarray, left_out: tuple[str, ...]) -> str:
     counts = ", ".join(
         f"{method} on {int(n)}"
-        for method, n in zip(scores.methods, lacking.sum(0), strict=True)
+        for method, n in zip(scores.methods, is_missing.sum(0), strict=True)
         if n
     )
     return (

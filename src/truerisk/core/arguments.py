@@ -1,8 +1,5 @@
 """Checks of arguments; each message names the argument, its value and what is required.
 
-`as_typed` formats arguments as a user would type them again: short values literally, arrays by the
-name of the argument.
-
 `as_typed` formats arguments as a user would type them again: short values as they are, arrays by
 the name of the argument.
 """
@@ -42,24 +39,22 @@ def repr_on_one_line(value: Any) -> str:
     ("'ten'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …')
     """
     try:
-        text = " ".join(repr(value).split())
+        one_line_text = " ".join(repr(value).split())
     except Exception:  # noqa: BLE001  a user's `repr`, or an integer with too many digits
-        text = f"<{type(value).__name__}>"
-    return text if len(text) <= 60 else f"{text[:59]}…"
+        one_line_text = f"<{type(value).__name__}>"
+    return one_line_text if len(one_line_text) <= 60 else f"{one_line_text[:59]}…"
 
 
-def mention(name: str, value: Any = NO_VALUE, text: str | None = None) -> str:
+def mention(argument_name: str, value: Any = NO_VALUE, text: str | None = None) -> str:
     """Return a marked mention of an argument, which a `Sentence` can reword for the command line.
 
     `text` is the value as Python writes it; by default `repr_on_one_line` formats it.
-
-    `text` is how Python writes the value, by default as `repr_on_one_line` does.
 
     >>> str(BadArgument(f"{mention('folds', 1)} is too few; use {mention('cv', 'loo')}."))
     "folds=1 is too few; use cv='loo'."
     """
     if value is NO_VALUE:
-        return Mention(name, "", "").marked
+        return Mention(argument_name, "", "").marked
     python_text = repr_on_one_line(value) if text is None else text
     if value is None or value is False:
         typed_text = OMITTED
@@ -69,11 +64,13 @@ def mention(name: str, value: Any = NO_VALUE, text: str | None = None) -> str:
         typed_text = (
             f" {quote(value if text is not None or len(value) <= 60 else f'{value[:59]}…')}"
         )
-    elif isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+    elif isinstance(value, list | tuple) and all(
+        isinstance(list_element, str) for list_element in value
+    ):
         typed_text = f" {quote(','.join(value))}"
     else:
         typed_text = f" {quote(python_text)}"
-    return Mention(name, python_text, typed_text).marked
+    return Mention(argument_name, python_text, typed_text).marked
 
 
 def as_array(values: Any, dtype: Any = None) -> np.ndarray:
@@ -112,7 +109,7 @@ def real_array(values: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
-def array_of_rows(name: str, values: Any, requirement: str) -> np.ndarray:
+def array_of_rows(argument_name: str, values: Any, requirement: str) -> np.ndarray:
     """Convert an argument with one entry per row to an array, or raise BadData.
 
     `requirement` describes the required entries for the message.
@@ -122,7 +119,7 @@ def array_of_rows(name: str, values: Any, requirement: str) -> np.ndarray:
     except ValueError as error:
         is_list = isinstance(values, list | tuple)
         reason = "a list of rows that are not equally long" if is_list else f"no array ({error})"
-        raise BadData(f"{name} is {reason}: {requirement}.") from None
+        raise BadData(f"{argument_name} is {reason}: {requirement}.") from None
 
 
 def is_count(value: Any) -> bool:
@@ -130,26 +127,33 @@ def is_count(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
 
 
-def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
-    """Raise BadArgument unless the value is an integer of at least `least`.
+def check_count(
+    argument_name: str, value: Any, minimum: int = 1, requirement_text: str = ""
+) -> None:
+    """Raise BadArgument unless the value is an integer of at least `minimum`.
 
-    `why` says for the message what needs so many.
+    `requirement_text` says for the message what needs so many.
 
     >>> check_count("repeats", "5")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: repeats='5': a whole number is wanted, at least one.
     """
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if is_integer and least <= value <= LARGEST_COUNT:
+    if is_integer and minimum <= value <= LARGEST_COUNT:
         return
     if is_integer and value > LARGEST_COUNT:
-        raise _bad(name, value, f" is more than {LARGEST_COUNT:,}, which nothing serves.")
-    requirement = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
-    raise _bad(name, value, f": {requirement}.")
+        raise _bad_argument(
+            argument_name, value, f" is more than {LARGEST_COUNT:,}, which nothing serves."
+        )
+    requirement = (
+        requirement_text
+        or f"a whole number is wanted, at least {'one' if minimum == 1 else minimum}"
+    )
+    raise _bad_argument(argument_name, value, f": {requirement}.")
 
 
-def _bad(name: str, value: Any, complaint: str) -> BadArgument:
-    return BadArgument(f"{mention(name, value)}{complaint}")
+def _bad_argument(argument_name: str, value: Any, complaint: str) -> BadArgument:
+    return BadArgument(f"{mention(argument_name, value)}{complaint}")
 
 
 def is_distribution(values: Any) -> bool:
@@ -171,28 +175,34 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, Rational)
 
 
-def check_number(name: str, value: Any, low: float, high: float, why: str) -> None:
-    """Raise BadArgument unless the value is a number from `low` to `high`.
+def check_number(
+    argument_name: str, value: Any, lower_limit: float, upper_limit: float, requirement_text: str
+) -> None:
+    """Raise BadArgument unless the value is a number from `lower_limit` to `upper_limit`.
 
-    `why` says for the message what is required.
+    `requirement_text` says for the message what is required.
 
     >>> check_number("gamma", "1", 0, 1, "the price of the choice lies between 0 and 1")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: gamma='1': the price of the choice lies between 0 and 1.
     """
-    if not is_number(value) or not low <= value <= high:
-        raise _bad(name, value, f": {why}.")
+    if not is_number(value) or not lower_limit <= value <= upper_limit:
+        raise _bad_argument(argument_name, value, f": {requirement_text}.")
 
 
-def check_share(name: str, value: Any, below: float = 1) -> None:
-    """Raise BadArgument unless the value is a proportion strictly between 0 and `below`.
+def check_share(argument_name: str, value: Any, upper_limit: float = 1) -> None:
+    """Raise BadArgument unless the value is a proportion strictly between 0 and `upper_limit`.
 
     >>> check_share("test_share", 30)
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: test_share=30: use a share of the rows, 0 < test_share < 1.
     """
-    if not is_number(value) or not 0 < value < below:
-        raise _bad(name, value, f": use a share of the rows, 0 < {name} < {below:g}.")
+    if not is_number(value) or not 0 < value < upper_limit:
+        raise _bad_argument(
+            argument_name,
+            value,
+            f": use a share of the rows, 0 < {argument_name} < {upper_limit:g}.",
+        )
 
 
 def check_clip(value: Any) -> None:
@@ -205,10 +215,10 @@ def check_clip(value: Any) -> None:
     """
     if not is_number(value) or not 0 < value < 0.5:
         requirement = "give how near to 0 and 1 probabilities may come, 0 < clip < 0.5"
-        raise _bad("clip", value, f": {requirement}.")
+        raise _bad_argument("clip", value, f": {requirement}.")
 
 
-def check_level(name: str, value: Any) -> None:
+def check_level(argument_name: str, value: Any) -> None:
     """Raise BadArgument unless the value is a level of a confidence interval or a test.
 
     >>> check_level("level", 95)
@@ -216,17 +226,17 @@ def check_level(name: str, value: Any) -> None:
     truerisk.core.errors.BadArgument: level=95: use a level between 0 and 1, such as 0.95.
     """
     if not is_number(value) or not 0 < value < 1:
-        raise _bad(name, value, ": use a level between 0 and 1, such as 0.95.")
+        raise _bad_argument(argument_name, value, ": use a level between 0 and 1, such as 0.95.")
     if not LEAST_LEVEL <= value <= LARGEST_LEVEL:
-        raise _bad(
-            name,
+        raise _bad_argument(
+            argument_name,
             value,
             f": use a level from {LEAST_LEVEL:g} to 1 - {1 - LARGEST_LEVEL:.0e}, beyond which its "
             "quantiles are rounding.",
         )
 
 
-def check_flag(name: str, value: Any) -> None:
+def check_flag(argument_name: str, value: Any) -> None:
     """Raise BadArgument unless the value is a bool: text such as "no" would count as True.
 
     >>> check_flag("stratify", "no")
@@ -234,10 +244,10 @@ def check_flag(name: str, value: Any) -> None:
     truerisk.core.errors.BadArgument: stratify='no': use True or False.
     """
     if not isinstance(value, bool) and not is_exactly(value, "numpy:bool_"):
-        raise _bad(name, value, ": use True or False.")
+        raise _bad_argument(argument_name, value, ": use True or False.")
 
 
-def file_path(name: str, value: Any, example: str) -> Path:
+def file_path(argument_name: str, value: Any, example: str) -> Path:
     """Return the argument as the path of a file; raise BadArgument if it is none.
 
     >>> file_path("store", None, "runs.db")
@@ -246,20 +256,20 @@ def file_path(name: str, value: Any, example: str) -> Path:
     """
     path = os.fsdecode(value) if isinstance(value, str | bytes | os.PathLike) else ""
     if not path or "\0" in path:
-        raise _bad(name, value, f": name a file, such as {example!r}.")
+        raise _bad_argument(argument_name, value, f": name a file, such as {example!r}.")
     return Path(path)
 
 
-def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
+def store_of(value: Any, argument_name: str = "store", example: str = "runs.db") -> Path:
     """Return the path of a store; raise BadArgument if its name is too long for a file.
 
     >>> store_of(".")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: store='.': name a file, such as 'runs.db'.
     """
-    path = file_path(name, value, example)
+    path = file_path(argument_name, value, example)
     if not path.name or max(map(len, path.parts)) > LONGEST_NAME:
-        raise _bad(name, value, f": name a file, such as {example!r}.")
+        raise _bad_argument(argument_name, value, f": name a file, such as {example!r}.")
     return path
 
 
@@ -273,7 +283,7 @@ def refuse_both(first_name: str, first_value: Any, second_name: str, second_valu
         )
 
 
-def refuse_class(name: str, value: Any) -> None:
+def refuse_class(argument_name: str, value: Any) -> None:
     """Raise UnknownName if the value is a class instead of an instance.
 
     >>> refuse_class("cv", dict)
@@ -283,11 +293,12 @@ def refuse_class(name: str, value: Any) -> None:
     if isinstance(value, type):
         class_name = value.__name__
         raise UnknownName(
-            f"{mention(name, value, class_name)} is a class: make an object of it, {class_name}()."
+            f"{mention(argument_name, value, class_name)} is a class: make an object of it, "
+            f"{class_name}()."
         )
 
 
-def check_has_name(kind: str, given: Any) -> None:
+def check_has_name(kind_of_object: str, user_object: Any) -> None:
     """Raise BadArgument if a user's method, rule, loss, interval or engine has no `name`.
 
     >>> check_has_name("rule", object())
@@ -295,10 +306,10 @@ def check_has_name(kind: str, given: Any) -> None:
     truerisk.core.errors.BadArgument: rule object has no name: give its class a `name`, a text by \
 which results call it.
     """
-    if not isinstance(getattr(given, "name", None), str):
+    if not isinstance(getattr(user_object, "name", None), str):
         raise BadArgument(
-            f"{kind} {type(given).__name__} has no name: give its class a `name`, a text "
-            "by which "
+            f"{kind_of_object} {type(user_object).__name__} has no name: give its class a `name`, "
+            "a text by which "
             "results call it."
         )
 
@@ -330,41 +341,52 @@ def as_typed(**arguments: Any) -> dict[str, str]:
     >>> as_typed(time=np.arange(3), block=None, scoring=["auc"], validate={"subgroups": "sex"})
     {'time': 'time', 'scoring': "['auc']", 'validate': "{'subgroups': 'sex'}"}
     """
-    return {name: _typed(name, value) for name, value in arguments.items() if value is not None}
+    return {
+        argument_name: _source_or_name(argument_name, value)
+        for argument_name, value in arguments.items()
+        if value is not None
+    }
 
 
-def _typed(name: str, value: Any) -> str:
-    text = _text(name, value)
-    return text if len(text) <= LONGEST_ARGUMENT and "\n" not in text else name
+def _source_or_name(argument_name: str, value: Any) -> str:
+    source_text = _source_text(argument_name, value)
+    return (
+        source_text
+        if len(source_text) <= LONGEST_ARGUMENT and "\n" not in source_text
+        else argument_name
+    )
 
 
-def _text(name: str, value: Any) -> str:
+def _source_text(argument_name: str, argument_value: Any) -> str:
     """Return the `repr` of a plain value or of a mapping of plain values, else the argument's name.
 
     The name stands for a variable that holds the value.
     """
     import numpy as np
 
-    if isinstance(value, np.generic):
-        value = value.item()
-    if _plain(value):
-        return repr(value)
-    if isinstance(value, list | tuple) and all(map(_plain, value)):
-        return repr(list(value))
-    if isinstance(value, Mapping):
-        entries = (
-            f"{str(key)!r}: {_text(_name(key, name), entry)}" for key, entry in value.items()
+    if isinstance(argument_value, np.generic):
+        argument_value = argument_value.item()
+    if _is_plain_value(argument_value):
+        return repr(argument_value)
+    if isinstance(argument_value, list | tuple) and all(map(_is_plain_value, argument_value)):
+        return repr(list(argument_value))
+    if isinstance(argument_value, Mapping):
+        entry_texts = (
+            f"{str(key)!r}: {_source_text(_name_of_key(key, argument_name), entry_value)}"
+            for key, entry_value in argument_value.items()
         )
-        return f"{{{', '.join(entries)}}}"
-    return name
+        return f"{{{', '.join(entry_texts)}}}"
+    return argument_name
 
 
-def _plain(value: Any) -> bool:
+def _is_plain_value(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, str)
 
 
-def _name(key: Any, default: str) -> str:
-    return key if isinstance(key, str) and key.isidentifier() else default
+def _name_of_key(mapping_key: Any, default_name: str) -> str:
+    return (
+        mapping_key if isinstance(mapping_key, str) and mapping_key.isidentifier() else default_name
+    )
 
 
 # ---------------------------------------------------------------- old parameter names, until 1.0
@@ -386,9 +408,9 @@ def refuse_old_names(given_names: Iterable[str], known_names: Container[str]) ->
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: `executor` is now `n_jobs`.
     """
-    for name in given_names:
-        if NEW_NAMES.get(name) in known_names and name not in known_names:
-            raise BadArgument(f"`{name}` is now `{NEW_NAMES[name]}`.")
+    for given_name in given_names:
+        if NEW_NAMES.get(given_name) in known_names and given_name not in known_names:
+            raise BadArgument(f"`{given_name}` is now `{NEW_NAMES[given_name]}`.")
 
 
 class Renamed:
@@ -420,18 +442,18 @@ class Extensible:
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         for name in vars(cls):
-            for base in cls.__mro__[1:]:
-                if isinstance(old_name := vars(base).get(name), Renamed):
+            for base_class in cls.__mro__[1:]:
+                if isinstance(old_name := vars(base_class).get(name), Renamed):
                     raise BadArgument(f"{cls.__name__}: `{name}` is now `{old_name.new}`.")
 
 
-def refuses_old_names(call: Callable[P, R]) -> Callable[P, R]:
+def refuses_old_names(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that it raises an error for old names of its parameters."""
-    known_parameters = signature(call).parameters
+    known_parameters = signature(function).parameters
 
-    @wraps(call)
+    @wraps(function)
     def wrapper(*args: P.args, **options: P.kwargs) -> R:
         refuse_old_names(options, known_parameters)
-        return call(*args, **options)
+        return function(*args, **options)
 
     return wrapper

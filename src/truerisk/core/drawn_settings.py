@@ -24,10 +24,14 @@ def drawn_settings(
     """
     from sklearn.model_selection import ParameterSampler
 
-    check_count("n_iter", n_iter, why="a whole number of settings to draw is wanted, at least one")
+    check_count(
+        "n_iter",
+        n_iter,
+        requirement_text="a whole number of settings to draw is wanted, at least one",
+    )
     checked_dicts = [
         _check_dict(distribution_dict, check_lists)
-        for distribution_dict in _dicts_of(distributions, n_iter)
+        for distribution_dict in _list_of_dicts(distributions, n_iter)
     ]
     sampler = ParameterSampler(checked_dicts, int(n_iter), random_state=seed)
     if len(sampler) < n_iter:
@@ -41,13 +45,19 @@ def drawn_settings(
         return list(sampler)
 
 
-def _dicts_of(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
-    dicts = [distributions] if isinstance(distributions, Mapping) else distributions
-    if isinstance(dicts, list | tuple) and dicts and all(isinstance(p, Mapping) for p in dicts):
-        if any(dicts):
-            return list(dicts)
-        dicts = None
-    if dicts is None or (isinstance(dicts, list | tuple) and not dicts):
+def _list_of_dicts(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
+    distribution_dicts = [distributions] if isinstance(distributions, Mapping) else distributions
+    if (
+        isinstance(distribution_dicts, list | tuple)
+        and distribution_dicts
+        and all(isinstance(distribution_dict, Mapping) for distribution_dict in distribution_dicts)
+    ):
+        if any(distribution_dicts):
+            return list(distribution_dicts)
+        distribution_dicts = None
+    if distribution_dicts is None or (
+        isinstance(distribution_dicts, list | tuple) and not distribution_dicts
+    ):
         raise BadArgument(
             f"n_iter={n_iter} draws settings, and there is nothing to draw from: give "
             "distributions or lists by the names of parameters, such as "
@@ -63,24 +73,33 @@ def _check_dict(
     distribution_dict: Mapping[str, Any], check_lists: Callable[[Any], dict[str, list[Any]]]
 ) -> dict[str, list[Any] | _ParameterDistribution]:
     """Wrap each distribution with its parameter name, which messages need, and check the lists."""
-    drawn_values = {
-        name: _ParameterDistribution(str(name), parameter_values)
-        for name, parameter_values in distribution_dict.items()
+    wrapped_distributions = {
+        parameter_name: _ParameterDistribution(str(parameter_name), parameter_values)
+        for parameter_name, parameter_values in distribution_dict.items()
         if is_distribution(parameter_values)
     }
-    for name, values in distribution_dict.items():
-        if name not in drawn_values and not isinstance(values, Iterable):
+    for parameter_name, parameter_value_list in distribution_dict.items():
+        if parameter_name not in wrapped_distributions and not isinstance(
+            parameter_value_list, Iterable
+        ):
             raise BadArgument(
-                f"{repr_on_one_line(values)} cannot give values of {name!r}: give a "
+                f"{repr_on_one_line(parameter_value_list)} cannot give values of "
+                f"{parameter_name!r}: give a "
                 "list, a distribution with rvs(random_state=...), such as those of scipy.stats, "
                 "or a function that is given a numpy Generator."
             )
-    lists = check_lists(
-        {name: values for name, values in distribution_dict.items() if name not in drawn_values}
+    checked_lists = check_lists(
+        {
+            parameter_name: parameter_value_list
+            for parameter_name, parameter_value_list in distribution_dict.items()
+            if parameter_name not in wrapped_distributions
+        }
     )
     return {
-        name: drawn_values[name] if name in drawn_values else lists[name]
-        for name in distribution_dict
+        parameter_name: wrapped_distributions[parameter_name]
+        if parameter_name in wrapped_distributions
+        else checked_lists[parameter_name]
+        for parameter_name in distribution_dict
     }
 
 

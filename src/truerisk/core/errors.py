@@ -61,7 +61,7 @@ class Printable(Exception):
     """Exception whose printed message contains no control characters, even in quoted text."""
 
     def __str__(self) -> str:
-        return "\n".join(visible(line) for line in super().__str__().split("\n"))
+        return "\n".join(visible(message_line) for message_line in super().__str__().split("\n"))
 
 
 class TrueRiskError(Printable):
@@ -97,8 +97,6 @@ class TrueRiskError(Printable):
 class BadData(TrueRiskError, ValueError):
     """Error for data that cannot be used as they are; exit code 3 on the command line.
 
-    On the command line the exit code is 3.
-
     Parameters
     ----------
     message : str, optional
@@ -125,8 +123,6 @@ class BadData(TrueRiskError, ValueError):
 
 class BadArgument(BadData, TypeError):
     """Error for an argument of a wrong type or size; exit code 2 on the command line.
-
-    On the command line it is a usage error (exit code 2).
 
     Parameters
     ----------
@@ -231,21 +227,23 @@ class FitFailed(TrueRiskError, RuntimeError):
     @classmethod
     def from_error(cls, error: BaseException, failed_code: str) -> FitFailed:
         """Return a FitFailed error with the cause in its message and the traceback as a note."""
-        trace = "".join(traceback.format_exception(error))
-        return cls.with_kind(builtin_kind_of(error), f"{failed_code}: {message_of(error)}", trace)
+        traceback_text = "".join(traceback.format_exception(error))
+        return cls.with_kind(
+            builtin_kind_of(error), f"{failed_code}: {message_of(error)}", traceback_text
+        )
 
     @classmethod
-    def with_kind(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
-        """Return a FitFailed error that is also a ValueError or TypeError if `kind` says so.
+    def with_kind(cls, type_name: str, sentence: str, traceback_text: str = "") -> FitFailed:
+        """Return a FitFailed error that is also a ValueError or TypeError if `type_name` is that.
 
         Callers may expect the built-in type that the model raised.
         """
         error_class = {"ValueError": FitFailedValueError, "TypeError": FitFailedTypeError}.get(
-            kind, cls
+            type_name, cls
         )
         error = error_class(sentence)
-        if trace:
-            error.add_note(trace)
+        if traceback_text:
+            error.add_note(traceback_text)
         return error
 
 
@@ -360,14 +358,14 @@ def is_failure(error: BaseException) -> bool:
 def first_line(error: BaseException) -> str:
     """Return the first line of a third-party error's message, truncated if it is long."""
     try:
-        text = str(error).strip()
+        message_text = str(error).strip()
     except Exception:  # noqa: BLE001  `__str__` is third-party code, too
-        text = ""
-    line = text.splitlines()[0] if text else "no message"
-    if len(line) <= LONGEST_QUOTATION:
-        return line
-    head, _, last_word = line[:LONGEST_QUOTATION].rpartition(" ")
-    return f"{head or last_word} …"
+        message_text = ""
+    message_line = message_text.splitlines()[0] if message_text else "no message"
+    if len(message_line) <= LONGEST_QUOTATION:
+        return message_line
+    truncated_line, _, last_word = message_line[:LONGEST_QUOTATION].rpartition(" ")
+    return f"{truncated_line or last_word} …"
 
 
 def message_of(error: BaseException) -> str:
@@ -386,7 +384,14 @@ def message_of(error: BaseException) -> str:
 
 def builtin_kind_of(error: BaseException) -> str:
     """Return "ValueError" or "TypeError" if the error has that type, else an empty string."""
-    return next((kind.__name__ for kind in (ValueError, TypeError) if isinstance(error, kind)), "")
+    return next(
+        (
+            builtin_type.__name__
+            for builtin_type in (ValueError, TypeError)
+            if isinstance(error, builtin_type)
+        ),
+        "",
+    )
 
 
 LONGEST_REPR = 12  # longest `repr` in lines
@@ -407,8 +412,8 @@ def visible(text: str) -> str:
 
 def _is_invisible(character: str) -> bool:
     """Return True for control and formatting characters and for code points without a character."""
-    code = ord(character)
-    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # noncharacters
+    code_point = ord(character)
+    if code_point & 0xFFFE == 0xFFFE or 0xFDD0 <= code_point <= 0xFDEF:  # noncharacters
         return True
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -450,7 +455,7 @@ OWN_FILES = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
 
 def warn(text: str, category: type[Warning]) -> None:
     """Issue a warning that points to the first line of code outside of this package."""
-    frame, level = inspect.currentframe(), 1
+    frame, stack_level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(OWN_FILES):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level - (frame is None))
+        frame, stack_level = frame.f_back, stack_level + 1
+    warnings.warn(text, category, stacklevel=stack_level - (frame is None))

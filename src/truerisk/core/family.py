@@ -110,7 +110,7 @@ class Family:
             The family.
         """
         refuse_no_estimator(estimator)
-        return cls._checked(estimator, ({},) if grid is None else tuple(_expand(grid)))
+        return cls._checked(estimator, ({},) if grid is None else tuple(_iterate_grid(grid)))
 
     @classmethod
     def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
@@ -177,7 +177,7 @@ class Family:
                 if is_regressor(model):
                     return "regression"
         except AttributeError as error:
-            raise BadData(_without_tags(self.estimator)) from error
+            raise BadData(_missing_tags_message(self.estimator)) from error
         raise BadData(
             f"{type(self.estimator).__name__} is neither a classifier nor a regressor, nor of "
             "survival: it makes no predictions whose risk could be estimated."
@@ -189,19 +189,21 @@ class Family:
 
         Learners of scikit-learn and of this package accept y in any numeric form.
         """
-        step_name, components = self.prefix.removesuffix("__"), [self.last]
+        step_name, possible_learners = self.prefix.removesuffix("__"), [self.last]
         if step_name in self.named:
-            components += [
+            possible_learners += [
                 setting[step_name] for setting in self.candidates if step_name in setting
             ]
         if hasattr(self.last, "get_params"):
             for parameter_value in parameters_of(self.last).values():
                 if hasattr(parameter_value, "get_params") or isinstance(parameter_value, list):
-                    components += self.last.get_params(deep=True).values()
+                    possible_learners += self.last.get_params(deep=True).values()
                     break
-        for component in components:
-            is_estimator = hasattr(component, "fit") and not isinstance(component, type)
-            if is_estimator and not is_from(component, "sklearn", "truerisk"):
+        for possible_learner in possible_learners:
+            is_estimator = hasattr(possible_learner, "fit") and not isinstance(
+                possible_learner, type
+            )
+            if is_estimator and not is_from(possible_learner, "sklearn", "truerisk"):
                 return True
         return False
 
@@ -211,9 +213,9 @@ class Family:
         settings, learner_params = [], parameters_of(self.last)
         for candidate in self.candidates:
             setting = dict(learner_params)
-            for name, parameter_value in candidate.items():
-                if name.startswith(self.prefix):
-                    setting[name.removeprefix(self.prefix)] = parameter_value
+            for parameter_name, parameter_value in candidate.items():
+                if parameter_name.startswith(self.prefix):
+                    setting[parameter_name.removeprefix(self.prefix)] = parameter_value
             settings.append(setting)
         return tuple(settings)
 
@@ -235,8 +237,8 @@ class Family:
             if all(
                 isinstance(parameter_value, scalar_types) for parameter_value in setting.values()
             )
-            else bool(get_tags(self.make(number)).input_tags.pairwise)
-            for number, setting in enumerate(self.candidates)
+            else bool(get_tags(self.make(candidate_number)).input_tags.pairwise)
+            for candidate_number, setting in enumerate(self.candidates)
         )
 
     def __len__(self) -> int:
@@ -257,9 +259,13 @@ class Family:
         estimator
             The unfitted model.
         """
-        model = _clone_with(self.estimator, self.candidates[candidate])
-        if seed is not None and (names := sorted(self.random_parameters(model))):
-            model.set_params(**dict(zip(names, random_states_for(seed, len(names)), strict=True)))
+        model = _clone_with_params(self.estimator, self.candidates[candidate])
+        if seed is not None and (seed_parameters := sorted(self.random_parameters(model))):
+            model.set_params(
+                **dict(
+                    zip(seed_parameters, random_states_for(seed, len(seed_parameters)), strict=True)
+                )
+            )
         return model
 
     def random_parameters(self, model: Any) -> list[str]:
@@ -275,11 +281,11 @@ class Family:
         list of str
             The names.
         """
-        names = []
-        for name, parameter_value in model.get_params(deep=True).items():
-            if parameter_value is None and name.rpartition("__")[2] == "random_state":
-                names.append(name)
-        return names
+        seed_parameters = []
+        for parameter_name, parameter_value in model.get_params(deep=True).items():
+            if parameter_value is None and parameter_name.rpartition("__")[2] == "random_state":
+                seed_parameters.append(parameter_name)
+        return seed_parameters
 
     @cached_property
     def is_random(self) -> bool:
@@ -301,8 +307,14 @@ def has_best_params(learner: Any) -> bool:
     learner_class = type(learner)
     if hasattr(learner_class, BEST_PARAMS):
         return True
-    members = (member for base in learner_class.__mro__ for member in vars(base).values())
-    code_objects = [unwrap(member).__code__ for member in members if isfunction(member)]
+    class_members = (
+        class_member
+        for base_class in learner_class.__mro__
+        for class_member in vars(base_class).values()
+    )
+    code_objects = [
+        unwrap(class_member).__code__ for class_member in class_members if isfunction(class_member)
+    ]
     for code_object in code_objects:  # The loop adds nested functions to the list.
         if BEST_PARAMS in code_object.co_names or BEST_PARAMS in code_object.co_consts:
             return True
@@ -319,8 +331,8 @@ def tunes_inside(family: Family) -> bool:
     if has_best_params(family.last):
         return True
     parameters = family.estimator.get_params(deep=True)
-    for name in parameters:
-        owner_name, _, parameter_name = name.rpartition("__")
+    for parameter_path in parameters:
+        owner_name, _, parameter_name = parameter_path.rpartition("__")
         cv_owner = parameters[owner_name] if owner_name else family.estimator
         if parameter_name == "cv" and callable(getattr(cv_owner, "fit", 0)):
             return True
@@ -338,17 +350,19 @@ def tuned_estimator_of(model: Any) -> Any:
     return inner_estimator if hasattr(model, "cv") or has_best_params(model) else model
 
 
-def _clone_with(estimator: Any, params: Mapping[str, Any]) -> Any:
+def _clone_with_params(estimator: Any, new_params: Mapping[str, Any]) -> Any:
     """Clone an estimator and set these parameters, whose values are cloned as well."""
     from sklearn.base import clone
 
     model = clone(estimator)
-    if params:
-        model.set_params(**clone(dict(params), safe=False))
+    if new_params:
+        model.set_params(**clone(dict(new_params), safe=False))
     return model
 
 
-_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # parameter names by class
+_PARAMETER_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = (
+    WeakKeyDictionary()
+)  # parameter names by class
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
@@ -359,21 +373,26 @@ def parameters_of(model: Any) -> dict[str, Any]:
     from sklearn.base import BaseEstimator
 
     model_class, parameters = type(model), {}
-    if model_class.get_params is not BaseEstimator.get_params or model_class not in _NAMES:
+    if (
+        model_class.get_params is not BaseEstimator.get_params
+        or model_class not in _PARAMETER_NAMES
+    ):
         parameters = model.get_params(deep=False)
-        _NAMES[model_class] = tuple(parameters)
+        _PARAMETER_NAMES[model_class] = tuple(parameters)
         return parameters
-    for name in _NAMES[model_class]:
-        parameters[name] = getattr(model, name)
+    for parameter_name in _PARAMETER_NAMES[model_class]:
+        parameters[parameter_name] = getattr(model, parameter_name)
     return parameters
 
 
-def random_states_for(seed: Sequence[int], n: int) -> list[int]:
-    """Return n integers from a seed, for the `random_state` parameters that `Family.make` sets."""
-    return [int(state) for state in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
+def random_states_for(seed: Sequence[int], n_states: int) -> list[int]:
+    """Draw `n_states` integers from a seed, as `random_state` values of one model."""
+    return [
+        int(state) for state in np.random.SeedSequence(list(seed)).generate_state(n_states) // 2
+    ]
 
 
-def _without_tags(estimator: Any) -> str:
+def _missing_tags_message(estimator: Any) -> str:
     return (
         f"{type(estimator).__name__} has no tags of scikit-learn, which say whether it is a "
         "classifier or a regressor: derive it from ClassifierMixin or RegressorMixin and, after "
@@ -388,7 +407,7 @@ def refuse_no_tags(estimator: Any) -> None:
     try:
         get_tags(estimator)
     except AttributeError as error:
-        raise BadData(_without_tags(estimator)) from error
+        raise BadData(_missing_tags_message(estimator)) from error
 
 
 def refuse_no_estimator(estimator: Any) -> None:
@@ -399,32 +418,38 @@ def refuse_no_estimator(estimator: Any) -> None:
     accepted if scikit-learn can determine their tags.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
-        text = escape_and_truncate(" ".join(repr(estimator).split()), 80)
+        value_text = escape_and_truncate(" ".join(repr(estimator).split()), 80)
         raise UnknownName(
-            f"{text} is not an estimator instance; give one, such as "
+            f"{value_text} is not an estimator instance; give one, such as "
             "KNeighborsClassifier(), not its class or its name."
         )
     if is_a(estimator, PIPELINE) and not (
-        isinstance(estimator.steps, list | tuple) and all(map(_is_named, estimator.steps))
+        isinstance(estimator.steps, list | tuple) and all(map(_is_named_pair, estimator.steps))
     ):
         raise BadArgument(
             f"{type(estimator).__name__} has {mention('steps', estimator.steps)}: give a list of "
             "(name, object) pairs."
         )
     for parameter, value in parameters_of(estimator).items():
-        named_parts = [(parameter, value)]
+        named_components = [(parameter, value)]
         if isinstance(value, list | tuple):
-            named_parts += [pair[:2] for pair in value if _is_named(pair)]
-        for name, component in named_parts:
+            named_components += [
+                named_pair[:2] for named_pair in value if _is_named_pair(named_pair)
+            ]
+        for component_name, component in named_components:
             if not isinstance(component, type) and hasattr(component, "get_params"):
                 refuse_no_estimator(component)
             elif hasattr(component, "fit") and (component is not value or not _has_tags(estimator)):
-                refuse_class(name, component)
+                refuse_class(component_name, component)
 
 
-def _is_named(value: Any) -> bool:
+def _is_named_pair(possible_pair: Any) -> bool:
     """Return True for a pair (name, object), possibly followed by more entries."""
-    return isinstance(value, list | tuple) and len(value) > 1 and isinstance(value[0], str)
+    return (
+        isinstance(possible_pair, list | tuple)
+        and len(possible_pair) > 1
+        and isinstance(possible_pair[0], str)
+    )
 
 
 def _has_tags(model: Any) -> bool:
@@ -438,7 +463,7 @@ def _has_tags(model: Any) -> bool:
     return True
 
 
-def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
+def _iterate_grid(grid: Any) -> Iterator[Mapping[str, Any]]:
     """Yield every setting of the grid in ParameterGrid's order: the last name varies fastest."""
     if isinstance(grid, Mapping):
         grid = [grid]
@@ -454,9 +479,9 @@ def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
             "such dicts."
         )
     for values_by_name in list(map(_value_lists, grid)):
-        names = sorted(values_by_name)
-        for values in product(*map(values_by_name.__getitem__, names)):
-            yield dict(zip(names, values, strict=True))
+        parameter_names = sorted(values_by_name)
+        for combination in product(*map(values_by_name.__getitem__, parameter_names)):
+            yield dict(zip(parameter_names, combination, strict=True))
 
 
 def _value_lists(grid_dict: Any) -> dict[str, list[Any]]:
@@ -466,30 +491,37 @@ def _value_lists(grid_dict: Any) -> dict[str, list[Any]]:
             f"{repr_on_one_line(grid_dict)} in the grid is no dict of parameter values."
         )
     value_lists = {}
-    for name, values in grid_dict.items():
-        if not isinstance(name, str):
-            raise UnknownName(f"{name!r} in the grid is no name of a parameter: names are text.")
-        if is_distribution(values):
+    for parameter_name, parameter_values in grid_dict.items():
+        if not isinstance(parameter_name, str):
+            raise UnknownName(
+                f"{parameter_name!r} in the grid is no name of a parameter: names are text."
+            )
+        if is_distribution(parameter_values):
             raise BadArgument(
-                f"{name!r} has a distribution, and the number of settings to draw is missing: use "
+                f"{parameter_name!r} has a distribution, and the number of settings to draw is "
+                "missing: use "
                 "HonestSearchCV(model, distributions, n_iter=60), or (model, distributions, 60) "
                 "in assess."
             )
-        if isinstance(values, str) or not isinstance(values, Iterable):
+        if isinstance(parameter_values, str) or not isinstance(parameter_values, Iterable):
             raise BadArgument(
-                f"Parameter grid for parameter {name!r} needs to be a list or a numpy array, but "
-                f"got {values!r} (of type {type(values).__name__}) instead. Single values need to "
+                f"Parameter grid for parameter {parameter_name!r} needs to be a list or a numpy "
+                "array, but "
+                f"got {parameter_values!r} (of type {type(parameter_values).__name__}) instead. "
+                "Single values need to "
                 "be wrapped in a list with one element."
             )
-        if isinstance(values, np.ndarray) and values.ndim > 1:
+        if isinstance(parameter_values, np.ndarray) and parameter_values.ndim > 1:
             raise BadData(
-                f"Parameter grid for parameter {name!r} has {values.ndim} dimensions: give a list "
+                f"Parameter grid for parameter {parameter_name!r} has {parameter_values.ndim} "
+                "dimensions: give a list "
                 "of values, of arrays where each value is one."
             )
-        value_lists[name] = list(values)
-        if not value_lists[name]:
+        value_lists[parameter_name] = list(parameter_values)
+        if not value_lists[parameter_name]:
             raise BadData(
-                f"Parameter grid for parameter {name!r} need to be a non-empty sequence, got: []; "
+                f"Parameter grid for parameter {parameter_name!r} need to be a non-empty "
+                "sequence, got: []; "
                 "give at least one value."
             )
     return value_lists
@@ -502,39 +534,56 @@ def _refuse_unknown(family: Family) -> None:
     are unknown.
     """
     estimator = family.estimator
-    params = estimator.get_params(deep=True)
-    for name in family.named:
-        if name not in params and not _can_be_set(family, name, params):
-            text = f"{type(estimator).__name__} has no parameter {name!r}"
+    known_params = estimator.get_params(deep=True)
+    for parameter_name in family.named:
+        if parameter_name not in known_params and not _can_be_set(
+            family, parameter_name, known_params
+        ):
+            error_text = f"{type(estimator).__name__} has no parameter {parameter_name!r}"
             raise UnknownName(
-                f"{text}{suggestion_for(name, params) or '.'} {_parameter_list(name, params)}"
+                f"{error_text}{suggestion_for(parameter_name, known_params) or '.'} "
+                f"{_parameter_list(parameter_name, known_params)}"
             )
 
 
-def _parameter_list(name: str, parameters: Mapping[str, Any]) -> str:
+def _parameter_list(unknown_name: str, parameters: Mapping[str, Any]) -> str:
     """List the estimator's parameters in a sentence for a message.
 
-    A pipeline has dozens of parameters. Then only those that end like `name` are listed, or else
-    the steps.
+    A pipeline has dozens of parameters. Then only those that end like `unknown_name` are listed,
+    or else the steps.
     """
-    names = sorted(parameters)
-    if len(names) <= MOST_SHOWN:
-        return f"It has: {', '.join(names)}."
-    last_part = name.rpartition("__")[2]
-    similar_names = [n for n in names if n.rpartition("__")[2] == last_part]
+    parameter_names = sorted(parameters)
+    if len(parameter_names) <= MOST_SHOWN:
+        return f"It has: {', '.join(parameter_names)}."
+    last_part = unknown_name.rpartition("__")[2]
+    similar_names = [
+        parameter_name
+        for parameter_name in parameter_names
+        if parameter_name.rpartition("__")[2] == last_part
+    ]
     return (
-        f"Of {len(names)} it has: "
-        f"{', '.join(similar_names or [n for n in names if '__' not in n])}."
+        f"Of {len(parameter_names)} it has: "
+        f"{', '.join(similar_names or [step for step in parameter_names if '__' not in step])}."
     )
 
 
-def _can_be_set(family: Family, name: str, parameters: Mapping[str, Any]) -> bool:
+def _can_be_set(family: Family, searched_name: str, parameters: Mapping[str, Any]) -> bool:
     """Return True if some candidate's value can be set, after the candidate's own steps are set."""
     for setting in family.candidates:
-        if name in setting:
-            steps = (n for n in setting if n in parameters or name.startswith(f"{n}__"))
+        if searched_name in setting:
+            step_names = (
+                parameter_name
+                for parameter_name in setting
+                if parameter_name in parameters or searched_name.startswith(f"{parameter_name}__")
+            )
             try:
-                _clone_with(family.estimator, {n: setting[n] for n in (*steps, name)})
+                _clone_with_params(
+                    family.estimator,
+                    {
+                        parameter_name: setting[parameter_name]
+                        for parameter_name in (*step_names, searched_name)
+                    },
+                )
             except Exception:  # noqa: BLE001  each library has an error of its own
                 continue
             return True

@@ -18,7 +18,7 @@ _FOLDERS = re.compile(
 
 
 def dates_text(dates: np.ndarray) -> np.ndarray:
-    """Format dates as text, each with no more precision than it has."""
+    """Format dates as text, each in its coarsest exact unit: a midnight is written as a day."""
     return np.datetime_as_string(dates, unit="auto")
 
 
@@ -75,11 +75,12 @@ def rows_counted(
     >>> rows_counted(178, {"ill": 48, "healthy": 130})
     "178 rows (48 'ill', 130 'healthy')"
     """
-    groups = "" if n_groups is None else f" in {n_groups} groups"
-    classes = ", ".join(
-        f"{n} '{escape_and_truncate(name, 40)}'" for name, n in class_counts.items()
+    groups_text = "" if n_groups is None else f" in {n_groups} groups"
+    classes_text = ", ".join(
+        f"{n_of_class} '{escape_and_truncate(class_name, 40)}'"
+        for class_name, n_of_class in class_counts.items()
     )
-    return f"{n_rows} rows{groups}" + (f" ({classes})" if classes else "")
+    return f"{n_rows} rows{groups_text}" + (f" ({classes_text})" if classes_text else "")
 
 
 def seconds(value: float | None) -> str:
@@ -95,8 +96,8 @@ def sureness(std_error: float | None, interval: Any) -> str:
     The standard error is given if there is no interval. The text is empty if there is neither.
     """
     if interval is not None:
-        level = round(100 * interval.confidence_level, 6)
-        return f", {level:.15g} % interval {interval} ({interval.method})"
+        level_in_percent = round(100 * interval.confidence_level, 6)
+        return f", {level_in_percent:.15g} % interval {interval} ({interval.method})"
     return "" if std_error is None else f", standard error {risk(std_error)}"
 
 
@@ -106,24 +107,28 @@ def escape_and_truncate(text: str, limit: int = 200) -> str:
     return visible_text if len(visible_text) <= limit else visible_text[: limit - 1] + "…"
 
 
-def params_text(params: Mapping[str, Any]) -> str:
+def params_text(setting: Mapping[str, Any]) -> str:
     """Format a hyperparameter setting, as in 'n_neighbors=5, weights=uniform'.
 
     Step names are omitted if the parameter names remain distinct.
     """
-    short_names = [name.rpartition("__")[2] for name in params]
-    names = short_names if len(set(short_names)) == len(short_names) else list(params)
-    formatted = [
-        f"{name}={_value(parameter_value)}"
-        for name, parameter_value in zip(names, params.values(), strict=True)
+    short_names = [shown_name.rpartition("__")[2] for shown_name in setting]
+    shown_names = short_names if len(set(short_names)) == len(short_names) else list(setting)
+    parameter_texts = [
+        f"{shown_name}={_parameter_text(parameter_value)}"
+        for shown_name, parameter_value in zip(shown_names, setting.values(), strict=True)
     ]
-    return ", ".join(formatted) or "as given"
+    return ", ".join(parameter_texts) or "as given"
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, float | np.floating):
-        return f"{value:.4g}"
-    value_text = value if isinstance(value, str) else without_folders(str(value))
+def _parameter_text(parameter_value: Any) -> str:
+    if isinstance(parameter_value, float | np.floating):
+        return f"{parameter_value:.4g}"
+    value_text = (
+        parameter_value
+        if isinstance(parameter_value, str)
+        else without_folders(str(parameter_value))
+    )
     return escape_and_truncate(" ".join(value_text.split()), 60)
 
 
@@ -165,19 +170,19 @@ def join_first_words(words: Sequence[str], most_words: int) -> str:
     )
 
 
-def unsigned_number(value: float, other: float | None) -> str:
-    """Format a value with as many decimals as a risk of the size of `other`.
+def unsigned_number(value: float, reference_risk: float | None) -> str:
+    """Format a value with as many decimals as a risk of the size of `reference_risk`.
 
     A zero never has a minus sign.
 
     >>> unsigned_number(-0.00001, 0.2), unsigned_number(7.6448, 3012.0)
     ('0.0000', '7.6')
     """
-    decimals = 4 if other is None or abs(other) < 100 else 1
+    decimals = 4 if reference_risk is None or abs(reference_risk) < 100 else 1
     return number(round(value, decimals) + 0.0, decimals)
 
 
-def signed_number(value: float | None, other: float | None) -> str:
+def signed_number(value: float | None, reference_risk: float | None) -> str:
     """Format a value like `unsigned_number`, but with its sign; None gives a dash.
 
     >>> signed_number(-0.00001, 0.2), signed_number(-7.6448, 3012.0), signed_number(None, 0.2)
@@ -185,12 +190,12 @@ def signed_number(value: float | None, other: float | None) -> str:
     """
     if value is None:
         return "–"
-    text = unsigned_number(value, other)
-    return text if text.startswith("-") else f"+{text}"
+    unsigned_text = unsigned_number(value, reference_risk)
+    return unsigned_text if unsigned_text.startswith("-") else f"+{unsigned_text}"
 
 
 @contextmanager
-def errors_named(name: str) -> Iterator[None]:
+def errors_named(subject_name: str) -> Iterator[None]:
     """Prefix the messages of errors raised in this context with the name of a learner or a file.
 
     The type of the error is preserved.
@@ -198,7 +203,9 @@ def errors_named(name: str) -> Iterator[None]:
     try:
         yield
     except TrueRiskError as error:
-        renamed_error = type(error)(f"{escape_and_truncate(name, 40)}: {error.sentence.marked}")
-        for note in getattr(error, "__notes__", ()):
-            renamed_error.add_note(note)
+        renamed_error = type(error)(
+            f"{escape_and_truncate(subject_name, 40)}: {error.sentence.marked}"
+        )
+        for error_note in getattr(error, "__notes__", ()):
+            renamed_error.add_note(error_note)
         raise renamed_error from error

@@ -4,9 +4,6 @@
 package creates about ninety classes, which took a quarter of its time. Here only `__init__` is
 compiled; all other methods are shared.
 
-`dataclasses.dataclass(frozen=True)` compiles six methods for each class. A first call makes some
-ninety classes, and making them took a quarter of its time. Here only `__init__` is compiled; all
-other methods are shared.
 """
 
 from __future__ import annotations
@@ -43,19 +40,23 @@ def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any
     """
 
     def make(decorated: Any) -> Any:
-        if any(hasattr(base, "__dataclass_params__") for base in decorated.__mro__[1:]):
+        if any(hasattr(base_class, "__dataclass_params__") for base_class in decorated.__mro__[1:]):
             return dataclass(frozen=True, eq=eq, kw_only=kw_only)(decorated)
         methods = {"__repr__": _repr, "__setattr__": _refuse_to_set, "__delattr__": _refuse_to_del}
         if eq:
             methods |= {"__eq__": _are_equal, "__hash__": _hash}
         # A class that defines only `__eq__` has `__hash__ = None`, which does not count as its own.
-        own_names = {name for name, member in vars(decorated).items() if member is not None}
+        defined_names = {
+            method_name
+            for method_name, class_member in vars(decorated).items()
+            if class_member is not None
+        }
         decorated = dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(decorated)
         # Standard frozen dataclasses may then derive from this class.
         decorated.__dataclass_params__.frozen = True
-        for name, method in methods.items():
-            if name not in own_names:
-                setattr(decorated, name, method)
+        for method_name, method in methods.items():
+            if method_name not in defined_names:
+                setattr(decorated, method_name, method)
         decorated.__init__ = _compiled_init(decorated)
         return decorated
 
@@ -69,29 +70,31 @@ def _compiled_init(cls: Any) -> Any:
     keyword_only: list[str] = []
     statements: list[str] = []
     for dataclass_field in fields(cls):
-        value_code = name = dataclass_field.name
+        value_code = field_name = dataclass_field.name
         if dataclass_field.default_factory is not MISSING:
-            namespace[f"_make_{name}"] = dataclass_field.default_factory
-            factory_call = f"_make_{name}()"
+            namespace[f"_make_{field_name}"] = dataclass_field.default_factory
+            factory_call = f"_make_{field_name}()"
             value_code = (
-                f"{factory_call} if {name} is _FACTORY else {name}"
+                f"{factory_call} if {field_name} is _FACTORY else {field_name}"
                 if dataclass_field.init
                 else factory_call
             )
         if dataclass_field.init:
-            argument = name
+            argument_code = field_name
             if dataclass_field.default is not MISSING:
-                namespace[f"_default_{name}"] = dataclass_field.default
-                argument = f"{name}=_default_{name}"
+                namespace[f"_default_{field_name}"] = dataclass_field.default
+                argument_code = f"{field_name}=_default_{field_name}"
             elif dataclass_field.default_factory is not MISSING:
-                argument = f"{name}=_FACTORY"
-            (keyword_only if dataclass_field.kw_only else positional).append(argument)
+                argument_code = f"{field_name}=_FACTORY"
+            (keyword_only if dataclass_field.kw_only else positional).append(argument_code)
         if dataclass_field.init or dataclass_field.default_factory is not MISSING:
-            statements.append(f"_set(self, {name!r}, {value_code})")
+            statements.append(f"_set(self, {field_name!r}, {value_code})")
     if hasattr(cls, "__post_init__"):
         statements.append("self.__post_init__()")
-    arguments = ", ".join(["self", *positional, *(["*", *keyword_only] if keyword_only else [])])
-    exec(f"def __init__({arguments}):\n " + "\n ".join(statements or ["pass"]), namespace)
+    arguments_code = ", ".join(
+        ["self", *positional, *(["*", *keyword_only] if keyword_only else [])]
+    )
+    exec(f"def __init__({arguments_code}):\n " + "\n ".join(statements or ["pass"]), namespace)
     init = namespace["__init__"]
     init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     init.__annotations__ = {
@@ -116,10 +119,10 @@ def _compared_values(instance: Any, of_hash: bool = False) -> tuple[Any, ...]:
     )
 
 
-def _are_equal(self: Any, other: Any) -> Any:
+def _are_equal(self: Any, compared_object: Any) -> Any:
     return (
-        _compared_values(self) == _compared_values(other)
-        if other.__class__ is self.__class__
+        _compared_values(self) == _compared_values(compared_object)
+        if compared_object.__class__ is self.__class__
         else NotImplemented
     )
 
@@ -138,22 +141,22 @@ def _repr(self: Any) -> str:
     return f"{self.__class__.__qualname__}({values})"
 
 
-def _is_frozen(instance: Any, name: str) -> bool:
+def _is_frozen(instance: Any, attribute_name: str) -> bool:
     """Return True if this attribute cannot be set: a field, or any attribute outside of subclasses.
 
     An ordinary subclass of a frozen class may have further attributes, which can be set.
     """
     cls = type(instance)
-    return "__dataclass_fields__" in vars(cls) or name in cls.__dataclass_fields__
+    return "__dataclass_fields__" in vars(cls) or attribute_name in cls.__dataclass_fields__
 
 
-def _refuse_to_set(self: Any, name: str, value: Any) -> None:
-    if _is_frozen(self, name):
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-    object.__setattr__(self, name, value)
+def _refuse_to_set(self: Any, attribute_name: str, value: Any) -> None:
+    if _is_frozen(self, attribute_name):
+        raise FrozenInstanceError(f"cannot assign to field {attribute_name!r}")
+    object.__setattr__(self, attribute_name, value)
 
 
-def _refuse_to_del(self: Any, name: str) -> None:
-    if _is_frozen(self, name):
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-    object.__delattr__(self, name)
+def _refuse_to_del(self: Any, attribute_name: str) -> None:
+    if _is_frozen(self, attribute_name):
+        raise FrozenInstanceError(f"cannot delete field {attribute_name!r}")
+    object.__delattr__(self, attribute_name)

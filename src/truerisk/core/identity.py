@@ -23,11 +23,11 @@ def imported_class(class_path: str) -> type | None:
     """Return the class named "module:Class", or None if its module is not imported."""
     module, _, class_name = class_path.partition(":")
     try:
-        member = getattr(sys.modules.get(module), class_name, None)
+        module_member = getattr(sys.modules.get(module), class_name, None)
     # scikit-learn raises ImportError if an experimental feature is not enabled.
     except ImportError:
         return None
-    return member if isinstance(member, type) else None
+    return module_member if isinstance(module_member, type) else None
 
 
 def is_plain(value: Any, *classes: type) -> bool:
@@ -38,9 +38,10 @@ def is_plain(value: Any, *classes: type) -> bool:
     (True, False, True)
     """
     value_class = type(value)
-    attributes = getattr(value, "__dict__", {})
+    instance_attributes = getattr(value, "__dict__", {})
     return value_class in classes and not any(
-        callable(getattr(value_class, name, None)) for name in attributes
+        callable(getattr(value_class, attribute_name, None))
+        for attribute_name in instance_attributes
     )
 
 
@@ -54,11 +55,11 @@ def is_exactly(value: Any, *class_paths: str) -> bool:
     return is_plain(value, *filter(None, map(imported_class, class_paths)))
 
 
-def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
+def entry_of(value: Any, entry_by_class: Mapping[str, Entry]) -> Entry | None:
     """Look up the exact class of `value` in a table keyed by "module:Class"; None if absent."""
-    for class_path, entry in table.items():
+    for class_path, table_entry in entry_by_class.items():
         if is_exactly(value, class_path):
-            return entry
+            return table_entry
     return None
 
 
@@ -76,9 +77,9 @@ def is_from(value: Any, *packages: str) -> bool:
     The class is looked up in the module, because its `__module__` alone proves nothing.
     """
     value_class = type(value)
-    is_inside = value_class.__module__.partition(".")[0] in packages
+    names_package = value_class.__module__.partition(".")[0] in packages
     return (
-        is_inside
+        names_package
         and imported_class(f"{value_class.__module__}:{value_class.__qualname__}") is value_class
     )
 
@@ -109,11 +110,12 @@ def has_original_methods(value: Any, class_path: str, *methods: str) -> bool:
     >>> has_original_methods(Own(), "builtins:dict", "items", "keys")
     False
     """
-    original_class, attributes = imported_class(class_path), getattr(value, "__dict__", {})
+    original_class, instance_attributes = imported_class(class_path), getattr(value, "__dict__", {})
     return original_class is not None and all(
-        getattr_static(type(value), name, None) is getattr_static(original_class, name)
-        and name not in attributes
-        for name in methods
+        getattr_static(type(value), method_name, None)
+        is getattr_static(original_class, method_name)
+        and method_name not in instance_attributes
+        for method_name in methods
     )
 
 
@@ -140,7 +142,7 @@ def standard_score_name(estimator: Any) -> str | None:
     learner = estimator
     while any(has_original_methods(learner, class_path, "score") for class_path in PIPELINES):
         learner = learner.steps[-1][1]
-    for name, class_paths in CLASSES_BY_SCORE.items():
+    for measure, class_paths in CLASSES_BY_SCORE.items():
         if any(has_original_methods(learner, class_path, "score") for class_path in class_paths):
-            return name
+            return measure
     return None

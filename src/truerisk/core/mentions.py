@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from truerisk.core.overrides import override
 
 OMITTED = "absent"  # for None and False, which the command line expresses by omitting the option
-_START, _FIELD, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+_MARK_START, _FIELD_SEPARATOR, _MARK_END = "\ufdd0", "\ufdd1", "\ufdd2"
 
 
 class Mention(NamedTuple):
@@ -31,7 +31,7 @@ class Mention(NamedTuple):
     @property
     def marked(self) -> str:
         """Text of the mention between marks, to be put into an f-string."""
-        return f"{_START}{_FIELD.join(self)}{_END}"
+        return f"{_MARK_START}{_FIELD_SEPARATOR.join(self)}{_MARK_END}"
 
 
 class Sentence(str):
@@ -41,27 +41,34 @@ class Sentence(str):
     parts: tuple[str | Mention, ...]
 
     @override
-    def __new__(cls, marked: str) -> Self:
-        parts = marked.parts if isinstance(marked, Sentence) else tuple(_parts_of(marked))
-        sentence = super().__new__(cls, "".join(map(str, parts)))
-        sentence.parts = parts
+    def __new__(cls, marked_text: str) -> Self:
+        mentions_and_texts = (
+            marked_text.parts
+            if isinstance(marked_text, Sentence)
+            else tuple(_split_at_mentions(marked_text))
+        )
+        sentence = super().__new__(cls, "".join(map(str, mentions_and_texts)))
+        sentence.parts = mentions_and_texts
         return sentence
 
     @property
     def marked(self) -> str:
         """Text of the sentence with its mentions marked, to be put into a longer sentence."""
-        return "".join(part.marked if isinstance(part, Mention) else part for part in self.parts)
+        return "".join(
+            mention_or_text.marked if isinstance(mention_or_text, Mention) else mention_or_text
+            for mention_or_text in self.parts
+        )
 
 
-def _parts_of(marked: str) -> list[str | Mention]:
+def _split_at_mentions(marked_text: str) -> list[str | Mention]:
     """Split a marked text into its mentions and the text between them."""
-    text_before, *pieces = marked.split(_START)
-    parts: list[str | Mention] = [text_before]
-    for piece in pieces:
-        marked_fields, end_mark, text_after = piece.partition(_END)
-        fields = marked_fields.split(_FIELD)
+    text_before, *marked_pieces = marked_text.split(_MARK_START)
+    mentions_and_texts: list[str | Mention] = [text_before]
+    for marked_piece in marked_pieces:
+        marked_fields, end_mark, text_after = marked_piece.partition(_MARK_END)
+        fields = marked_fields.split(_FIELD_SEPARATOR)
         if end_mark and len(fields) == len(Mention._fields):
-            parts += [Mention(*fields), text_after]
+            mentions_and_texts += [Mention(*fields), text_after]
         else:  # The sentence quotes a text that contains the mark itself.
-            parts.append(_START + piece)
-    return parts
+            mentions_and_texts.append(_MARK_START + marked_piece)
+    return mentions_and_texts

@@ -26,61 +26,72 @@ def to_plain(value: Any) -> Any:
         return to_plain(value.item())
     if isinstance(value, np.ndarray):
         is_date = value.dtype.kind == "M"
-        return [to_plain(entry) for entry in (dates_text(value) if is_date else value).tolist()]
+        return [
+            to_plain(list_element)
+            for list_element in (dates_text(value) if is_date else value).tolist()
+        ]
     if isinstance(value, Mapping):
-        return {str(k): to_plain(entry) for k, entry in value.items()}
+        return {
+            str(key_of_entry): to_plain(entry_value) for key_of_entry, entry_value in value.items()
+        }
     if isinstance(value, Sequence | set | frozenset):
-        return [to_plain(entry) for entry in value]
+        return [to_plain(list_element) for list_element in value]
     if is_dataclass(value) and not isinstance(value, type):
         schema, derived_names = getattr(value, "schema", ""), getattr(value, "derived", ())
         derived_names = (
             derived_names
             if isinstance(derived_names, Mapping)
-            else {name: name for name in derived_names}
+            else {field_name: field_name for field_name in derived_names}
         )
         written_fields = [
             dataclass_field
             for dataclass_field in fields(value)
             if _is_written(value, dataclass_field)
         ]
-        names = {
+        name_by_key = {
             dataclass_field.metadata.get("key", dataclass_field.name): dataclass_field.name
             for dataclass_field in written_fields
         }
-        names |= {**derived_names, **getattr(value, "stored", {})}
-        head = {"schema": schema} if schema else {}
-        return {**head, **{key: to_plain(getattr(value, name)) for key, name in names.items()}}
+        name_by_key |= {**derived_names, **getattr(value, "stored", {})}
+        schema_entry = {"schema": schema} if schema else {}
+        return {
+            **schema_entry,
+            **{
+                key: to_plain(getattr(value, field_name)) for key, field_name in name_by_key.items()
+            },
+        }
     return escape_and_truncate(without_folders(str(value)))
 
 
-def _is_written(value: Any, field: Any) -> bool:
+def _is_written(instance: Any, dataclass_field: Any) -> bool:
     """Return False for fields that are never written, and for empty fields that may be omitted."""
-    if field.metadata.get("written", True) != "unless empty":
-        return bool(field.metadata.get("written", True))
-    return bool(getattr(value, field.name))
+    if dataclass_field.metadata.get("written", True) != "unless empty":
+        return bool(dataclass_field.metadata.get("written", True))
+    return bool(getattr(instance, dataclass_field.name))
 
 
 def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the numbers and texts in nested mappings, each with its dotted path; skip lists."""
-    for name, value in content.items():
+    for key, value in content.items():
         if isinstance(value, Mapping):
-            yield from leaves(value, f"{path}{name}.")
+            yield from leaves(value, f"{path}{key}.")
         elif not isinstance(value, list):
-            yield f"{path}{name}", value
+            yield f"{path}{key}", value
 
 
-def metrics_of(content: Mapping[str, Any]) -> dict[str, float]:
+def metrics_of(nested_mapping: Mapping[str, Any]) -> dict[str, float]:
     """Return the finite numbers in nested mappings, by paths that experiment trackers accept.
 
     >>> metrics_of({"auc": 0.5, "../b": {"n": 2, "a": float("nan"), "t": "x", "b%": 1, "b#": 2}})
     {'auc': 0.5, '_b.n': 2.0, '_b.b_': 1.0, '_b.b__': 2.0}
     """
     metrics: dict[str, float] = {}
-    for path, value in leaves(content):
+    for dotted_path, value in leaves(nested_mapping):
         # An integer, for instance a class label, may be too large for a double.
         if is_number(value) and math.isfinite(float(value)):
-            name = _UNTRACKED.sub("_", path)
-            while name in metrics:  # Distinguish names that differ only in replaced characters.
-                name += "_"
-            metrics[name] = float(value)
+            metric_name = _UNTRACKED.sub("_", dotted_path)
+            # Distinguish names that differ only in replaced characters.
+            while metric_name in metrics:
+                metric_name += "_"
+            metrics[metric_name] = float(value)
     return metrics

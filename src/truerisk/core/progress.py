@@ -93,18 +93,18 @@ class FitCounter:
 
 
 @contextmanager
-def count_fits(total: int) -> Iterator[FitCounter]:
-    """Report the fits of all computations in this context as one count, out of `total`."""
-    count = FitCounter(_listener.get(), total)
-    with listen(count):
-        yield count
+def count_fits(n_total: int) -> Iterator[FitCounter]:
+    """Report the fits of all computations in this context as one count, out of `n_total`."""
+    fit_counter = FitCounter(_listener.get(), n_total)
+    with listen(fit_counter):
+        yield fit_counter
 
 
-def report_progress(done: int, total: int, unit: str = "fits") -> None:
-    """Send a progress event to the listener: `done` of `total` fits, or of another unit."""
+def report_progress(n_done: int, n_total: int, unit_name: str = "fits") -> None:
+    """Send a progress event to the listener: `n_done` of `n_total` fits, or of another unit."""
     listener = _listener.get()
     if listener is not None:
-        listener(Progress(_stage.get(), done, total, unit))
+        listener(Progress(_stage.get(), n_done, n_total, unit_name))
 
 
 def _viewer() -> Literal["terminal", "notebook"] | None:
@@ -129,29 +129,29 @@ def progress_shown(is_shown: bool) -> Iterator[None]:
     check_present("truerisk.core.progress_line")
     from truerisk.core.progress_line import ProgressLine
 
-    viewer = _viewer()
-    line = ProgressLine(viewer is not None, in_notebook=viewer == "notebook")
-    with listen(line):
+    viewer_name = _viewer()
+    progress_line = ProgressLine(viewer_name is not None, in_notebook=viewer_name == "notebook")
+    with listen(progress_line):
         try:
             yield
         finally:
-            line.close()
+            progress_line.close()
 
 
-def shows_progress(call: Callable[P, R]) -> Callable[P, R]:
+def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that its calls show their progress in a terminal or notebook.
 
     They do so only in the main thread of the main process.
     """
 
-    @wraps(call)
+    @wraps(function)
     def showing(*args: P.args, **options: P.kwargs) -> R:
         is_main = threading.current_thread() is threading.main_thread()
         is_main = is_main and multiprocessing.current_process().name == "MainProcess"
         is_switched_on = progress_switch()
         if not is_main or not (_viewer() if is_switched_on is None else is_switched_on):
-            return call(*args, **options)
+            return function(*args, **options)
         with progress_shown(True):
-            return call(*args, **options)
+            return function(*args, **options)
 
     return showing

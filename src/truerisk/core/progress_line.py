@@ -41,7 +41,7 @@ class ProgressEvent(Protocol):
 
 
 def duration(value: float) -> str:
-    """Format a duration, rounded to the precision that an estimate has.
+    """Format a number of seconds as a rounded duration in seconds, minutes or hours.
 
     >>> [duration(s) for s in (0.4, 59, 200, 9000)]
     ['1 s', '59 s', '3 min', '2.5 h']
@@ -77,7 +77,7 @@ class ProgressLine:
         self.first_fits: tuple[float, int] | None = None
 
     def __call__(self, progress: ProgressEvent) -> None:
-        """Write the line again if its time has come or the stage is finished."""
+        """Write the progress line again if the time of its next update has come."""
         current_time = self.clock()
         if progress.total != self.total or (
             self.first_fits is not None and progress.done < self.first_fits[1]
@@ -89,9 +89,9 @@ class ProgressLine:
             return
         self.due = current_time + (SECONDS_BETWEEN_UPDATES if self.live else self.silence)
         self.silence = min(2 * self.silence, LONGEST_SILENCE)
-        text = f"{escape_and_truncate(progress.stage, 60)}: " if progress.stage else ""
+        stage_text = f"{escape_and_truncate(progress.stage, 60)}: " if progress.stage else ""
         self._show(
-            f"{text}{progress.done} of {progress.total} "
+            f"{stage_text}{progress.done} of {progress.total} "
             f"{progress.unit}{self._remaining_time(progress, current_time)}"
         )
 
@@ -113,8 +113,10 @@ class ProgressLine:
         """
         if self.first_fits is None or not self.first_fits[1] < progress.done < progress.total:
             return ""
-        pace = (current_time - self.first_fits[0]) / (progress.done - self.first_fits[1])
-        return f", about {duration(pace * (progress.total - progress.done))} left"
+        seconds_per_unit = (current_time - self.first_fits[0]) / (
+            progress.done - self.first_fits[1]
+        )
+        return f", about {duration(seconds_per_unit * (progress.total - progress.done))} left"
 
     def close(self) -> None:
         """Replace the progress line by an empty line."""
@@ -135,8 +137,8 @@ def _write(text: str) -> None:
 
 def _show_in_cell(text: str, cell: Any) -> Any:
     """Show the text in the output of a notebook cell, in place of the previous text."""
-    content = {"text/plain": text}
+    output_bundle = {"text/plain": text}
     if cell is None:
-        return import_module("IPython.display").display(content, raw=True, display_id=True)
-    cell.update(content, raw=True)
+        return import_module("IPython.display").display(output_bundle, raw=True, display_id=True)
+    cell.update(output_bundle, raw=True)
     return cell

@@ -25,17 +25,21 @@ from truerisk.core.frozen import frozen
 Value = TypeVar("Value")
 
 
-def suggestion_for(name: Any, known_words: Iterable[str]) -> str:
-    """Return the text "; did you mean '...'?" with the closest name, or an empty text.
+def suggestion_for(searched_name: Any, known_words: Iterable[str]) -> str:
+    """Return the text "; did you mean '...'?" with the closest known name, or an empty text.
 
     Case is ignored.
     """
-    words_by_case = {str(word).casefold(): word for word in known_words}
-    close_words = difflib.get_close_matches(str(name).casefold(), words_by_case, n=1)
-    return f"; did you mean '{words_by_case[close_words[0]]}'?" if close_words else ""
+    word_by_lower_case = {str(known_word).casefold(): known_word for known_word in known_words}
+    closest_words = difflib.get_close_matches(
+        str(searched_name).casefold(), word_by_lower_case, n=1
+    )
+    return f"; did you mean '{word_by_lower_case[closest_words[0]]}'?" if closest_words else ""
 
 
-def check_known(what: str, name: Any, known_names: Iterable[str], listed: str = "Known") -> None:
+def check_known(
+    complaint: str, searched_name: Any, known_names: Iterable[str], list_heading: str = "Known"
+) -> None:
     """Raise UnknownName unless the name is a known one; the message suggests the closest name.
 
     >>> check_known("there is no score", "AUK", ["auc"])
@@ -43,52 +47,61 @@ def check_known(what: str, name: Any, known_names: Iterable[str], listed: str = 
     truerisk.core.errors.UnknownName: there is no score 'AUK'; did you mean 'auc'? Known: auc.
     """
     known_list = list(known_names)
-    if not isinstance(name, str) or name not in known_list:
-        suggestion = suggestion_for(name, known_list) or "."
+    if not isinstance(searched_name, str) or searched_name not in known_list:
+        suggestion = suggestion_for(searched_name, known_list) or "."
         raise UnknownName(
-            f"{what} {repr_on_one_line(name)}{suggestion} {listed}: "
+            f"{complaint} {repr_on_one_line(searched_name)}{suggestion} {list_heading}: "
             f"{', '.join(known_list) or 'none'}."
         )
 
 
-def lookup(name: str, values_by_name: Mapping[str, Value]) -> Value:
-    """Return the value for this name; raise UnknownName with the closest name if there is none.
+def lookup(searched_name: str, values_by_name: Mapping[str, Value]) -> Value:
+    """Return the value of this name; if there is none, raise UnknownName with the closest name.
 
     >>> lookup("auk", {"auc": 0.8})
     Traceback (most recent call last):
     truerisk.core.errors.UnknownName: there is no 'auk'; did you mean 'auc'? Known: auc.
     """
-    check_known("there is no", name, values_by_name)
-    return values_by_name[name]
+    check_known("there is no", searched_name, values_by_name)
+    return values_by_name[searched_name]
 
 
-def no_attribute(module: str, name: str, known_names: Iterable[str]) -> AttributeError:
+def no_attribute(
+    module_name: str, attribute_name: str, known_names: Iterable[str]
+) -> AttributeError:
     """Return the AttributeError for a name that a module lacks; it suggests the closest name."""
-    suggestion = "" if name.startswith("_") else suggestion_for(name, known_names)
-    return AttributeError(f"module {module!r} has no attribute {name!r}{suggestion}", name=name)
+    suggestion = (
+        "" if attribute_name.startswith("_") else suggestion_for(attribute_name, known_names)
+    )
+    return AttributeError(
+        f"module {module_name!r} has no attribute {attribute_name!r}{suggestion}",
+        name=attribute_name,
+    )
 
 
 def lazy_attributes(
-    module: str, names: Iterable[str], places: Mapping[str, str] = MappingProxyType({})
+    module_name: str,
+    attribute_names: Iterable[str],
+    module_by_name: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a module that imports its names when they are used.
 
-    `places` maps each name to the module that defines it. A name that is itself a submodule stands
-    for that submodule.
+    `module_by_name` maps each name to the module that defines it. A name that is itself a submodule
+    stands for that submodule.
     """
 
-    def used(name: str) -> Any:
-        if name not in places:
-            raise no_attribute(module, name, names)
-        check_present(places[name])
-        defining_module = import_module(places[name])
+    def load_attribute(attribute_name: str) -> Any:
+        if attribute_name not in module_by_name:
+            raise no_attribute(module_name, attribute_name, attribute_names)
+        check_present(module_by_name[attribute_name])
+        defining_module = import_module(module_by_name[attribute_name])
         return (
             defining_module
-            if defining_module.__name__ == f"{module}.{name}"
-            else getattr(defining_module, name)
+            if defining_module.__name__ == f"{module_name}.{attribute_name}"
+            else getattr(defining_module, attribute_name)
         )
 
-    return used, lambda: sorted(names)
+    return load_attribute, lambda: sorted(attribute_names)
 
 
 @frozen
@@ -105,29 +118,30 @@ class RegistryEntry:
 
     def load(self) -> Any:
         """Import the module and return the object."""
-        return _object_at(self.object_path)
+        return _import_object(self.object_path)
 
 
 @cache
-def _object_at(import_path: str) -> Any:
-    module, _, attribute = import_path.partition(":")
-    check_present(module)
-    return getattr(import_module(module), attribute)
+def _import_object(import_path: str) -> Any:
+    module_name, _, attribute = import_path.partition(":")
+    check_present(module_name)
+    return getattr(import_module(module_name), attribute)
 
 
 def entries_of_table(package: str, table: str) -> dict[str, RegistryEntry]:
     """Parse the table of a registry: name, import path and description, separated by two spaces.
 
-    A row that is indented continues the one before.
+    An indented line continues the row above it.
 
     >>> entry = entries_of_table("truerisk.core", "family  family:Family  a learner")["family"]
     >>> entry.object_path, entry.summary
     ('truerisk.core.family:Family', 'a learner')
     """
     table_rows = re.split(r"\n(?! )", cleandoc(table))
-    cells = (re.split(r"\s{2,}", row, maxsplit=2) for row in table_rows)
+    cells_by_row = (re.split(r"\s{2,}", table_row, maxsplit=2) for table_row in table_rows)
     return {
-        name: RegistryEntry(f"{package}.{object_path}", about) for name, object_path, about in cells
+        registered_name: RegistryEntry(f"{package}.{object_path}", summary)
+        for registered_name, object_path, summary in cells_by_row
     }
 
 
@@ -140,10 +154,10 @@ def loader_of(package: str, table: str) -> Callable[[str], Any]:
     >>> load("family").__name__
     'Family'
     """
-    entries = entries_of_table(package, table)
+    registry_entries = entries_of_table(package, table)
 
     def load(name: str) -> Any:
-        return entries[name].load()
+        return registry_entries[name].load()
 
     return load
 
@@ -161,8 +175,8 @@ class Registry(dict[str, RegistryEntry]):
     ['Family']
     """
 
-    def __init__(self, kind: str, lines: Mapping[str, RegistryEntry]) -> None:
-        super().__init__(lines)
+    def __init__(self, kind: str, entries: Mapping[str, RegistryEntry]) -> None:
+        super().__init__(entries)
         self.kind = kind
 
     def names(self) -> list[str]:
@@ -171,7 +185,10 @@ class Registry(dict[str, RegistryEntry]):
 
     def by_name(self) -> dict[str, RegistryEntry]:
         """Return the entries keyed by the name of their object, which is usually a class."""
-        return {line.object_path.rpartition(":")[2]: line for line in self.values()}
+        return {
+            registry_entry.object_path.rpartition(":")[2]: registry_entry
+            for registry_entry in self.values()
+        }
 
     def load(self, name: Any) -> Any:
         """Import the object with this name; raise UnknownName for an unknown name."""
@@ -179,21 +196,24 @@ class Registry(dict[str, RegistryEntry]):
         return self[name].load()
 
     def __str__(self) -> str:
-        width = max(map(len, self), default=0)
-        return "\n".join(f"{name:<{width}}  {line.summary}" for name, line in self.items())
+        name_width = max(map(len, self), default=0)
+        return "\n".join(
+            f"{registered_name:<{name_width}}  {registry_entry.summary}"
+            for registered_name, registry_entry in self.items()
+        )
 
 
-def is_present(module: str) -> bool:
+def is_present(module_name: str) -> bool:
     """Return True if a module of truerisk, and each package above it, can be imported."""
-    return _missing_part(module) is None
+    return _missing_module(module_name) is None
 
 
-def check_present(module: str) -> None:
+def check_present(module_name: str) -> None:
     """Raise MissingBranch if a module of truerisk is not installed.
 
     >>> check_present("truerisk.methods.racing")
     """
-    missing_module = _missing_part(module)
+    missing_module = _missing_module(module_name)
     if missing_module is not None:
         raise MissingBranch(
             f"this call needs {missing_module}, which is missing from this installation; "
@@ -201,12 +221,14 @@ def check_present(module: str) -> None:
         )
 
 
-def _missing_part(module: str) -> str | None:
-    """Return the first name that cannot be found among the packages of a module and the module."""
-    if module in sys.modules:
+def _missing_module(module_name: str) -> str | None:
+    """Return the first package or module on a dotted path that is not installed, or None."""
+    if module_name in sys.modules:
         return None
-    names = module.split(".")
-    dotted_names = (".".join(names[:n_names]) for n_names in range(2, len(names) + 1))
+    package_names = module_name.split(".")
+    dotted_names = (
+        ".".join(package_names[:n_names]) for n_names in range(2, len(package_names) + 1)
+    )
     return next(
         (
             dotted_name

@@ -13,17 +13,19 @@ from truerisk.core.errors import MissingExtra, visible
 from truerisk.core.frozen import frozen
 
 
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def text_table(column_names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Format a text table: numbers are aligned to the right, words to the left."""
-    table = [list(head), *[list(row) for row in rows]]
-    widths = [max(_width(row[j]) for row in table) for j in range(len(head))]
-    is_right_aligned = [all(_is_number(row[j]) for row in rows) for j in range(len(head))]
+    table_rows = [list(column_names), *[list(row) for row in rows]]
+    column_widths = [max(_width(row[j]) for row in table_rows) for j in range(len(column_names))]
+    is_right_aligned = [all(_is_number(row[j]) for row in rows) for j in range(len(column_names))]
     text_lines = [
         "  ".join(
             _pad(cell, column_width, is_right)
-            for cell, column_width, is_right in zip(row, widths, is_right_aligned, strict=True)
+            for cell, column_width, is_right in zip(
+                row, column_widths, is_right_aligned, strict=True
+            )
         ).rstrip()
-        for row in table
+        for row in table_rows
     ]
     return "\n".join([text_lines[0], "-" * len(text_lines[0]), *text_lines[1:]])
 
@@ -85,12 +87,12 @@ class Block:
     @property
     def html(self) -> str:
         """HTML of the table for notebooks, with every cell escaped."""
-        top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
-        table_rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
-        body = "".join(f"<tr>{line}</tr>" for line in table_rows)
+        header_html = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
+        rows_html = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
+        body_html = "".join(f"<tr>{cells_html}</tr>" for cells_html in rows_html)
         return (
             f"<table><caption>{html.escape(self.caption)}</caption>"
-            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+            f"<thead><tr>{header_html}</tr></thead><tbody>{body_html}</tbody></table>"
         )
 
 
@@ -98,8 +100,6 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
     """Return the five numbers of Tukey's box plot: whisker, quartile, median, quartile, whisker.
 
     The whiskers end at the most extreme values within 1.5 interquartile ranges of the quartiles.
-
-    The whiskers end at the last value within 1.5 interquartile ranges of the quartiles.
 
     >>> five_numbers([1, 2, 3, 4, 5, 20])
     (1.0, 2.25, 3.5, 4.75, 5.0)
@@ -122,11 +122,13 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a data frame with one row per mapping; the first mapping names the columns."""
-    names = list(rows[0]) if rows else []
-    return frame_of({name: [row.get(name) for row in rows] for name in names})
+    column_names = list(rows[0]) if rows else []
+    return frame_of(
+        {column_name: [row.get(column_name) for row in rows] for column_name in column_names}
+    )
 
 
-def _utf8(value: Any) -> Any:
+def _escape_surrogates(value: Any) -> Any:
     """Replace lone surrogates in a text by escapes, because Arrow cannot hold them.
 
     Other values are returned unchanged.
@@ -134,11 +136,11 @@ def _utf8(value: Any) -> Any:
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _utf8_cells(cells: Any) -> Any:
+def _escape_column(cells: Any) -> Any:
     """Replace lone surrogates in the cells of a column; numbers are returned unchanged."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in "OU":
         return cells
-    escaped_cells = [_utf8(cell) for cell in cells]
+    escaped_cells = [_escape_surrogates(cell) for cell in cells]
     text_numbers = (cell_number for cell_number, cell in enumerate(cells) if isinstance(cell, str))
     return (
         cells
@@ -149,7 +151,10 @@ def _utf8_cells(cells: Any) -> Any:
 
 def frame_of(columns: Mapping[str, Any]) -> Any:
     """Return a pandas data frame, or a polars one if only polars is installed."""
-    columns = {_utf8(name): _utf8_cells(cells) for name, cells in columns.items()}
+    columns = {
+        _escape_surrogates(column_name): _escape_column(cells)
+        for column_name, cells in columns.items()
+    }
     try:
         import pandas as pd
 

@@ -17,27 +17,28 @@ Kind = Literal["number", "text", "date"]
 
 def kinds_of_columns(table: Any) -> tuple[Kind, ...] | None:
     """Return the kind of every column of a frame or an object array; None for other tables."""
-    if column_names(table) is None and not _holds_objects(table):
+    if column_names(table) is None and not _is_object_array(table):
         return None
-    return tuple(_kind(column) for column in _columns(table))
+    return tuple(_kind_of_column(column) for column in _columns(table))
 
 
-def message_on_unreadable_column(table: Any, *, text: bool = False) -> str | None:
+def message_on_unreadable_column(table: Any, *, accepts_text: bool = False) -> str | None:
     """Return an error message about the first column of X that models cannot read, or None.
 
-    If `text` is True, columns of text are accepted, because they are encoded as indicators.
+    If `accepts_text` is True, columns of text are accepted, because they are encoded as indicators.
     """
     names = column_names(table)
     if (reason := message_on_unreadable_names(table)) is not None:
         return reason
-    for j, kind in enumerate(kinds_of_columns(table) or ()):
+    for j, column_kind in enumerate(kinds_of_columns(table) or ()):
         column_id = f"column {escape_and_truncate(names[j], 40)!r}" if names else f"column {j}"
-        is_unencoded_text = kind == "text" and not text
-        if kind == "date" or (is_unencoded_text and _holds_dates(_columns(table)[j])):
+        is_unencoded_text = column_kind == "text" and not accepts_text
+        if column_kind == "date" or (is_unencoded_text and _holds_dates(_columns(table)[j])):
             return f"X has dates in {column_id}: {_advice_on_dates(table, names, j)}"
-        if kind == "text" and not text:
+        if column_kind == "text" and not accepts_text:
             return (
-                f"X has text in {column_id}, such as '{_text_cell(_columns(table)[j])}': encode it "
+                f"X has text in {column_id}, such as '{_first_text_cell(_columns(table)[j])}': "
+                "encode it "
                 "inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
@@ -76,18 +77,18 @@ def message_on_unreadable_names(table: Any) -> str | None:
     if names is None:
         return None
     if len(set(names)) < len(names):
-        duplicate = next(name for name in names if names.count(name) > 1)
-        shown_name = escape_and_truncate(duplicate, 40)
-        return f"X has {names.count(duplicate)} columns named {shown_name!r}: rename them."
+        duplicate_name = next(name for name in names if names.count(name) > 1)
+        shown_name = escape_and_truncate(duplicate_name, 40)
+        return f"X has {names.count(duplicate_name)} columns named {shown_name!r}: rename them."
     is_pandas_frame = hasattr(table, "iloc") and hasattr(table, "columns")
     # Only pandas allows column names that are not text.
     raw_names = table.columns if is_pandas_frame else ()
-    non_text = [name for name in raw_names if not isinstance(name, str)]
-    if 0 < len(non_text) < len(names):
+    non_text_names = [name for name in raw_names if not isinstance(name, str)]
+    if 0 < len(non_text_names) < len(names):
         return (
             f"X has columns named by text and others by "
-            f"{escape_and_truncate(type(non_text[0]).__name__, 40)}, "
-            f"such as {escape_and_truncate(str(non_text[0]), 40)}: name all by text, "
+            f"{escape_and_truncate(type(non_text_names[0]).__name__, 40)}, "
+            f"such as {escape_and_truncate(str(non_text_names[0]), 40)}: name all by text, "
             "X.columns.astype(str)."
         )
     return None
@@ -95,10 +96,10 @@ def message_on_unreadable_names(table: Any) -> str | None:
 
 def number_columns_have_holes(table: Any) -> bool:
     """Return True if a cell in a column of numbers is missing and must be imputed in each fold."""
-    kinds = kinds_of_columns(table)
-    if kinds is not None:
-        columns = zip(_columns(table), kinds, strict=True)
-        return any(kind == "number" and _has_hole(column) for column, kind in columns)
+    column_kinds = kinds_of_columns(table)
+    if column_kinds is not None:
+        columns = zip(_columns(table), column_kinds, strict=True)
+        return any(column_kind == "number" and _has_hole(column) for column, column_kind in columns)
     try:
         return bool(np.isnan(as_array(table, np.float64)).any())
     # A sparse table cannot be checked here. The learner accepts or refuses it.
@@ -115,13 +116,13 @@ def with_plain_gaps(table: Any) -> Any:
     pandas' NA. Columns of numbers in a frame stay as they are, because scikit-learn reads their NA
     as NaN.
     """
-    kinds = kinds_of_columns(table) or ()
-    columns = _columns(table) if kinds else []
+    column_kinds = kinds_of_columns(table) or ()
+    columns = _columns(table) if column_kinds else []
     kinds_read_with_gaps = {"number"} if column_names(table) is not None else set()
-    pairs = zip(columns, kinds, strict=True)
+    pairs = zip(columns, column_kinds, strict=True)
     if not any(
-        kind not in kinds_read_with_gaps and _has_gap_other_than_nan(column)
-        for column, kind in pairs
+        column_kind not in kinds_read_with_gaps and _has_gap_other_than_nan(column)
+        for column, column_kind in pairs
     ):
         return table
     cells = np.empty((len(columns[0]), len(columns)), dtype=object)
@@ -135,9 +136,9 @@ def _has_gap_other_than_nan(column: np.ndarray) -> bool:
     return any(is_missing(cell) and not isinstance(cell, float) for cell in cells)
 
 
-def _holds_objects(table: Any) -> bool:
-    kind = getattr(getattr(table, "dtype", None), "kind", "")
-    return isinstance(table, np.ndarray) and table.ndim == 2 and kind in "OUS"
+def _is_object_array(table: Any) -> bool:
+    dtype_kind = getattr(getattr(table, "dtype", None), "kind", "")
+    return isinstance(table, np.ndarray) and table.ndim == 2 and dtype_kind in "OUS"
 
 
 def _columns(table: Any) -> list[np.ndarray]:
@@ -146,7 +147,7 @@ def _columns(table: Any) -> list[np.ndarray]:
     return column_arrays(table)
 
 
-def _kind(column: np.ndarray) -> Kind:
+def _kind_of_column(column: np.ndarray) -> Kind:
     if column.dtype.kind in "mM":
         return "date"
     if column.dtype.kind in "biufc":
@@ -175,7 +176,7 @@ def _has_hole(column: np.ndarray) -> bool:
     return column.dtype.hasobject and any(map(is_missing, column.tolist()))
 
 
-def _text_cell(column: np.ndarray) -> str:
+def _first_text_cell(column: np.ndarray) -> str:
     cells = (cell for cell in column.tolist() if not is_missing(cell))
     return escape_and_truncate(str(next(c for c in cells if not _is_numeric(c))), 40)
 
@@ -187,22 +188,22 @@ def message_on_non_finite_cell(X: Any) -> str | None:
         return _sparse_non_finite(X.tocoo())
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         return None
-    array = _numbers(X)
-    if array is None:
+    numeric_cells = _as_numbers(X)
+    if numeric_cells is None:
         return None
     with np.errstate(invalid="ignore", over="ignore"):
         # The sum is a quick test: it is not finite if a cell is NaN or infinite.
-        if np.isfinite(array.sum()):
+        if np.isfinite(numeric_cells.sum()):
             return None
-    bad_cells = np.argwhere(~np.isfinite(array))
-    if array.ndim != 2 or not len(bad_cells):
+    bad_cells = np.argwhere(~np.isfinite(numeric_cells))
+    if numeric_cells.ndim != 2 or not len(bad_cells):
         return None
     row, column = (int(v) for v in bad_cells[0])
     column_label = f"column {names[column]!r}" if names else f"column {column}"
-    return _non_finite_sentence(len(bad_cells), array[row, column], row, column_label)
+    return _non_finite_sentence(len(bad_cells), numeric_cells[row, column], row, column_label)
 
 
-def _numbers(X: Any) -> np.ndarray | None:
+def _as_numbers(X: Any) -> np.ndarray | None:
     """Convert X to numbers, with pandas' NA as NaN; return None if X holds anything but numbers."""
     array: np.ndarray
     try:
@@ -227,9 +228,10 @@ def _sparse_non_finite(X: Any) -> str | None:
 
 
 def _non_finite_sentence(n_bad: int, value: float, row: int, column: str) -> str:
-    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    value_text = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
-        f"X has {n_bad} cells that are NaN or infinite, the first ({kind}) in row {row}, {column}. "
+        f"X has {n_bad} cells that are NaN or infinite, the first ({value_text}) in row {row}, "
+        f"{column}. "
         "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
     )
 

@@ -121,7 +121,7 @@ class Data:
     same_rows: SameRows = field(init=False, repr=False, default_factory=SameRows)
 
     def __post_init__(self) -> None:
-        """Count rows and classes, and compute the fields that follow from the given ones.
+        """Count rows and classes, and compute the fields that are derived from the given ones.
 
         `class_sizes` are in the order of the codes. `strata` are the labels that folds are
         stratified by: classes, or the event indicator for survival; None for regression. `places`
@@ -164,7 +164,7 @@ class Data:
         """
         if self.places is None:
             return self.groups
-        return _places().default_clusters(self.places, self.groups)
+        return _places_module().default_clusters(self.places, self.groups)
 
     @cached_property
     def row_marks(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class Data:
     @cached_property
     def non_finite(self) -> str | None:
         """An error message about the first NaN or infinite cell of X, or None."""
-        # The sums are no extra cost, because the fingerprint needs them in any case.
+        # The row sums are no extra cost, because the fingerprint needs them in any case.
         row_sums = self._row_sums
         return (
             None
@@ -246,34 +246,34 @@ class Data:
         table = _view(X)
         n = table.n_rows
         if task == "survival":
-            target = _survival().survival_target(y, n)
+            checked_y = _survival_module().survival_target(y, n)
         else:
-            target = any_target(y, n) if task == "other" else checked_target(y, n, as_given)
+            checked_y = any_target(y, n) if task == "other" else checked_target(y, n, as_given)
         classes = codes = None
         if task == "classification":
-            classes, codes = classes_of(target)
+            classes, codes = classes_of(checked_y)
         elif task == "regression":
-            target = numbers_in(target)
+            checked_y = numbers_in(checked_y)
         group_codes = None if groups is None else checked_groups(groups, n)
-        places = None if block is None else _places().checked_places(block, table)
-        if places is not None and places.ndim == 1:
+        row_places = None if block is None else _places_module().checked_places(block, table)
+        if row_places is not None and row_places.ndim == 1:
             group_codes = (
-                places
+                row_places
                 if group_codes is None
-                else _places().join_groups_and_blocks(group_codes, places)
+                else _places_module().join_groups_and_blocks(group_codes, row_places)
             )
         return cls(
             X=table.X,
-            y=target,
+            y=checked_y,
             task=task,
             classes=classes,
             codes=codes,
             groups=group_codes,
-            sample_weight=None if sample_weight is None else _weights(sample_weight, n),
-            time=None if time is None else _times().checked_times(time, table),
-            block=places,
+            sample_weight=None if sample_weight is None else _checked_weights(sample_weight, n),
+            time=None if time is None else _times_module().checked_times(time, table),
+            block=row_places,
             fit_params=dict(fit_params or {}),
-            form=None if task == "other" else form_of(y, target),
+            form=None if task == "other" else form_of(y, checked_y),
         )
 
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -295,10 +295,10 @@ class Data:
             return ()
         if self.form is None:
             return (y,)
-        kind, is_column = self.form
-        if kind.names:
-            return (_survival().as_pairs(y, kind),)
-        targets = y.astype(kind, copy=False)
+        y_dtype, is_column = self.form
+        if y_dtype.names:
+            return (_survival_module().as_pairs(y, y_dtype),)
+        targets = y.astype(y_dtype, copy=False)
         return (targets[:, None] if is_column and self.as_given else targets,)
 
     @property
@@ -331,7 +331,7 @@ class Data:
         if horizon not in self._by_horizon:
             binary_fields: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
-                **_survival().outcome_at_horizon(self.y, self.sample_weight, horizon),
+                **_survival_module().outcome_at_horizon(self.y, self.sample_weight, horizon),
             }
             self._by_horizon[horizon] = replace(
                 self, task="classification", form=None, **binary_fields
@@ -420,13 +420,13 @@ class Data:
             The permuted data.
         """
         codes = None if self.codes is None else self.codes[order]
-        permuted = replace(self, y=self.y[order], codes=codes)
+        permuted_data = replace(self, y=self.y[order], codes=codes)
         for shared_name in ("_row_sums", "row_keys", "non_finite", "same_rows"):
-            vars(permuted)[shared_name] = getattr(self, shared_name)
-        return permuted
+            vars(permuted_data)[shared_name] = getattr(self, shared_name)
+        return permuted_data
 
     def for_fits(self, fit_params: Mapping[str, Any], as_given: bool) -> Data:
-        """Return the same data with these parameters for `fit`.
+        """Return the same data with other parameters for the models' `fit`.
 
         Quantities that were computed from the rows are not computed again.
 
@@ -447,10 +447,10 @@ class Data:
         as_given = as_given if self.form is not None else self.as_given
         if not fit_params and not self.fit_params and as_given == self.as_given:
             return self
-        changed = replace(self, fit_params=dict(fit_params), as_given=as_given)
+        changed_data = replace(self, fit_params=dict(fit_params), as_given=as_given)
         for shared_name in ("_row_sums", "fingerprint", "row_keys"):
-            vars(changed)[shared_name] = getattr(self, shared_name)
-        return changed
+            vars(changed_data)[shared_name] = getattr(self, shared_name)
+        return changed_data
 
     def subset(self, rows: np.ndarray) -> Data:
         """Return the given rows as a new Data object, in which classes keep their codes.
@@ -506,16 +506,16 @@ def take_named_columns(
     if not may_be_names and not any(isinstance(value, str) for value in rows.values()):
         return X, rows, ()
     result: tuple[Any, dict[str, Any], tuple[str, ...]]
-    result = _named_columns().take_named_columns(X, rows, models=models, keep=keep)
+    result = _named_columns_module().take_named_columns(X, rows, models=models, keep=keep)
     return result
 
 
 def without_columns(X: Any, names: tuple[str, ...]) -> Any:
     """Return a frame without the named columns; names that the frame lacks are ignored."""
-    return _named_columns().without_columns(X, names) if names else X
+    return _named_columns_module().without_columns(X, names) if names else X
 
 
-def _named_columns() -> ModuleType:
+def _named_columns_module() -> ModuleType:
     """Import and return the module that finds columns of X by their names."""
     check_present("truerisk.data.named_columns")
     from truerisk.data import named_columns as branch
@@ -523,7 +523,7 @@ def _named_columns() -> ModuleType:
     return branch
 
 
-def _places() -> ModuleType:
+def _places_module() -> ModuleType:
     """Import and return the module that reads the places of rows: coordinates or block labels."""
     check_present("truerisk.data.places")
     from truerisk.data import places as branch
@@ -531,7 +531,7 @@ def _places() -> ModuleType:
     return branch
 
 
-def _times() -> ModuleType:
+def _times_module() -> ModuleType:
     """Import and return the module that reads the times of rows."""
     check_present("truerisk.data.times")
     from truerisk.data import times as branch
@@ -539,7 +539,7 @@ def _times() -> ModuleType:
     return branch
 
 
-def _survival() -> ModuleType:
+def _survival_module() -> ModuleType:
     """Import and return the module that reads survival outcomes."""
     check_present("truerisk.data.survival")
     from truerisk.data import survival as branch
@@ -629,23 +629,25 @@ def _array_from_list(X: Any) -> np.ndarray:
     return np.asarray(X, dtype=object) if has_text else array
 
 
-def _weights(weights: Any, n: int) -> np.ndarray:
+def _checked_weights(weights: Any, n: int) -> np.ndarray:
     try:
-        values = as_array(weights, np.float64)
+        weights_of_rows = as_array(weights, np.float64)
     except ValueError:
         raise BadData(
             f"{mention('sample_weight', weights)} holds what is no number: give one number for "
             "each row."
         ) from None
-    if values.shape != (n,):
+    if weights_of_rows.shape != (n,):
         raise BadData(
-            f"sample_weight has shape {values.shape}; give one weight for each of {n} rows."
+            f"sample_weight has shape {weights_of_rows.shape}; give one weight for each of {n} "
+            "rows."
         )
-    bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
-    if len(bad):
+    bad_rows = np.flatnonzero(~np.isfinite(weights_of_rows) | (weights_of_rows < 0))
+    if len(bad_rows):
         raise BadData(
-            f"sample_weight[{bad[0]}] is {values[bad[0]]}: weights must be finite and not negative."
+            f"sample_weight[{bad_rows[0]}] is {weights_of_rows[bad_rows[0]]}: weights must be "
+            "finite and not negative."
         )
-    if not values.any():
+    if not weights_of_rows.any():
         raise BadData("sample_weight is zero everywhere: no row counts.")
-    return values
+    return weights_of_rows

@@ -12,7 +12,12 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.identity import is_a
 from truerisk.data.rows import TableView, column_names, n_rows
 
-BY_POSITION = ("categorical_features", "cat_features", "categorical_feature", "interaction_cst")
+POSITION_PARAMETERS = (
+    "categorical_features",
+    "cat_features",
+    "categorical_feature",
+    "interaction_cst",
+)
 """Names of estimators' parameters that may refer to columns of X by their positions."""
 
 
@@ -45,7 +50,7 @@ def take_named_columns(
     names_by_argument = {
         argument: names
         for argument, value in rows.items()
-        if (names := _names_in(argument, value, X))
+        if (names := _names_in_argument(argument, value, X))
     }
     if not names_by_argument:
         return X, rows, ()
@@ -55,18 +60,22 @@ def take_named_columns(
         columns = [table.column(name, argument) for name in names]
         is_single_name = isinstance(rows[argument], str)
         arguments_with_values[argument] = (
-            columns[0] if is_single_name else np.column_stack([np.asarray(c) for c in columns])
+            columns[0]
+            if is_single_name
+            else np.column_stack([np.asarray(column) for column in columns])
         )
-    retained = {str(name) for name in keep}
+    retained_names = {str(name) for name in keep}
     removed_names = tuple(
-        dict.fromkeys(n for names in names_by_argument.values() for n in names if n not in retained)
+        dict.fromkeys(
+            n for names in names_by_argument.values() for n in names if n not in retained_names
+        )
     )
     for model in models if removed_names else ():
         _refuse_positions(model, list(table.names or ()), removed_names)
     return without_columns(X, removed_names), arguments_with_values, removed_names
 
 
-def _names_in(argument: str, value: Any, X: Any) -> tuple[str, ...]:
+def _names_in_argument(argument: str, value: Any, X: Any) -> tuple[str, ...]:
     """Return the column names that an argument (groups, time, block or sample_weight) holds."""
     if isinstance(value, str):
         return (value,)
@@ -80,7 +89,9 @@ def without_columns(X: Any, names: tuple[str, ...]) -> Any:
     columns = column_names(X)
     if columns is None or not set(names) & set(columns):
         return X
-    kept_positions = [position for position, name in enumerate(columns) if name not in names]
+    kept_positions = [
+        column_position for column_position, name in enumerate(columns) if name not in names
+    ]
     if not kept_positions:
         raise BadData(
             f"{', '.join(map(repr, names))}: X has no other column, so that no feature is left."
@@ -88,22 +99,23 @@ def without_columns(X: Any, names: tuple[str, ...]) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[:, kept_positions]
     # Frames of polars and pyarrow select columns by name.
-    return X.select([columns[position] for position in kept_positions])
+    return X.select([columns[column_position] for column_position in kept_positions])
 
 
 def _refuse_positions(model: Any, columns: list[str], names: tuple[str, ...]) -> None:
     """Refuse a model that refers to columns by position if the removed columns shift positions."""
     first_removed = min(columns.index(name) for name in names)
-    for position in _positions_in(model):
-        if position < 0 or position >= first_removed:
+    for column_position in _positions_in_model(model):
+        if column_position < 0 or column_position >= first_removed:
             raise Refusal(
                 f"{names[0]!r} is taken out of X, as it says something of the rows, and the model "
-                f"knows columns by position ({position}), which would be another column: let it "
+                f"knows columns by position ({column_position}), which would be another column: "
+                "let it "
                 "name its columns, or take the column out yourself, such as by X.pop()."
             )
 
 
-def _positions_in(model: Any) -> Iterator[int]:
+def _positions_in_model(model: Any) -> Iterator[int]:
     """Yield every column position that a parameter of the model refers to."""
     try:
         params = {"": model, **model.get_params(deep=True)}
@@ -112,23 +124,23 @@ def _positions_in(model: Any) -> Iterator[int]:
     for name, value in params.items():
         if is_a(value, "sklearn.compose:ColumnTransformer"):
             for _, _, columns in value.transformers:
-                yield from _integers_in(columns)
-        elif name.rpartition("__")[2] in BY_POSITION:
-            yield from _integers_in(value)
+                yield from _integers_in_value(columns)
+        elif name.rpartition("__")[2] in POSITION_PARAMETERS:
+            yield from _integers_in_value(value)
 
 
-def _integers_in(value: Any) -> Iterator[int]:
+def _integers_in_value(value: Any) -> Iterator[int]:
     if isinstance(value, bool):
         return
     if isinstance(value, Integral):
         yield int(value)
     elif isinstance(value, slice):
-        yield from _integers_in([value.start, value.stop])
+        yield from _integers_in_value([value.start, value.stop])
     elif isinstance(value, np.ndarray):
-        yield from _integers_in(value.tolist())
+        yield from _integers_in_value(value.tolist())
     elif isinstance(value, list | tuple):
-        if value and all(isinstance(item, bool) for item in value):
+        if value and all(isinstance(element, bool) for element in value):
             # A boolean mask refers to every position, so any removed column changes its meaning.
             yield len(value)
-        for item in value:
-            yield from _integers_in(item)
+        for element in value:
+            yield from _integers_in_value(element)

@@ -12,7 +12,7 @@ from truerisk.data.rows import MOST_AXES, TableView, column_arrays, column_names
 
 # The largest extent of the coordinates must lie between these limits.
 # Squares and products of smaller or larger extents underflow or overflow.
-TINIEST, HUGEST = 1e-100, 1e100
+MIN_EXTENT, MAX_EXTENT = 1e-100, 1e100
 
 
 def checked_places(block: Any, table: TableView) -> np.ndarray:
@@ -29,15 +29,20 @@ def checked_places(block: Any, table: TableView) -> np.ndarray:
     (2, 2)
     """
     n = table.n_rows
-    places = _array(_columns_by_name(block, table))
-    if places.ndim not in (1, 2) or len(places) != n:
+    row_places = _block_array(_columns_named_in_block(block, table))
+    if row_places.ndim not in (1, 2) or len(row_places) != n:
         raise BadData(
-            f"block has shape {places.shape}; give a label, or coordinates, for each of {n} rows."
+            f"block has shape {row_places.shape}; give a label, or coordinates, for each of {n} "
+            "rows."
         )
-    return _coordinates(places) if places.ndim == 2 or places.dtype.kind == "f" else _labels(places)
+    return (
+        _checked_coordinates(row_places)
+        if row_places.ndim == 2 or row_places.dtype.kind == "f"
+        else _label_codes(row_places)
+    )
 
 
-def _columns_by_name(block: Any, table: TableView) -> Any:
+def _columns_named_in_block(block: Any, table: TableView) -> Any:
     if isinstance(block, str):
         return table.column(block, "block")
     if isinstance(block, list | tuple) and table.are_names(block):
@@ -45,7 +50,7 @@ def _columns_by_name(block: Any, table: TableView) -> Any:
     return block
 
 
-def _array(block: Any) -> np.ndarray:
+def _block_array(block: Any) -> np.ndarray:
     if column_names(block):
         return np.column_stack(column_arrays(block))
     return array_of_rows(
@@ -53,46 +58,47 @@ def _array(block: Any) -> np.ndarray:
     )
 
 
-def _coordinates(array: np.ndarray) -> np.ndarray:
+def _checked_coordinates(array: np.ndarray) -> np.ndarray:
     array = array[:, None] if array.ndim == 1 else array
     if not 1 <= array.shape[1] <= MOST_AXES:
         raise BadData(
             f"block has {array.shape[1]} columns: give one to {MOST_AXES} coordinates, or a label."
         )
     try:
-        places = as_array(array, np.float64)
+        coordinates = as_array(array, np.float64)
     except ValueError:
         raise BadData(
             "block has several columns and not all of them are numbers: give coordinates, or one "
             "label for each row."
         ) from None
-    rows = np.flatnonzero(~np.isfinite(places).all(axis=1))
-    if len(rows):
+    bad_rows = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
+    if len(bad_rows):
         raise BadData(
-            f"block of row {rows[0]} is {repr_on_one_line(places[rows[0]].tolist())}: coordinates "
+            f"block of row {bad_rows[0]} is "
+            f"{repr_on_one_line(coordinates[bad_rows[0]].tolist())}: coordinates "
             "must be "
             "finite; give the row a place or leave it out."
         )
-    if (places == places[0]).all():
+    if (coordinates == coordinates[0]).all():
         raise BadData("block is one place only: no row lies apart from another.")
     with np.errstate(over="ignore"):
-        extent = np.ptp(places, axis=0).max()
-    if not TINIEST < extent < HUGEST:
+        extent = np.ptp(coordinates, axis=0).max()
+    if not MIN_EXTENT < extent < MAX_EXTENT:
         raise BadData(
             f"block reaches over {extent:.3g}, and the squares of such distances are no numbers: "
             "give the coordinates in another unit."
         )
-    return places
+    return coordinates
 
 
-def _labels(array: np.ndarray) -> np.ndarray:
+def _label_codes(array: np.ndarray) -> np.ndarray:
     try:
-        distinct, codes = np.unique(array, return_inverse=True)
+        distinct_labels, codes = np.unique(array, return_inverse=True)
     except TypeError:
         raise BadData(
             "block mixes types or misses labels: give one label of one type for each row."
         ) from None
-    if len(distinct) < 2:
+    if len(distinct_labels) < 2:
         raise BadData("block has one label only: no split can keep it on one side.")
     return codes.astype(np.int64)
 
@@ -101,20 +107,20 @@ def _labels(array: np.ndarray) -> np.ndarray:
 DEFAULT_N_CELLS = 25
 
 
-def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
+def grid_cells(coordinates: np.ndarray, cell_side: float) -> np.ndarray:
     """Return the number of the grid cell that holds each place; empty cells get no number.
 
     Every axis, from the smallest coordinate to the largest, is cut into equal intervals. Their
-    number is chosen so that their length is nearest to `side`.
+    number is chosen so that their length is nearest to `cell_side`.
 
     >>> grid_cells(np.array([[0.0, 0.0], [1.0, 9.0], [4.0, 1.0], [0.5, 0.2]]), 5.0).tolist()
     [0, 1, 0, 0]
     """
-    lowest, extent = places.min(axis=0), np.ptp(places, axis=0)
-    n_intervals = np.minimum(np.maximum(np.rint(extent / side), 1), len(places) ** 2).astype(
-        np.int64
-    )
-    relative_position = (places - lowest) / np.where(extent > 0, extent, 1)
+    lowest, extent = coordinates.min(axis=0), np.ptp(coordinates, axis=0)
+    n_intervals = np.minimum(
+        np.maximum(np.rint(extent / cell_side), 1), len(coordinates) ** 2
+    ).astype(np.int64)
+    relative_position = (coordinates - lowest) / np.where(extent > 0, extent, 1)
     interval_of_place = np.minimum(
         (relative_position * n_intervals).astype(np.int64), n_intervals - 1
     )
@@ -122,7 +128,7 @@ def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
     return cell_of_place
 
 
-def default_cell_side(places: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -> float:
+def default_cell_side(coordinates: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -> float:
     """Return the side of square cells such that about `n_cells` of them cover the bounding box.
 
     An axis whose extent is shorter than the side is one cell wide.
@@ -132,15 +138,15 @@ def default_cell_side(places: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -> flo
     >>> default_cell_side(np.array([[0.0, 7.0], [3.0, 7.0]]), 6)
     0.5
     """
-    extents = np.sort(np.ptp(places, axis=0))
+    extents = np.sort(np.ptp(coordinates, axis=0))
     while True:
-        side = float(np.prod(extents) / n_cells) ** (1 / len(extents))
-        if len(extents) == 1 or extents[0] > side:
-            return side
+        cell_side = float(np.prod(extents) / n_cells) ** (1 / len(extents))
+        if len(extents) == 1 or extents[0] > cell_side:
+            return cell_side
         extents = extents[1:]
 
 
-def join_labels(first: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
+def join_labels(first_labels: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
     """Return the number of each row's component; an equal label in either array connects rows.
 
     Rows joined by a chain of such connections get the same number.
@@ -152,7 +158,8 @@ def join_labels(first: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     first_codes, second_codes = (
-        np.unique(labels, return_inverse=True)[1].ravel() for labels in (first, second_labels)
+        np.unique(labels, return_inverse=True)[1].ravel()
+        for labels in (first_labels, second_labels)
     )
     n_first, n_second = first_codes.max() + 1, second_codes.max() + 1
     graph = coo_matrix(
@@ -165,9 +172,9 @@ def join_labels(first: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
     return component_of_row
 
 
-def default_clusters(places: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+def default_clusters(coordinates: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     """Return the default grid cell of each row; cells that share a group are joined into one."""
-    cells = grid_cells(places, default_cell_side(places))
+    cells = grid_cells(coordinates, default_cell_side(coordinates))
     return cells if groups is None else join_labels(cells, groups)
 
 

@@ -15,16 +15,18 @@ MAX_BLOCK_CELLS = 1 << 18
 # Of the 52 fraction bits of a double, this number of low bits is rounded away.
 N_ROUNDED_BITS = 19
 # After one round, boolean columns differ only by their sums. Further rounds use their rows, too.
-ROUNDS = 3
+N_ROUNDS = 3
 
 
-def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) -> np.ndarray:
+def row_marks(
+    table: Any, codes: np.ndarray | None, numeric_target: np.ndarray | None
+) -> np.ndarray:
     """Return a hash per row, computed from the table and its target (class codes or numbers).
 
     Equal rows with equal targets get the same hash.
     """
     marks = np.zeros(n_rows(table), dtype=np.uint64)
-    for _ in range(ROUNDS):
+    for _ in range(N_ROUNDS):
         hashes = splitmix64(
             (_hashes_of_sparse_rows if hasattr(table, "tocsr") else _hashes_of_columns)(
                 table, marks
@@ -32,8 +34,8 @@ def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) 
         )
         if codes is not None:
             hashes = hashes + splitmix64(summed_by(codes, hashes))[codes]
-        if numbers is not None:
-            hashes = hashes + _hashes_of_columns(numbers, hashes)
+        if numeric_target is not None:
+            hashes = hashes + _hashes_of_columns(numeric_target, hashes)
         marks = hashes
     return marks
 
@@ -47,7 +49,7 @@ def summed_by(class_codes: np.ndarray, marks: np.ndarray) -> np.ndarray:
 
 def _hashes_of_columns(table: Any, previous_marks: np.ndarray) -> np.ndarray:
     marks = np.zeros_like(previous_marks)
-    for cells in _blocks(table):
+    for cells in _blocks_of_bits(table):
         column_hashes = splitmix64(cells + previous_marks[:, None]).sum(axis=0, dtype=np.uint64)
         marks += splitmix64(cells) @ (splitmix64(column_hashes) | np.uint64(1))
     return marks
@@ -58,41 +60,41 @@ def _hashes_of_sparse_rows(table: Any, previous_marks: np.ndarray) -> np.ndarray
     matrix = table.tocoo(copy=True)
     matrix.sum_duplicates()
     rows, columns = (indices[matrix.data != 0] for indices in (matrix.row, matrix.col))
-    cells = _bits(matrix.data[matrix.data != 0])
+    cells = _cell_bits(matrix.data[matrix.data != 0])
     sums, marks = np.zeros(matrix.shape[1], np.uint64), np.zeros_like(previous_marks)
     np.add.at(sums, columns, splitmix64(cells + previous_marks[rows]))
     np.add.at(marks, rows, splitmix64(cells) * (splitmix64(sums) | np.uint64(1))[columns])
     return marks
 
 
-def _blocks(table: Any) -> Iterator[np.ndarray]:
+def _blocks_of_bits(table: Any) -> Iterator[np.ndarray]:
     """Yield the cells of a block of columns as integers, block after block."""
     if column_names(table) is not None:
         for column in column_arrays(table):
-            yield _bits(column)[:, None]
+            yield _cell_bits(column)[:, None]
         return
     array = np.asarray(table)
     array = array.reshape(len(array), -1)
-    step = max(1, MAX_BLOCK_CELLS // max(len(array), 1))
-    for start in range(0, array.shape[1], step):
-        yield _bits(array[:, start : start + step])
+    n_block_columns = max(1, MAX_BLOCK_CELLS // max(len(array), 1))
+    for first_column in range(0, array.shape[1], n_block_columns):
+        yield _cell_bits(array[:, first_column : first_column + n_block_columns])
 
 
-def _bits(cells: np.ndarray) -> np.ndarray:
+def _cell_bits(cells: np.ndarray) -> np.ndarray:
     """Return numbers as the bits of rounded doubles, and any other cell as a hash of its text."""
     if cells.dtype.kind in "biuf":
-        numbers = cells.astype(np.float64, order="C")
+        doubles = cells.astype(np.float64, order="C")
         last_kept_bit, half_bit = (
             np.uint64(1 << N_ROUNDED_BITS),
             np.uint64(1 << (N_ROUNDED_BITS - 1)),
         )
         # Half a unit of the last kept digit is added, so that cutting off the low bits rounds.
-        rounded = ((numbers.view(np.uint64) + half_bit) & ~(last_kept_bit - np.uint64(1))).view(
-            np.float64
-        )
-        is_integer = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
+        rounded_doubles = (
+            (doubles.view(np.uint64) + half_bit) & ~(last_kept_bit - np.uint64(1))
+        ).view(np.float64)
+        is_integer = (doubles == np.rint(doubles)) & (np.abs(doubles) < 2.0**53)
         # Adding 0.0 turns -0.0 into 0.0, because both are equal.
-        exact_or_rounded: np.ndarray = np.where(is_integer, numbers, rounded) + 0.0
+        exact_or_rounded: np.ndarray = np.where(is_integer, doubles, rounded_doubles) + 0.0
         return exact_or_rounded.view(np.uint64)
     bits: dict[str, int] = {}
     texts = [repr(cell) for cell in cells.ravel().tolist()]

@@ -91,18 +91,20 @@ class TableView:
         """Column names of X, or None if it has none."""
         return column_names(self.X)
 
-    def column(self, name: str, what: str) -> Any:
-        """Return the frame's column of this name; `what` is the user's argument that named it."""
+    def column(self, name: str, argument: str) -> Any:
+        """Return the frame's column of this name; `argument` is the parameter that named it."""
         if self.names is None:
             raise BadData(
-                f"{mention(what, name)} names a column, and X is no frame: give the values "
+                f"{mention(argument, name)} names a column, and X is no frame: give the values "
                 "themselves."
             )
         if name not in self.names:
-            likely = suggestion_for(name, self.names) or "."
-            raise BadData(f"{mention(what, name)}: X has no such column{likely}")
+            suggestion = suggestion_for(name, self.names) or "."
+            raise BadData(f"{mention(argument, name)}: X has no such column{suggestion}")
         if (n_columns_of_name := self.names.count(name)) > 1:
-            raise BadData(f"{mention(what, name)}: X has {n_columns_of_name} columns of this name.")
+            raise BadData(
+                f"{mention(argument, name)}: X has {n_columns_of_name} columns of this name."
+            )
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
     def are_names(self, texts: Sequence[Any]) -> bool:
@@ -161,18 +163,18 @@ def column_arrays(table: Any) -> list[np.ndarray]:
     return [np.asarray(table[name]) for name in names]
 
 
-def column_at(table: Any, position: int) -> Any:
+def column_at(table: Any, column_position: int) -> Any:
     """Return the column at this position; a column of a frame keeps the type of its library."""
     # pandas allows equal column names, so the column is taken by position.
     if hasattr(table, "iloc"):
-        return table.iloc[:, position]
+        return table.iloc[:, column_position]
     if hasattr(table, "tocsc"):
-        return table.tocsc()[:, [position]].toarray()[:, 0]
+        return table.tocsc()[:, [column_position]].toarray()[:, 0]
     if not hasattr(table, "columns"):
-        return np.asarray(table)[:, position]
+        return np.asarray(table)[:, column_position]
     # Tables of pyarrow keep the names in `column_names`.
     names = getattr(table, "column_names", None)
-    return table[(table.columns if names is None else names)[position]]
+    return table[(table.columns if names is None else names)[column_position]]
 
 
 def is_missing(cell: Any) -> bool:
@@ -242,21 +244,23 @@ def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
     if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
         return None
     if hasattr(table, "tocsr"):
-        return _keys(_keys_of_sparse_rows(table))
+        return _keys_of_numeric_rows(_keys_of_sparse_rows(table))
     if column_names(table) is not None:
         columns = column_arrays(table)
         if not columns:
             return None
         column_codes = [codes_of_cells(column) for column in columns]
-        return _keys(np.column_stack(column_codes))
+        return _keys_of_numeric_rows(np.column_stack(column_codes))
     array = np.asarray(table)
     # A one-dimensional array has one text per row.
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] == 0:
         return None
     if array.dtype.hasobject or array.dtype.kind in "US":
-        return _keys(np.column_stack([codes_of_cells(array[:, j]) for j in range(array.shape[1])]))
-    return _keys(array)
+        return _keys_of_numeric_rows(
+            np.column_stack([codes_of_cells(array[:, j]) for j in range(array.shape[1])])
+        )
+    return _keys_of_numeric_rows(array)
 
 
 def codes_of_cells(column: np.ndarray) -> np.ndarray:
@@ -269,13 +273,13 @@ def codes_of_cells(column: np.ndarray) -> np.ndarray:
     return np.unique(column, return_inverse=True)[1].ravel()
 
 
-def _keys(array: np.ndarray) -> np.ndarray | None:
+def _keys_of_numeric_rows(array: np.ndarray) -> np.ndarray | None:
     """Return one integer per row of an array of numbers, the same for equal rows.
 
     The result is None if all rows differ.
     """
-    sums = sums_of(array)
-    if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
+    row_sums = sums_of(array)
+    if row_sums is not None and len(np.unique(row_sums.sums)) == len(row_sums.sums):
         return None
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
@@ -296,9 +300,11 @@ def _keys_of_sparse_rows(table: Any) -> np.ndarray:
     key_of_row: dict[bytes, int] = {}
     keys = []
     for i in range(matrix.shape[0]):
-        entries = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        content = matrix.indices[entries].tobytes() + b"|" + matrix.data[entries].tobytes()
-        keys.append(key_of_row.setdefault(content, len(key_of_row)))
+        row_entries = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        row_content = (
+            matrix.indices[row_entries].tobytes() + b"|" + matrix.data[row_entries].tobytes()
+        )
+        keys.append(key_of_row.setdefault(row_content, len(key_of_row)))
     return np.array(keys, dtype=np.int64)[:, None]
 
 
@@ -329,16 +335,16 @@ def sums_of(table: Any) -> RowSums | None:
     dtype = table.dtype
     if dtype.kind not in "fiu" or dtype.itemsize != 8 or not dtype.isnative:
         return None
-    factors, (row_stride, column_stride) = _factors(table.shape[1]), table.strides
+    factors, (row_stride, column_stride) = _column_factors(table.shape[1]), table.strides
     if not available() or not table.flags.aligned or row_stride % 8 or column_stride % 8:
         return _row_sums_by_numpy(table, factors)
     sums = np.empty(len(table), dtype=np.uint64)
-    finite = native().row_sums(table.view(np.uint64), dtype.kind == "f", factors, sums)
-    return RowSums(sums, bool(finite))
+    are_finite = native().row_sums(table.view(np.uint64), dtype.kind == "f", factors, sums)
+    return RowSums(sums, bool(are_finite))
 
 
 @lru_cache(maxsize=4)
-def _factors(n_columns: int) -> np.ndarray:
+def _column_factors(n_columns: int) -> np.ndarray:
     """Return an odd factor for every column; multiplying by an odd number loses no bit."""
     factors = splitmix64(np.arange(n_columns)) | np.uint64(1)
     factors.flags.writeable = False  # The cache returns the same array to every caller.
@@ -349,16 +355,21 @@ def _row_sums_by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
     """Compute the checksums of rows with NumPy, one block of rows at a time."""
     n, p = array.shape
     sums = np.empty(n, dtype=np.uint64)
-    step = max(1, BLOCK_BYTES // (8 * p))
-    cells, folded_bits = np.empty((step, p), array.dtype), np.empty((step, p), np.uint64)
+    n_rows_at_once = max(1, BLOCK_BYTES // (8 * p))
+    cells, folded_bits = (
+        np.empty((n_rows_at_once, p), array.dtype),
+        np.empty((n_rows_at_once, p), np.uint64),
+    )
     zero = array.dtype.type(0)
-    for start in range(0, n, step):
-        block = array[start : start + step]
+    for first_row in range(0, n, n_rows_at_once):
+        block = array[first_row : first_row + n_rows_at_once]
         n_block_rows = len(block)
         bits = np.add(block, zero, out=cells[:n_block_rows]).view(np.uint64)
         np.right_shift(bits, np.uint64(32), out=folded_bits[:n_block_rows])
         np.bitwise_xor(folded_bits[:n_block_rows], bits, out=folded_bits[:n_block_rows])
-        np.matmul(folded_bits[:n_block_rows], factors, out=sums[start : start + n_block_rows])
+        np.matmul(
+            folded_bits[:n_block_rows], factors, out=sums[first_row : first_row + n_block_rows]
+        )
     return RowSums(sums, finite=False)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.arguments import array_of_rows
 from truerisk.core.errors import BadData, Refusal
 
-AS_PAIRS = (
+ADVICE_ON_PAIRS = (
     "give a structured array of a boolean (whether the event came) and a time, as "
     "sksurv.util.Surv.from_arrays(event, time) makes it"
 )
@@ -17,18 +17,24 @@ AS_PAIRS = (
 
 def survival_target(y: Any, n: int) -> np.ndarray:
     """Convert an array of (event, time) pairs to two columns: event indicator (1 or 0) and time."""
-    target = array_of_rows("y", y, AS_PAIRS)
-    names = target.dtype.names or ()
-    kinds = [target.dtype[name].kind for name in names]
-    if target.ndim != 1 or len(names) != 2 or kinds[0] != "b" or kinds[1] not in "iuf":
-        raise BadData(f"y is no outcome in time: {AS_PAIRS}.")
-    if len(target) != n:
-        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
-    had_event, time = (target[name].astype(np.float64) for name in names)
-    rows = np.flatnonzero(~np.isfinite(time) | (time < 0))
-    if len(rows):
+    outcome = array_of_rows("y", y, ADVICE_ON_PAIRS)
+    field_names = outcome.dtype.names or ()
+    field_kinds = [outcome.dtype[name].kind for name in field_names]
+    if (
+        outcome.ndim != 1
+        or len(field_names) != 2
+        or field_kinds[0] != "b"
+        or field_kinds[1] not in "iuf"
+    ):
+        raise BadData(f"y is no outcome in time: {ADVICE_ON_PAIRS}.")
+    if len(outcome) != n:
+        raise BadData(f"X has {n} rows and y has {len(outcome)}: they must be equally long.")
+    had_event, time = (outcome[name].astype(np.float64) for name in field_names)
+    bad_rows = np.flatnonzero(~np.isfinite(time) | (time < 0))
+    if len(bad_rows):
         raise BadData(
-            f"the time of row {rows[0]} is {time[rows[0]]:g}: times are finite and not negative; "
+            f"the time of row {bad_rows[0]} is {time[bad_rows[0]]:g}: times are finite and not "
+            "negative; "
             "leave these rows out."
         )
     if not had_event.any():
@@ -36,10 +42,10 @@ def survival_target(y: Any, n: int) -> np.ndarray:
     return np.column_stack([had_event, time])
 
 
-def as_pairs(y: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+def as_pairs(y: np.ndarray, pair_dtype: np.dtype[Any]) -> np.ndarray:
     """Convert the event and time columns back to the structured array type that the user passed."""
-    pairs = np.empty(len(y), dtype=kind)
-    for name, column in zip(kind.names or (), y.T, strict=True):
+    pairs = np.empty(len(y), dtype=pair_dtype)
+    for name, column in zip(pair_dtype.names or (), y.T, strict=True):
         pairs[name] = column
     return pairs
 
@@ -54,17 +60,17 @@ def uncensored_probability(
     If an event and a censoring have the same time, the event counts as the earlier one.
     """
     row_weights = np.ones(len(y)) if weights is None else weights
-    had_event, (times, time_index) = y[:, 0] == 1, np.unique(y[:, 1], return_inverse=True)
+    had_event, (distinct_times, time_index) = y[:, 0] == 1, np.unique(y[:, 1], return_inverse=True)
     events, censorings = (
-        np.bincount(time_index, row_weights * counted_rows, len(times))
-        for counted_rows in (had_event, ~had_event)
+        np.bincount(time_index, row_weights * is_counted, len(distinct_times))
+        for is_counted in (had_event, ~had_event)
     )
-    at_risk = np.cumsum((events + censorings)[::-1])[::-1] - events
-    uncensored = np.cumprod(
-        1 - np.divide(censorings, at_risk, out=np.zeros_like(censorings), where=at_risk > 0)
+    n_at_risk = np.cumsum((events + censorings)[::-1])[::-1] - events
+    uncensored_probabilities = np.cumprod(
+        1 - np.divide(censorings, n_at_risk, out=np.zeros_like(censorings), where=n_at_risk > 0)
     )
-    n_times_before = np.searchsorted(times, query_times, side="right" if past else "left")
-    return np.concatenate([[1.0], uncensored])[n_times_before]
+    n_times_before = np.searchsorted(distinct_times, query_times, side="right" if past else "left")
+    return np.concatenate([[1.0], uncensored_probabilities])[n_times_before]
 
 
 def outcome_at_horizon(

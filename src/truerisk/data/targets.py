@@ -16,7 +16,7 @@ Form = tuple[np.dtype[Any], bool]
 MOST_INTEGER_CLASSES = 10
 """An integer target with at most this number of distinct values is treated as class labels."""
 
-ONE_EACH = "give one value per row"
+ADVICE_ONE_VALUE_PER_ROW = "give one value per row"
 
 
 def as_shown(value: Any) -> Any:
@@ -25,7 +25,7 @@ def as_shown(value: Any) -> Any:
 
 
 def form_of(y: Any, target: np.ndarray) -> Form | None:
-    """Return the type in which y was passed and True if it was a column; None if not converted.
+    """Return the type of the user's y and True if it was a column; None if y was not converted.
 
     The type is that of the user's y only if converting back restores y exactly. pandas types with
     missing values become double precision, as in scikit-learn.
@@ -79,7 +79,9 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
     # NumPy would silently convert a list of text and other values to text.
     mixes_text = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
-    target = np.array(y, dtype=object) if mixes_text else array_of_rows("y", y, ONE_EACH)
+    target = (
+        np.array(y, dtype=object) if mixes_text else array_of_rows("y", y, ADVICE_ONE_VALUE_PER_ROW)
+    )
     if target.dtype.names:
         raise BadData(
             "y holds pairs of an event and a time, which models of survival take: give one, with "
@@ -90,9 +92,9 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
             _warn_about_column()
         target = target.ravel()
     if target.ndim not in (1, 2):
-        raise BadData(f"y has {target.ndim} dimensions; {ONE_EACH}.")
+        raise BadData(f"y has {target.ndim} dimensions; {ADVICE_ONE_VALUE_PER_ROW}.")
     if target.shape[1:] == (0,):
-        raise BadData(f"y has no columns: {ONE_EACH}.")
+        raise BadData(f"y has no columns: {ADVICE_ONE_VALUE_PER_ROW}.")
     if len(target) != n:
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     if target.dtype.kind in "mM":
@@ -133,7 +135,7 @@ def any_target(y: Any, n: int) -> np.ndarray:
 
     If y is None, return an array without columns.
     """
-    target = np.empty((n, 0)) if y is None else array_of_rows("y", y, ONE_EACH)
+    target = np.empty((n, 0)) if y is None else array_of_rows("y", y, ADVICE_ONE_VALUE_PER_ROW)
     if target.shape[:1] != (n,):
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     return target
@@ -175,8 +177,13 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _refuse_objects(target: np.ndarray) -> None:
     """Refuse objects other than text, because scikit-learn does not accept them as classes."""
-    kinds = {type(v) for v in target.tolist()}
-    names = sorted({"str" if issubclass(kind, str) else kind.__name__ for kind in kinds})
+    value_types = {type(v) for v in target.tolist()}
+    names = sorted(
+        {
+            "str" if issubclass(value_type, str) else value_type.__name__
+            for value_type in value_types
+        }
+    )
     if len(names) > 1:
         raise BadData(
             f"Unknown label type: y mixes {' and '.join(names)}; use one type for all labels."
@@ -193,9 +200,10 @@ def numbers_in(target: np.ndarray) -> np.ndarray:
     try:
         return as_array(target, np.float64)
     except ValueError:
-        first_bad = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
+        first_bad_row = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
         raise BadData(
-            f"y[{first_bad}] is {repr_on_one_line(as_shown(target.ravel()[first_bad]))}, not a "
+            f"y[{first_bad_row}] is {repr_on_one_line(as_shown(target.ravel()[first_bad_row]))}, "
+            "not a "
             "number: "
             "a regressor needs numbers; use a classifier for labels."
         ) from None
@@ -217,7 +225,7 @@ def checked_groups(groups: Any, n: int) -> np.ndarray:
             f"groups has shape {labels.shape}; give one group label for each of {n} rows."
         )
     try:
-        distinct, codes = np.unique(labels, return_inverse=True)
+        distinct_groups, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         raise BadData(
             "groups mixes types or misses labels: give one label of one type for each row."
@@ -227,6 +235,6 @@ def checked_groups(groups: Any, n: int) -> np.ndarray:
             f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
             "group belong nowhere; name their group or leave them out."
         )
-    if len(distinct) < 2:
+    if len(distinct_groups) < 2:
         raise BadData("groups has one group only: no split can keep it on one side.")
     return codes.astype(np.int64)

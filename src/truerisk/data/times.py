@@ -13,10 +13,12 @@ from truerisk.core.arguments import array_of_rows, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.rows import TableView
 
-UNIT = "datetime64[us]"
-MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
+DATE_DTYPE = "datetime64[us]"
+MISSING_TIME_ADVICE = (
+    "a row without a time is neither before nor after another; give it one or leave it out."
+)
 # Larger integers are not exact as floats.
-EXACT = 2**53
+MAX_EXACT_INTEGER = 2**53
 
 
 def checked_times(time: Any, table: TableView) -> np.ndarray:
@@ -30,15 +32,17 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
     array(['2024-05-01T00:00:00.000000', '2024-04-01T00:00:00.000000'],
           dtype='datetime64[us]')
     """
-    array = _array(table.column(time, "time") if isinstance(time, str) else time)
+    array = _time_array(table.column(time, "time") if isinstance(time, str) else time)
     if array.shape != (table.n_rows,):
         raise BadData(
             f"time has shape {array.shape}; give one time for each of {table.n_rows} rows."
         )
     times = array if array.dtype.kind in "Mf" else _parsed_times(array)
-    missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
-    if len(missing):
-        raise BadData(f"time[{missing[0]}] is {times[missing[0]]}: {MISSING}")
+    missing_rows = np.flatnonzero(
+        np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    )
+    if len(missing_rows):
+        raise BadData(f"time[{missing_rows[0]}] is {times[missing_rows[0]]}: {MISSING_TIME_ADVICE}")
     if times.dtype.kind == "f" and _numbered_dates(times) is not None:
         raise BadData(
             f"time[0] is {times[0]:.0f}, and all of time are dates written as numbers: from one "
@@ -58,7 +62,7 @@ def dates_in(column: Any) -> np.ndarray | None:
     >>> dates_in([1.5, 2.5])
     """
     try:
-        array = _array(column)
+        array = _time_array(column)
         if array.ndim != 1 or not len(array) or array.dtype.kind not in "iufMOU":
             return None
         if array.dtype.kind in "iuf":
@@ -83,15 +87,15 @@ def as_span(span: Any, times: np.ndarray | None, argument: str) -> Any:
     if times is not None and times.dtype.kind == "M":
         return _as_duration(span, times, argument)
     if not isinstance(span, int | float | np.number) or isinstance(span, bool | np.timedelta64):
-        unit = (
+        unit_text = (
             f"rows, since no {mention('time')} is given"
             if times is None
             else f"the unit of {mention('time')}"
         )
-        raise BadArgument(f"{mention(argument, span)}: give a number, in {unit}.")
+        raise BadArgument(f"{mention(argument, span)}: give a number, in {unit_text}.")
     if not np.isfinite(span) or span < 0 or (times is None and span != int(span)):
-        kind = "whole number of rows" if times is None else "finite number"
-        raise BadArgument(f"{mention(argument, span)}: give a {kind} that is not negative.")
+        number_kind = "whole number of rows" if times is None else "finite number"
+        raise BadArgument(f"{mention(argument, span)}: give a {number_kind} that is not negative.")
     return int(span) if times is None else float(span)
 
 
@@ -118,11 +122,11 @@ def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
     return converted_span if converted_span == span else span
 
 
-def _array(values: Any) -> np.ndarray:
+def _time_array(values: Any) -> np.ndarray:
     """Convert times to an array, with dates in UTC; integers and booleans stay as they are."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
-        raise BadData(f"time[{row}] is masked: {MISSING}")
+        raise BadData(f"time[{row}] is masked: {MISSING_TIME_ADVICE}")
     if str(getattr(values, "dtype", "")).startswith("datetime64") and hasattr(values, "to_numpy"):
         return values.to_numpy(dtype="datetime64[ns]")
     array = array_of_rows("time", values, "give one number or date for each row")
@@ -138,7 +142,7 @@ def _parsed_times(array: np.ndarray) -> np.ndarray:
     if dtype_kind in "iu" or (
         dtype_kind == "O" and all(isinstance(cell, int | float) for cell in cells)
     ):
-        if any(isinstance(cell, int) and abs(cell) > EXACT for cell in cells):
+        if any(isinstance(cell, int) and abs(cell) > MAX_EXACT_INTEGER for cell in cells):
             raise BadData(
                 "time holds whole numbers beyond 2**53, which floats do not tell apart: give "
                 "dates, such as array.astype('datetime64[ns]')."
@@ -150,13 +154,13 @@ def _parsed_times(array: np.ndarray) -> np.ndarray:
         return _array_from_dates(cells)
     row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
     raise BadData(
-        f"time[{row}] is {repr_on_one_line(cells[row])}, and {_mismatch(cells, row)}: give "
+        f"time[{row}] is {repr_on_one_line(cells[row])}, and {_mismatch_reason(cells, row)}: give "
         "numbers, or dates "
         "(datetime64, datetime, or texts such as 2024-05-31)."
     )
 
 
-def _mismatch(cells: list[Any], row: int) -> str:
+def _mismatch_reason(cells: list[Any], row: int) -> str:
     other_types = {type(cell) for cell in cells} - {type(cells[row])}
     return "others are of another kind" if other_types else "that is no time"
 
@@ -179,7 +183,7 @@ def _times_from_texts(cells: list[str]) -> np.ndarray:
             # NumPy warns if a text has a time zone. The warning becomes an error here.
             # The slower code below then reads the zone.
             warnings.simplefilter("error")
-            return np.array([cell.strip() for cell in cells], dtype=UNIT)
+            return np.array([cell.strip() for cell in cells], dtype=DATE_DTYPE)
     except (ValueError, Warning):
         pass
     dates = []
@@ -213,21 +217,24 @@ def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
             days.append(date.fromisoformat(cell))
         except ValueError:
             return None
-    return np.array(days, dtype=UNIT)
+    return np.array(days, dtype=DATE_DTYPE)
 
 
-def _numbered_dates(numbers: np.ndarray) -> np.ndarray | None:
+def _numbered_dates(date_numbers: np.ndarray) -> np.ndarray | None:
     """Convert numbers such as 20240531 to dates; return None if some are no dates."""
-    if not (numbers.min() >= 19e6 and numbers.max() < 21e6) or (numbers % 1 != 0).any():
+    if (
+        not (date_numbers.min() >= 19e6 and date_numbers.max() < 21e6)
+        or (date_numbers % 1 != 0).any()
+    ):
         return None
-    return _basic_dates(f"{number:.0f}" for number in numbers)
+    return _basic_dates(f"{date_number:.0f}" for date_number in date_numbers)
 
 
 def _array_from_dates(cells: list[Any]) -> np.ndarray:
     # NaT of pandas is not equal to itself, which identifies it.
-    missing = next((i for i, cell in enumerate(cells) if cell != cell), None)
-    if missing is not None:
-        raise BadData(f"time[{missing}] is NaT: {MISSING}")
+    missing_row = next((i for i, cell in enumerate(cells) if cell != cell), None)
+    if missing_row is not None:
+        raise BadData(f"time[{missing_row}] is NaT: {MISSING_TIME_ADVICE}")
     have_zone = [getattr(cell, "tzinfo", None) is not None for cell in cells]
     if any(have_zone) and not all(have_zone):
         raise BadData(
@@ -236,4 +243,4 @@ def _array_from_dates(cells: list[Any]) -> np.ndarray:
         )
     if any(have_zone):
         cells = [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells]
-    return np.array(cells, dtype=UNIT)
+    return np.array(cells, dtype=DATE_DTYPE)

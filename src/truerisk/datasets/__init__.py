@@ -99,9 +99,9 @@ registry = Registry(
 )
 """Registry: name of each data set, the object that loads it, and a sentence about it."""
 
-_PLACES = {
+_MODULES_BY_NAME = {
     name: f"truerisk.{file}"
-    for file, names_of in {
+    for file, public_names in {
         "datasets.bundle": "Bundle",
         "datasets.dependent": "FieldProblem DailyLoadProblem make_daily_load make_field",
         "datasets.four_class": "FourClassProblem make_four_class",
@@ -110,7 +110,7 @@ _PLACES = {
         "datasets.problems": "KearnsProblem make_colon2d make_difficult make_highleyman "
         "make_kearns make_simple make_sparse_gaussian sparse_gaussian",
     }.items()
-    for name in names_of.split()
+    for name in public_names.split()
 }
 
 
@@ -163,4 +163,4 @@ def load(name: str) -> Bundle:
 
 
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    __getattr__, __dir__ = lazy_attributes(__name__, __all__, _PLACES)
+    __getattr__, __dir__ = lazy_attributes(__name__, __all__, _MODULES_BY_NAME)

@@ -221,8 +221,8 @@ class FieldProblem:
         if n_samples > MOST_ROWS:
             raise BadData(f"n_samples={n_samples}: a field is drawn at {MOST_ROWS} places at most.")
         rng = generator_of(random_state)
-        places = self._places(n_samples, rng)
-        fields = self._fields(places, rng)
+        coordinates = self._places(n_samples, rng)
+        fields = self._fields(coordinates, rng)
         *feature_shares, unobserved_share = (
             *FEATURE_VARIANCE_SHARES,
             1 - sum(FEATURE_VARIANCE_SHARES),
@@ -230,7 +230,7 @@ class FieldProblem:
         noisy_signal = fields @ np.sqrt([*feature_shares, unobserved_share]) + sqrt(
             self.noise
         ) * rng.normal(size=n_samples)
-        X = np.column_stack([places, fields[:, : len(FEATURE_VARIANCE_SHARES)]])
+        X = np.column_stack([coordinates, fields[:, : len(FEATURE_VARIANCE_SHARES)]])
         return X, noisy_signal if self.task == "regression" else (noisy_signal > 0).astype(np.int64)
 
     def bundle(self, n_samples: int = 200, *, random_state: Seed = 0) -> Bundle:
@@ -278,24 +278,31 @@ class FieldProblem:
         """
         if self.n_clusters is None:
             return rng.random((n, 2))
-        centres, places = rng.random((self.n_clusters, 2)), np.empty((0, 2))
-        while len(places) < n:
-            candidates = centres[rng.integers(len(centres), size=n)] + 0.08 * rng.normal(
+        centres, coordinates = rng.random((self.n_clusters, 2)), np.empty((0, 2))
+        while len(coordinates) < n:
+            candidate_coordinates = centres[rng.integers(len(centres), size=n)] + 0.08 * rng.normal(
                 size=(n, 2)
             )
-            places = np.vstack(
-                [places, candidates[((candidates >= 0) & (candidates <= 1)).all(axis=1)]]
+            coordinates = np.vstack(
+                [
+                    coordinates,
+                    candidate_coordinates[
+                        ((candidate_coordinates >= 0) & (candidate_coordinates <= 1)).all(axis=1)
+                    ],
+                ]
             )
-        return places[:n]
+        return coordinates[:n]
 
-    def _fields(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _fields(
+        self, coordinates: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         """Draw three independent Gaussian fields at these places."""
         from scipy.spatial.distance import cdist
 
-        covariance = np.exp(-cdist(places, places) / self.range)
+        covariance = np.exp(-cdist(coordinates, coordinates) / self.range)
         # The small number keeps the matrix positive definite if two places are the same.
-        covariance[np.diag_indices(len(places))] += 1e-9
-        normals = rng.normal(size=(len(places), len(FEATURE_VARIANCE_SHARES) + 1))
+        covariance[np.diag_indices(len(coordinates))] += 1e-9
+        normals = rng.normal(size=(len(coordinates), len(FEATURE_VARIANCE_SHARES) + 1))
         fields: NDArray[np.float64] = np.linalg.cholesky(covariance) @ normals
         return fields
 

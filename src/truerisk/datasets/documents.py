@@ -88,10 +88,10 @@ class DocumentData:
     def _read_and_verify(self, folder: Path) -> ParsedFiles:
         contents = [self._content(folder / name) for name in self.files]
         try:
-            parsed = self.read(*contents)
+            parsed_files = self.read(*contents)
         except Exception as problem:  # noqa: BLE001  unpacking and cutting raise of many kinds
             raise self._error_on_content(f"cannot be read ({first_line(problem)})") from None
-        X, y, features, _ = parsed
+        X, y, features, _ = parsed_files
         if X.shape != self.shape or len(features) != X.shape[1]:
             rows, columns = X.shape
             raise self._error_on_content(
@@ -103,7 +103,7 @@ class DocumentData:
             raise self._error_on_content(
                 f"other values (SHA-256 {digest[:12]}…, not {self.digest[:12]}…)"
             )
-        return parsed
+        return parsed_files
 
     def _content(self, path: Path) -> bytes:
         if not path.is_file():
@@ -122,16 +122,16 @@ class DocumentData:
         )
 
 
-def _table(content: bytes) -> tuple[list[str], NDArray[np.str_]]:
+def _read_csv(file_content: bytes) -> tuple[list[str], NDArray[np.str_]]:
     """Return the header and the cells of a gzipped CSV file."""
     import csv
     import gzip
 
-    text = io.StringIO(gzip.decompress(content).decode())
+    text = io.StringIO(gzip.decompress(file_content).decode())
     rows = [row for row in csv.reader(text, skipinitialspace=True) if row]
-    for number, row in enumerate(rows, start=1):
+    for row_number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
-            raise BadData(f"row {number} has {len(row)} cells and the first {len(rows[0])}")
+            raise BadData(f"row {row_number} has {len(row)} cells and the first {len(rows[0])}")
     return rows[0], np.char.strip(np.array(rows[1:]))
 
 
@@ -142,45 +142,45 @@ def _encode_classes(labels: NDArray[np.str_]) -> tuple[NDArray[np.int64], tuple[
 
 def _read_labelled_tables(*contents: bytes) -> ParsedFiles:
     """Read CSV tables whose last column is the class, and stack their rows."""
-    tables = [_table(content) for content in contents]
+    tables = [_read_csv(file_content) for file_content in contents]
     header, cells = tables[0][0], np.concatenate([cells for _, cells in tables])
     codes, classes = _encode_classes(cells[:, -1])
     return cells[:, :-1].astype(np.float64), codes, tuple(header[:-1]), classes
 
 
-def _read_colon(content: bytes) -> ParsedFiles:
+def _read_colon(file_content: bytes) -> ParsedFiles:
     """Read the colon table and check that its classes are normal (0) and tumour (1)."""
-    X, y, features, classes = _read_labelled_tables(content)
+    X, y, features, classes = _read_labelled_tables(file_content)
     if classes != ("normal", "tumor"):
         raise BadData(f"colon has the classes {', '.join(classes)}: expected normal and tumor.")
     return X, y, features, classes
 
 
-def _read_adult(content: bytes) -> ParsedFiles:
-    arrays = np.load(io.BytesIO(content))
+def _read_adult(file_content: bytes) -> ParsedFiles:
+    arrays = np.load(io.BytesIO(file_content))
     X = np.concatenate([arrays["X_train"], arrays["X_test"]]).astype(np.float64)
     y = np.concatenate([arrays["y_train"], arrays["y_test"]]) > 0
     features = tuple(f"f{j}" for j in range(1, X.shape[1] + 1))
     return X, y.astype(np.int64), features, ("<=50K", ">50K")
 
 
-def _read_ovarian(content: bytes) -> ParsedFiles:
-    arrays = np.load(io.BytesIO(content))
+def _read_ovarian(file_content: bytes) -> ParsedFiles:
+    arrays = np.load(io.BytesIO(file_content))
     X = arrays["X"].astype(np.float64)
     features = tuple(f"p{j}" for j in range(1, X.shape[1] + 1))
     return X, arrays["y"].astype(np.int64), features, ("Normal", "Cancer")
 
 
-# These are the column names as published.
-OZONE = (
+# These are the published column names of the ozone data.
+OZONE_COLUMNS = (
     *("JOUR", "O3obs", "MOCAGE", "TEMPE", "RMH2O"),
     *("NO2", "NO", "STATION", "VentMOD", "VentANG"),
 )
 
 
-def _read_ozone(content: bytes) -> ParsedFiles:
+def _read_ozone(file_content: bytes) -> ParsedFiles:
     """Read ozone data: X holds forecasts and an indicator per station; y is the observed ozone."""
-    columns = dict(zip(OZONE, _table(content)[1].T, strict=True))
+    columns = dict(zip(OZONE_COLUMNS, _read_csv(file_content)[1].T, strict=True))
     station_names, station_codes = np.unique(columns.pop("STATION"), return_inverse=True)
     y = columns.pop("O3obs").astype(np.float64)
     X = np.column_stack([*columns.values()]).astype(np.float64)
@@ -188,9 +188,9 @@ def _read_ozone(content: bytes) -> ParsedFiles:
     return X, y, (*columns, *(f"STATION={name}" for name in station_names)), ()
 
 
-def _read_ozone_exceedance(content: bytes) -> ParsedFiles:
+def _read_ozone_exceedance(file_content: bytes) -> ParsedFiles:
     """Read the ozone data with a binary target: 1 if the observed ozone exceeded 150."""
-    X, y, features, _ = _read_ozone(content)
+    X, y, features, _ = _read_ozone(file_content)
     return X, (y > 150).astype(np.int64), features, ("O3obs <= 150", "O3obs > 150")
 
 
@@ -264,7 +264,8 @@ ovarian = DocumentData(
 ozone = DocumentData(
     "ozone",
     ("ozone.csv.gz",),
-    f"{TABLE_DESCRIPTION}1041 rows of {', '.join(OZONE[:-1])} and {OZONE[-1]}, as in wikistat's "
+    f"{TABLE_DESCRIPTION}1041 rows of {', '.join(OZONE_COLUMNS[:-1])} and {OZONE_COLUMNS[-1]}, as "
+    "in wikistat's "
     "depSeuil.dat",
     "2f9f1028959a9f8644f8b8c6cb96ab654de5701c17755fe77b330f2b25d4a88e",
     (1041, 13),

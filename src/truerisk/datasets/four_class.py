@@ -17,10 +17,10 @@ from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
-GROUPS, FEATURES_PER_GROUP, CLASSES = 5, 3, 4
+N_GROUPS, FEATURES_PER_GROUP, N_CLASSES = 5, 3, 4
 # The four points are the vertices of a regular tetrahedron with edges of length √2, one per class.
-VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2
-# With `paired`, the class means in each of the five groups are these multiples of the vertices.
+TETRAHEDRON_VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2
+# With `paired`, the class means in the five groups of features are the vertices times these.
 PAIRED_MEAN_FACTORS = np.array([1.3, 0, 1.3, 0, 1.3])
 _TEST_ROWS = 100_000
 _CHUNK_ROWS = 10_000
@@ -124,25 +124,25 @@ class FourClassProblem:
         check_count(
             "n_samples",
             n_samples,
-            CLASSES,
+            N_CLASSES,
             "give at least 4, a whole number: no class may lack rows",
         )
         rng = generator_of(random_state)
-        y = np.sort(np.arange(n_samples) % CLASSES)
+        y = np.sort(np.arange(n_samples) % N_CLASSES)
         X = rng.standard_normal((n_samples, self.n_features))
         if self.paired:
             X[:] = X @ np.linalg.cholesky(self.covariance).T
         else:
             # Each of the first four groups of features has one common factor.
             # The factor is along a different vertex in each group.
-            factors = rng.standard_normal((len(X), len(VERTICES)))
-            for group, vertex in enumerate(VERTICES):
+            factors = rng.standard_normal((len(X), len(TETRAHEDRON_VERTICES)))
+            for group, vertex in enumerate(TETRAHEDRON_VERTICES):
                 group_columns = X[:, FEATURES_PER_GROUP * group : FEATURES_PER_GROUP * (group + 1)]
                 group_columns *= np.sqrt(1 - self.correlation)
                 group_columns += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
         X += self.means[y]
-        order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
-        return X[order], y[order]
+        row_order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
+        return X[row_order], y[row_order]
 
     def bundle(self, n_samples: int = 100, *, random_state: Seed = 0) -> Bundle:
         """Draw rows and return them as a data set; with the default seed they are always the same.
@@ -169,20 +169,23 @@ class FourClassProblem:
             description=f"{n_samples} rows drawn: four normal classes around the vertices of a "
             f"tetrahedron, 15 features that tell them apart and {self.n_noise} that do not",
             source="after Huttunen and Tohka (2015), §4.2.1",
-            class_names=tuple(f"class {c}" for c in range(CLASSES)),
+            class_names=tuple(f"class {c}" for c in range(N_CLASSES)),
         )
 
     @property
     def n_features(self) -> int:
         """Number of features: 15 informative features plus the noise features."""
-        return GROUPS * FEATURES_PER_GROUP + self.n_noise
+        return N_GROUPS * FEATURES_PER_GROUP + self.n_noise
 
     @property
     def means(self) -> NDArray[np.float64]:
         """Class means, with one row per class and one column per feature."""
         mean_factors = np.repeat(PAIRED_MEAN_FACTORS, FEATURES_PER_GROUP) if self.paired else 1.0
         return np.hstack(
-            [mean_factors * np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))]
+            [
+                mean_factors * np.tile(TETRAHEDRON_VERTICES, N_GROUPS),
+                np.zeros((N_CLASSES, self.n_noise)),
+            ]
         )
 
     @property
@@ -197,7 +200,7 @@ class FourClassProblem:
                 partner = feature + FEATURES_PER_GROUP
                 matrix[feature, partner] = matrix[partner, feature] = self.correlation
             return matrix
-        for group, vertex in enumerate(VERTICES):
+        for group, vertex in enumerate(TETRAHEDRON_VERTICES):
             sign, group_slice = (
                 np.sign(vertex),
                 slice(FEATURES_PER_GROUP * group, FEATURES_PER_GROUP * (group + 1)),
@@ -210,8 +213,8 @@ class FourClassProblem:
     @property
     def distance(self) -> float:
         """Mahalanobis distance between any two class means, which is equal for all pairs."""
-        gap = self.means[1] - self.means[0]
-        return float(np.sqrt(gap @ np.linalg.solve(self.covariance, gap)))
+        mean_difference = self.means[1] - self.means[0]
+        return float(np.sqrt(mean_difference @ np.linalg.solve(self.covariance, mean_difference)))
 
     @property
     def bayes_risk(self) -> float:
@@ -226,11 +229,11 @@ class FourClassProblem:
 
         shift = self.distance / np.sqrt(2)
 
-        def missed(t: float) -> float:
-            probability_right = ndtr(t + shift) ** (CLASSES - 1)
+        def error_density(t: float) -> float:
+            probability_right = ndtr(t + shift) ** (N_CLASSES - 1)
             return float(np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi) * (1 - probability_right))
 
-        return float(quad(missed, -10, 10, epsabs=1e-12, limit=200)[0])
+        return float(quad(error_density, -10, 10, epsabs=1e-12, limit=200)[0])
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
         """Predict the labels of rows by the best rule: the class with the largest density.
@@ -268,17 +271,17 @@ class FourClassProblem:
             The measured risk with its standard error.
         """
         predict = prediction_of(rule)
-        check_count("n_test", n_test, CLASSES)
+        check_count("n_test", n_test, N_CLASSES)
         rng = generator_of(random_state)
-        n_wrong, n_rows_of_class = np.zeros(CLASSES), np.zeros(CLASSES)
-        for start in range(0, n_test, _CHUNK_ROWS):
-            n_chunk_rows = max(min(_CHUNK_ROWS, n_test - start), CLASSES)
+        n_wrong, n_rows_of_class = np.zeros(N_CLASSES), np.zeros(N_CLASSES)
+        for first_row in range(0, n_test, _CHUNK_ROWS):
+            n_chunk_rows = max(min(_CHUNK_ROWS, n_test - first_row), N_CLASSES)
             X, y = self(n_chunk_rows, shuffle=False, random_state=rng)
             is_wrong = np.asarray(predict(X)).ravel() != y
-            n_wrong += np.bincount(y[is_wrong], minlength=CLASSES)
-            n_rows_of_class += np.bincount(y, minlength=CLASSES)
+            n_wrong += np.bincount(y[is_wrong], minlength=N_CLASSES)
+            n_rows_of_class += np.bincount(y, minlength=N_CLASSES)
         error_rates = n_wrong / n_rows_of_class
-        std_error = np.sqrt((error_rates * (1 - error_rates) / n_rows_of_class).sum()) / CLASSES
+        std_error = np.sqrt((error_rates * (1 - error_rates) / n_rows_of_class).sum()) / N_CLASSES
         return TrueRisk(float(error_rates.mean()), float(std_error), int(n_rows_of_class.sum()))
 
 

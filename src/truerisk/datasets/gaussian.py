@@ -127,8 +127,8 @@ class GaussianProblem:
         rng = generator_of(random_state)
         X = np.vstack([self._draw_class_rows(rng, c, n_per_class[c]) for c in (0, 1)])
         y = np.repeat(np.array([0, 1]), n_per_class)
-        order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
-        return X[order], y[order]
+        row_order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
+        return X[row_order], y[row_order]
 
     def bundle(self, n_samples: int = 50, *, random_state: Seed = 0) -> Bundle:
         """Draw rows and return them as a data set; with the default seed they are always the same.
@@ -172,7 +172,7 @@ class GaussianProblem:
         # With equal covariances the risk is Phi(-half the Mahalanobis distance).
         if np.array_equal(first_covariance, second_covariance):
             distance = np.sqrt(difference @ np.linalg.solve(first_covariance, difference))
-            return _normal(-distance / 2)
+            return _normal_cdf(-distance / 2)
         return quadratic_bayes_risk(difference, first_covariance, second_covariance)
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -189,8 +189,8 @@ class GaussianProblem:
             Labels 0 and 1.
         """
         rows = np.asarray(X, dtype=np.float64)
-        logs = [_log_density(rows, self.means[c], self.covariances[c]) for c in (0, 1)]
-        return (logs[1] > logs[0]).astype(np.int64)
+        log_densities = [_log_density(rows, self.means[c], self.covariances[c]) for c in (0, 1)]
+        return (log_densities[1] > log_densities[0]).astype(np.int64)
 
     def true_risk_linear(self, coef: ArrayLike, intercept: float | ArrayLike) -> float:
         """Return the exact risk of the rule "class 1 where coef . x + intercept > 0".
@@ -279,7 +279,8 @@ class GaussianProblem:
             self._count_errors(predict, rng, c, n_per_class[c]) / n_per_class[c] for c in (0, 1)
         ]
         variance = sum(
-            rate * (1 - rate) / size for rate, size in zip(error_rates, n_per_class, strict=True)
+            rate * (1 - rate) / n_class_rows
+            for rate, n_class_rows in zip(error_rates, n_per_class, strict=True)
         )
         return TrueRisk(sum(error_rates) / 2, float(np.sqrt(variance)) / 2, sum(n_per_class))
 
@@ -320,16 +321,16 @@ class GaussianProblem:
         )
 
     def _draw_class_rows(self, rng: np.random.Generator, label: int, n: int) -> NDArray[np.float64]:
-        root = np.linalg.cholesky(np.array(self.covariances[label]))
+        cholesky_factor = np.linalg.cholesky(np.array(self.covariances[label]))
         noise = rng.standard_normal((n, self.n_features))
-        return np.array(self.means[label]) + noise @ root.T
+        return np.array(self.means[label]) + noise @ cholesky_factor.T
 
     def _count_errors(
         self, predict: Callable[[Any], Any], rng: np.random.Generator, label: int, n: int
     ) -> int:
         n_wrong = 0
-        for start in range(0, n, _CHUNK_ROWS):
-            rows = self._draw_class_rows(rng, label, min(_CHUNK_ROWS, n - start))
+        for first_row in range(0, n, _CHUNK_ROWS):
+            rows = self._draw_class_rows(rng, label, min(_CHUNK_ROWS, n - first_row))
             n_wrong += int((np.asarray(predict(rows)).ravel() != label).sum())
         return n_wrong
 
@@ -399,7 +400,7 @@ def quadratic_bayes_risk(
             f"the Bayes risk of {len(difference)} features with unequal covariances is not "
             "covered: only two features are; measure it with true_risk(problem.bayes_rule)."
         )
-    m, d = _standardised(difference, first_covariance, second_covariance)
+    m, d = _standardise_classes(difference, first_covariance, second_covariance)
     a = (1 - 1 / d) / 2
     b = m / d
     # The log density ratio is sum_j a_j z_j^2 + b_j z_j + c_j.
@@ -410,7 +411,7 @@ def quadratic_bayes_risk(
     return _overlap_of_normals(m, d, a, b, c) / 2
 
 
-def _standardised(
+def _standardise_classes(
     difference: Array, first_covariance: Array, second_covariance: Array
 ) -> tuple[Array, Array]:
     inverse_root = np.linalg.inv(np.linalg.cholesky(first_covariance))
@@ -421,14 +422,14 @@ def _standardised(
 def _overlap_of_normals(m: Array, d: Array, a: Array, b: Array, c: Array) -> float:
     from scipy.integrate import quad
 
-    def wrong(z1: float) -> float:
-        class_1_probability = _probabilities(
+    def overlap_density(z1: float) -> float:
+        class_1_probability = _probabilities_positive(
             a[1], b[1], c[1] + a[0] * z1**2 + b[0] * z1 + c[0], m[1], d[1]
         )
         class_0_probability = 1 - class_1_probability[1]
         return (
-            _density(z1, 0.0, 1.0) * class_1_probability[0]
-            + _density(z1, m[0], d[0]) * class_0_probability
+            _normal_density(z1, 0.0, 1.0) * class_1_probability[0]
+            + _normal_density(z1, m[0], d[0]) * class_0_probability
         )
 
     # The range of z1 is cut into intervals, none of which is much wider than the densities in it.
@@ -439,11 +440,15 @@ def _overlap_of_normals(m: Array, d: Array, a: Array, b: Array, c: Array) -> flo
         for n_deviations in _LIMITS_IN_DEVIATIONS
     }
     intervals = list(pairwise(sorted(limits)))
-    pieces = [quad(wrong, low, high, epsabs=1e-12, limit=200)[0] for low, high in intervals]
-    return float(sum(pieces))
+    integrals = [
+        quad(overlap_density, low, high, epsabs=1e-12, limit=200)[0] for low, high in intervals
+    ]
+    return float(sum(integrals))
 
 
-def _probabilities(a: float, b: float, c: float, m: float, d: float) -> tuple[float, float]:
+def _probabilities_positive(
+    a: float, b: float, c: float, m: float, d: float
+) -> tuple[float, float]:
     """Return P(a z^2 + b z + c > 0) for z ~ N(0, 1), and for z ~ N(m, d)."""
     if abs(a) < _NEGLIGIBLE_SLOPE:
         return _probability_positive(b, c, 0.0, 1.0), _probability_positive(b, c, m, d)
@@ -451,10 +456,12 @@ def _probabilities(a: float, b: float, c: float, m: float, d: float) -> tuple[fl
     if discriminant <= 0:
         constant_probability = float(a > 0)
         return constant_probability, constant_probability
-    root = np.sqrt(discriminant)
-    low, high = sorted(((-b - root) / (2 * a), (-b + root) / (2 * a)))
+    root_of_discriminant = np.sqrt(discriminant)
+    low, high = sorted(
+        ((-b - root_of_discriminant) / (2 * a), (-b + root_of_discriminant) / (2 * a))
+    )
     probability_between = [
-        _normal(high, *parameters) - _normal(low, *parameters)
+        _normal_cdf(high, *parameters) - _normal_cdf(low, *parameters)
         for parameters in ((0.0, 1.0), (m, d))
     ]
     return (
@@ -468,15 +475,15 @@ def _probability_positive(b: float, c: float, m: float, d: float) -> float:
     """Return P(b z + c > 0) for z ~ N(m, d), where m is the mean and d the variance."""
     if b == 0:
         return float(c > 0)
-    probability_below = _normal(-c / b, m, d)
+    probability_below = _normal_cdf(-c / b, m, d)
     return 1 - probability_below if b > 0 else probability_below
 
 
-def _normal(z: float, mean: float = 0.0, variance: float = 1.0) -> float:
+def _normal_cdf(z: float, mean: float = 0.0, variance: float = 1.0) -> float:
     from scipy.special import ndtr
 
     return float(ndtr((z - mean) / np.sqrt(variance)))
 
 
-def _density(z: float, mean: float, variance: float) -> float:
+def _normal_density(z: float, mean: float, variance: float) -> float:
     return float(np.exp(-((z - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance))

@@ -79,7 +79,7 @@ We estimated the parameters from the colon data, because the publication does no
 
 
 # The class means are 4 standard deviations apart, which gives a Bayes risk of Phi(-2).
-PAIRS, CORRELATION, GAP = 7, 0.6, 1.2095
+N_FEATURE_PAIRS, PAIR_CORRELATION, MEAN_DIFFERENCE = 7, 0.6, 1.2095
 
 
 def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
@@ -116,23 +116,25 @@ def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
     (30, 114)
     """
     check_count("n_noise", n_noise, 0, "it is no number of features")
-    half_difference = (GAP / 2, 0.0) * PAIRS + (0.0,) * n_noise
+    half_difference = (MEAN_DIFFERENCE / 2, 0.0) * N_FEATURE_PAIRS + (0.0,) * n_noise
     # The covariance has ones on the diagonal and the correlation within each pair of features.
     n_features = len(half_difference)
-    covariance = tuple(_row(i, n_features) for i in range(n_features))
+    covariance = tuple(_covariance_row(i, n_features) for i in range(n_features))
     return GaussianProblem(
         name="sparse-gaussian",
         means=(tuple(-value for value in half_difference), half_difference),
         covariances=(covariance, covariance),
-        description=f"{2 * PAIRS} features that tell two Gaussians apart, {n_noise} that do not",
+        description=f"{2 * N_FEATURE_PAIRS} features that tell two Gaussians apart, {n_noise} "
+        "that do not",
         source="after Huttunen and Tohka (2015), §4.1.1",
     )
 
 
-def _row(feature: int, n_features: int) -> Vector:
-    partner = feature + 1 - 2 * (feature % 2) if feature < 2 * PAIRS else feature
+def _covariance_row(feature: int, n_features: int) -> Vector:
+    partner = feature + 1 - 2 * (feature % 2) if feature < 2 * N_FEATURE_PAIRS else feature
     return tuple(
-        1.0 if j == feature else CORRELATION if j == partner else 0.0 for j in range(n_features)
+        1.0 if j == feature else PAIR_CORRELATION if j == partner else 0.0
+        for j in range(n_features)
     )
 
 

@@ -59,7 +59,7 @@ class LearnerBySize:
 
         Every row must be in equally many test sets.
         """
-        plan = self._drawn(self.method)
+        plan = self._draw_plan(self.method)
         if self.method.has_given_splits:
             refuse_known_rows(self.method.name, plan)
         bases = provided_evidence(self.method, self.problem.data, plan)
@@ -72,10 +72,10 @@ class LearnerBySize:
         return plan
 
     def cut(self, n_train: int) -> Plan:
-        """Return the splits, with each training set subsampled to this number of rows."""
-        return self._drawn(Subsampled(n_train, self.method))
+        """Return the plan of splits whose training sets are subsampled to this number of rows."""
+        return self._draw_plan(Subsampled(n_train, self.method))
 
-    def _drawn(self, method: Method) -> Plan:
+    def _draw_plan(self, method: Method) -> Plan:
         streams = Streams(self.problem.seed)
         if self.select_by is not None:
             streams = streams.child(
@@ -105,10 +105,10 @@ def testing(method: Any) -> Averaged:
     return Subsampled(1, method).method
 
 
-MOST_SIZES = 8
-CLOSEST = 1.25  # The ratio of neighbouring training sizes is at least CLOSEST.
+MAX_SIZES = 8
+MIN_SIZE_RATIO = 1.25  # The ratio of neighbouring training sizes is at least MIN_SIZE_RATIO.
 WIDEST = 16  # The largest training size is at most WIDEST times the smallest.
-FEWEST = 10
+MIN_TRAINING_ROWS = 10
 
 
 def checked_sizes(sizes: Any, full_size_plan: Plan) -> list[int]:
@@ -116,7 +116,7 @@ def checked_sizes(sizes: Any, full_size_plan: Plan) -> list[int]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray):
         raise BadArgument(f"{mention('sizes', sizes)}: give a list of numbers of training rows.")
     listed_sizes = np.asarray(sizes).tolist()
-    if not all(is_count(size) for size in listed_sizes):
+    if not all(is_count(training_size) for training_size in listed_sizes):
         raise BadArgument(
             f"{mention('sizes', sizes)}: they are numbers of training rows, whole and at least one."
         )
@@ -148,7 +148,7 @@ def usual_sizes(learner: LearnerBySize, full_size_plan: Plan) -> list[int]:
         _fewest_rows(data, n_inner_folds=learner.n_inner), -(-largest_size // WIDEST)
     )
     smallest_size = _smallest_fittable_size(learner, smallest_size, largest_size)
-    n_steps = int(np.log(max(1.0, largest_size / smallest_size)) / np.log(CLOSEST) + 1e-9)
+    n_steps = int(np.log(max(1.0, largest_size / smallest_size)) / np.log(MIN_SIZE_RATIO) + 1e-9)
     if n_steps + 1 < FEWEST_SIZES:
         raise BadData(
             f"{largest_size} training rows are too few for a learning curve: the smallest size "
@@ -157,8 +157,8 @@ def usual_sizes(learner: LearnerBySize, full_size_plan: Plan) -> list[int]:
             "tr.learning_curve overrides that."
         )
     return [
-        round(size)
-        for size in np.geomspace(smallest_size, largest_size, min(MOST_SIZES, n_steps + 1))
+        round(training_size)
+        for training_size in np.geomspace(smallest_size, largest_size, min(MAX_SIZES, n_steps + 1))
     ]
 
 
@@ -168,18 +168,18 @@ def _smallest_fittable_size(learner: LearnerBySize, smallest_size: int, largest_
     If this would leave too few sizes, the result is `smallest_size`, and the fits raise their own
     errors.
     """
-    size = smallest_size
-    while size * CLOSEST ** (FEWEST_SIZES - 1) <= largest_size:
+    training_size = smallest_size
+    while training_size * MIN_SIZE_RATIO ** (FEWEST_SIZES - 1) <= largest_size:
         try:
-            plan = learner.plans(size)[-1][0]
+            plan = learner.plans(training_size)[-1][0]
             fits_of_one_size = plan.select(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
             with listen(None), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 learner.problem.asking(executor=None)(fits_of_one_size, None)
         except FitFailed:
-            size = int(np.ceil(size * CLOSEST))
+            training_size = int(np.ceil(training_size * MIN_SIZE_RATIO))
         else:
-            return size
+            return training_size
     return smallest_size
 
 
@@ -189,7 +189,7 @@ def _fewest_rows(data: Data, n_inner_folds: int) -> int:
     There are two rows or more for each inner fold. The number of rows of a class in a stratified
     subsample of m rows is m times the share of the class, to within less than 2.
     """
-    n_rows = max(FEWEST, 2 * n_inner_folds)
+    n_rows = max(MIN_TRAINING_ROWS, 2 * n_inner_folds)
     if data.codes is not None:
         rarest_class_size = data.class_sizes.min()
         n_rows = max(
@@ -206,22 +206,24 @@ def measure(
     learner: LearnerBySize, sizes: Sequence[int], fit_store: FitStore | None
 ) -> LearningCurve:
     """Estimate the risk at every training size, smallest first so that failures occur early."""
-    runs: list[Computed] = []
+    computations: list[Computed] = []
     estimates: list[RiskEstimate] = []
-    for size in sizes:
+    for training_size in sizes:
         with (
-            errors_named(f"with {size} training rows (see sizes=)"),
-            stage(f"{size} rows"),
+            errors_named(f"with {training_size} training rows (see sizes=)"),
+            stage(f"{training_size} rows"),
             warnings.catch_warnings(),
         ):
-            if size != sizes[-1]:  # Warnings about leaks are shown once, at the largest size.
+            if (
+                training_size != sizes[-1]
+            ):  # Warnings about leaks are shown once, at the largest size.
                 warnings.simplefilter("ignore", LeakWarning)
-            _warn_of_missing_classes(learner, size)
+            _warn_of_missing_classes(learner, training_size)
             problem = replace(learner.problem, calibrated=True)
-            computed = compute(problem, learner.testing(size), fit_store=fit_store)
-            runs.append(computed)
-            estimates.append(_estimate(computed))
-    plans = [computed.all_answers.plan for computed in runs]
+            computation = compute(problem, learner.testing(training_size), fit_store=fit_store)
+            computations.append(computation)
+            estimates.append(_estimate_of_computation(computation))
+    plans = [computation.all_answers.plan for computation in computations]
     mean_train_sizes = np.array([plan.train_sizes[plan.fit].mean() for plan in plans])
     if (np.diff(mean_train_sizes) <= 0).any():
         index = int(np.flatnonzero(np.diff(mean_train_sizes) <= 0)[0])
@@ -230,7 +232,7 @@ def measure(
             f"{mean_train_sizes[index]:.4g} on average, since groups stay whole: give sizes "
             "further apart."
         )
-    covariance, reason_without_covariance = _covariance(learner, runs, estimates)
+    covariance, reason_without_covariance = _joint_covariance(learner, computations, estimates)
     loss = learner.problem.loss
     curve = LearningCurve(
         sizes=mean_train_sizes,
@@ -251,15 +253,17 @@ def measure(
     return curve
 
 
-def _estimate(computed: Computed) -> RiskEstimate:
-    estimate = procedure_of(computed) or curve_of(computed)[0]
+def _estimate_of_computation(computation: Computed) -> RiskEstimate:
+    estimate = procedure_of(computation) or curve_of(computation)[0]
     if estimate.value is None or not np.isfinite(estimate.value):
-        failure = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
-        raise Refusal(f"{failure} Leave small sizes out of sizes=.")
+        failure_note = next(
+            (note for note in estimate.notes if "failed" in note), "some fits failed."
+        )
+        raise Refusal(f"{failure_note} Leave small sizes out of sizes=.")
     return estimate
 
 
-def _covariance(
+def _joint_covariance(
     learner: LearnerBySize, computations: Sequence[Computed], estimates: Sequence[RiskEstimate]
 ) -> tuple[np.ndarray | None, str | None]:
     loss, data = computations[0].problem.loss, learner.problem.data
@@ -267,13 +271,14 @@ def _covariance(
     if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
         return None, f"loss '{loss.name}' has no formula for what a single row does to it"
     rows_and_influences = [
-        influences_by_row(computed.all_answers, data, loss, average) for computed in computations
+        influences_by_row(size_estimate.all_answers, data, loss, average)
+        for size_estimate in computations
     ]
     influence_table = np.stack([row_influences[0] for _, row_influences in rows_and_influences])
     if data.time is not None or learner.method.respects_time:
         return None, "rows depend on each other in time"
     groups = None if data.clusters is None else data.clusters[rows_and_influences[0][0]]
-    values = np.array([computed.loss_value for computed in estimates], dtype=float)
+    values = np.array([size_estimate.loss_value for size_estimate in estimates], dtype=float)
     covariance = joint_covariance(influence_table, values, groups, loss)
     return (
         covariance,
@@ -281,12 +286,12 @@ def _covariance(
     )
 
 
-def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
+def _warn_of_missing_classes(learner: LearnerBySize, training_size: int) -> None:
     """Warn how many fits have no training row of a class, and so fail or never predict it."""
     data = learner.problem.data
     if data.codes is None:
         return
-    plan = learner.cut(size)
+    plan = learner.cut(training_size)
     classes = np.arange(data.n_classes)
     has_class = np.array(
         [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
@@ -295,8 +300,8 @@ def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
     if n_fits_without.any():
         rarest_class = int(n_fits_without.argmax())
         warn(
-            f"with {size} training rows {n_fits_without[rarest_class]} of {plan.n_fits} fits have "
-            "no row of "
+            f"with {training_size} training rows {n_fits_without[rarest_class]} of {plan.n_fits} "
+            "fits have no row of "
             f"class {data.label(rarest_class)!r}: leave such small sizes out (sizes=).",
             TrueRiskWarning,
         )

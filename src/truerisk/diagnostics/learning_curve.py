@@ -38,7 +38,7 @@ UNSAID: Mapping[str, Any] = {
 }
 """Default arguments of `learning_curve`."""
 
-REFUSED: Mapping[str, str] = {
+REFUSAL_REASONS: Mapping[str, str] = {
     "time": "time: rows drawn from a history leave gaps in it, and an earlier model is no smaller "
     "one, so no law extrapolates such a curve. To compare lengths of history, compare windows: "
     "tr.estimate_risk(model, X, y, time=time, cv=tr.methods.Forward(5, window=w)) for each w.",
@@ -144,7 +144,7 @@ def learning_curve(
     """
     for name, value in {"time": time, "block": block}.items():
         if value is not None:
-            raise Refusal(REFUSED[name])
+            raise Refusal(REFUSAL_REASONS[name])
     learner = as_learner(
         model,
         X,
@@ -217,11 +217,11 @@ def as_learner(
     routed_search = sort_fit_arguments(model, X, groups, {"sample_weight": sample_weight})
     problem = replace(problem_of_search(model, y, routed_search)[0], scores={}, interval=None)
     assert problem.select_by is not None
-    outer = _outer(model, problem.select_by, cv)
+    outer = _testing_method(model, problem.select_by, cv)
     return LearnerBySize(problem, outer, problem.select_by, model.store)
 
 
-def _outer(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
+def _testing_method(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
     """Return the method that tests: from `cv` if given, else the folds by which a search tunes."""
     if cv is not None:
         return testing(as_method(cv))

@@ -12,7 +12,7 @@ from truerisk.core.formats import score_of_class
 from truerisk.core.formats import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
 from truerisk.diagnostics.permutations import (
-    SHIFTS,
+    SHIFTS_IN_TIME,
     LabelPermutations,
     PermutationTest,
     RepeatedProcedure,
@@ -24,7 +24,8 @@ from truerisk.search.any_model import problem_of_any
 from truerisk.search.search import HonestSearchCV
 
 LONG = 60.0  # A test that will take more than LONG seconds warns in advance.
-FEW = 7  # With FEW rows or groups or fewer, permutations soon repeat (7! = 5040 in all).
+# With so few rows or groups, permutations soon repeat (7! = 5040 in all).
+MAX_UNITS_WITH_NOTE = 7
 
 
 @refuses_old_names
@@ -166,7 +167,7 @@ def problem_to_permute(
     """
     is_honest_search = isinstance(search, HonestSearchCV)
     if is_honest_search:
-        _refuse(search)
+        _refuse_search(search)
     problem = problem_of_any(search, X, y, groups, params, time=time)
     method = problem.testing if is_honest_search else problem.select_by
     assert method is not None  # A search without a method that tests has been refused above.
@@ -177,7 +178,7 @@ def problem_to_permute(
     return replace(problem, testing=method)
 
 
-def _refuse(search: HonestSearchCV) -> None:
+def _refuse_search(search: HonestSearchCV) -> None:
     """Raise Refusal for a search without outer folds, with a time limit, or with error_score."""
     if search.outer is None:
         raise Refusal(
@@ -196,10 +197,15 @@ def _refuse(search: HonestSearchCV) -> None:
         )
 
 
-def _notes(orders: LabelPermutations) -> tuple[str, ...]:
-    if orders.what == SHIFTS:
+def _notes(label_permutations: LabelPermutations) -> tuple[str, ...]:
+    if label_permutations.what == SHIFTS_IN_TIME:
         return ("y is assumed stationary: a trend or a lasting change of level is not chance.",)
-    if orders.n_units > FEW:
+    if label_permutations.n_units > MAX_UNITS_WITH_NOTE:
         return ()
-    units = "rows" if orders.what == "rows" else "groups"
-    return (f"{orders.n_units} {units} change places: the same orders are drawn repeatedly.",)
+    unit_name = "rows" if label_permutations.what == "rows" else "groups"
+    return (
+        (
+            f"{label_permutations.n_units} {unit_name} change places: "
+            "the same orders are drawn repeatedly."
+        ),
+    )

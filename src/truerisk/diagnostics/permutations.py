@@ -23,7 +23,7 @@ from truerisk.plan.leaks import order_of
 from truerisk.results.interval import Scale, are_tied
 from truerisk.results.records import FINITE, Column, Count, Finite, Perfect, Record, Size
 
-SHIFTS = "shifts in time"
+SHIFTS_IN_TIME = "shifts in time"
 # With 100 rows and an autocorrelation of .9, p < .05 occurred in 8 of 100 cases without a relation.
 FEWEST_TIMES = 200
 
@@ -43,7 +43,7 @@ class LabelPermutations:
 
     what: str
     labels: np.ndarray  # The exchanged unit of each row: the row itself or its group.
-    first: np.ndarray  # The first row of each unit, or all rows sorted by unit.
+    first_rows: np.ndarray  # The first row of each unit, or all rows sorted by unit.
     blocks: tuple[np.ndarray, ...]  # Sets of units whose labels are exchanged with each other.
     seed: int
 
@@ -84,15 +84,15 @@ class LabelPermutations:
                 "shifted between groups their time, so no order is as likely as y. Give one."
             )
         time_order = np.argsort(data.time, kind="stable")
-        times = data.time[time_order]
-        tied_positions = np.flatnonzero(times[1:] == times[:-1])
+        sorted_times = data.time[time_order]
+        tied_positions = np.flatnonzero(sorted_times[1:] == sorted_times[:-1])
         if len(tied_positions):
             first_row, second_row = sorted(
                 time_order[tied_positions[0] : tied_positions[0] + 2].tolist()
             )
             raise Refusal(
-                f"rows {first_row} and {second_row} have one time ({times[tied_positions[0]]}): "
-                "which of their "
+                f"rows {first_row} and {second_row} have one time "
+                f"({sorted_times[tied_positions[0]]}): which of their "
                 "labels comes first is not known, so labels cannot be shifted in time. Give one "
                 "row for each time."
             )
@@ -101,18 +101,22 @@ class LabelPermutations:
                 f"{len(time_order)} times: with fewer than {FEWEST_TIMES} the break where the last "
                 "label meets the first counts for too much."
             )
-        return cls(SHIFTS, np.argsort(time_order), time_order, (np.arange(len(time_order)),), seed)
+        return cls(
+            SHIFTS_IN_TIME, np.argsort(time_order), time_order, (np.arange(len(time_order)),), seed
+        )
 
     @classmethod
     def _of_equal_groups(cls, group_index: np.ndarray, seed: int) -> LabelPermutations:
         """Return permutations in which groups of equal size exchange all their labels."""
-        sizes = np.bincount(group_index)
-        blocks = tuple(np.flatnonzero(sizes == size) for size in np.unique(sizes))
+        group_sizes = np.bincount(group_index)
+        blocks = tuple(
+            np.flatnonzero(group_sizes == group_size) for group_size in np.unique(group_sizes)
+        )
         if all(len(block) == 1 for block in blocks):
             raise BadData(
-                f"the {len(sizes)} groups all differ in size and hold several labels each, so no "
-                "group can take over the labels of another one and there is nothing to permute: "
-                "test without groups only where rows are independent."
+                f"the {len(group_sizes)} groups all differ in size and hold several labels each, "
+                "so no group can take over the labels of another one and there is nothing to "
+                "permute: test without groups only where rows are independent."
             )
         rows_by_group = np.argsort(group_index, kind="stable")
         return cls("groups of equal size", group_index, rows_by_group, blocks, seed)
@@ -122,30 +126,32 @@ class LabelPermutations:
         """Number of rows, or groups, whose labels can be exchanged with those of others."""
         return sum(len(block) for block in self.blocks if len(block) > 1)
 
-    def permutation(self, number: int) -> np.ndarray:
-        """Return for each row the row whose label it gets in permutation `number` (from 0 on)."""
-        rng = Streams(self.seed).get(f"permutation {number}")
-        if self.what == SHIFTS:
-            shifted_rows = np.roll(self.first, int(rng.integers(len(self.first))))
+    def permutation(self, permutation_number: int) -> np.ndarray:
+        """Return for each row the row whose label it gets in a permutation, numbered from 0 on."""
+        rng = Streams(self.seed).get(f"permutation {permutation_number}")
+        if self.what == SHIFTS_IN_TIME:
+            shifted_rows = np.roll(self.first_rows, int(rng.integers(len(self.first_rows))))
             return np.asarray(shifted_rows[self.labels])
         source_unit = np.empty(sum(map(len, self.blocks)), dtype=np.int64)
         for block in self.blocks:
             source_unit[block] = rng.permutation(block)
         if self.what != "groups of equal size":
-            source_rows: np.ndarray = self.first[source_unit[self.labels]]
+            source_rows: np.ndarray = self.first_rows[source_unit[self.labels]]
             return source_rows
-        sizes = np.bincount(self.labels)
-        group_starts = np.cumsum(sizes) - sizes
+        group_sizes = np.bincount(self.labels)
+        group_starts = np.cumsum(group_sizes) - group_sizes
         # The rows of each group are numbered from 0 on, in their order in the table.
         position_in_group = np.empty(len(self.labels), dtype=np.int64)
-        position_in_group[self.first] = (
-            np.arange(len(self.labels)) - group_starts[self.labels[self.first]]
+        position_in_group[self.first_rows] = (
+            np.arange(len(self.labels)) - group_starts[self.labels[self.first_rows]]
         )
-        return np.asarray(self.first[group_starts[source_unit[self.labels]] + position_in_group])
+        return np.asarray(
+            self.first_rows[group_starts[source_unit[self.labels]] + position_in_group]
+        )
 
 
-BATCHES = 4  # Each worker process gets BATCHES batches of permutations.
-STEPS = 100  # Without worker processes, progress is reported STEPS times.
+BATCHES_PER_WORKER = 4  # Each worker process gets BATCHES_PER_WORKER batches of permutations.
+N_PROGRESS_REPORTS = 100  # Without worker processes, progress is reported N_PROGRESS_REPORTS times.
 
 
 @frozen(eq=False)
@@ -169,7 +175,7 @@ class RepeatedProcedure:
         test_method, data = problem.testing, problem.data
         assert test_method is not None
         plan = test_method.plan(data, Streams(problem.seed))
-        if self.orders.what != SHIFTS and order_of(plan) is not None:
+        if self.orders.what != SHIFTS_IN_TIME and order_of(plan) is not None:
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "
@@ -194,7 +200,7 @@ class RepeatedProcedure:
         """Return the risks of permutations 0, 1, ..., which do not depend on the executor."""
         permuted_risks = np.empty(n_permutations)
         workers = workers_of(executor)
-        n_batches = STEPS if workers is None else BATCHES * workers
+        n_batches = N_PROGRESS_REPORTS if workers is None else BATCHES_PER_WORKER * workers
         batches = np.array_split(np.arange(n_permutations), min(n_batches, n_permutations))
         report_progress(0, n_permutations, "permutations")
         n_done = 0
@@ -301,34 +307,34 @@ class PermutationTest(Record):
         return (1 + self.n_as_good) / (1 + self.n_permutations)
 
     def __str__(self) -> str:
-        lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+        text_lines = [f"p = {self.p_value:.4g}: {self._count_sentence}", *self._risk_sentences]
+        return "\n".join(text_lines + [f"  note: {note}" for note in self.notes])
 
     @override
     def blocks(self) -> list[tables.Block]:
-        rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._counted]]
-        rows += [line.strip().split(": ", 1) for line in self._risks]
+        rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._count_sentence]]
+        rows += [risk_text.strip().split(": ", 1) for risk_text in self._risk_sentences]
         rows += [["note", note] for note in self.notes]
         return [tables.Block("Permutation test", ["", ""], rows)]
 
     @property
-    def _counted(self) -> str:
-        noun = {"lower": "risk as small", "larger": "score as large"}[self.scale.better]
+    def _count_sentence(self) -> str:
+        comparison_text = {"lower": "risk as small", "larger": "score as large"}[self.scale.better]
         return (
             f"{self.n_as_good} of {self.n_permutations} permutations ({self.permuted}) have a "
-            f"{noun}"
+            f"{comparison_text}"
         )
 
     @property
-    def _risks(self) -> list[str]:
-        noun, permuted_risks = self.scale.noun, self.null
+    def _risk_sentences(self) -> list[str]:
+        scale_noun, permuted_risks = self.scale.noun, self.null
         summary_values = (
-            float(number)
-            for number in (permuted_risks.mean(), permuted_risks.min(), permuted_risks.max())
+            float(summary_value)
+            for summary_value in (permuted_risks.mean(), permuted_risks.min(), permuted_risks.max())
         )
         mean, smallest_risk, largest_risk = map(formats.risk, summary_values)
         scoring_and_method = f"{formats.escape_and_truncate(self.scoring, 40)}, {self.method}"
         return [
-            f"  observed: {noun} {formats.risk(self.observed)} ({scoring_and_method})",
-            f"  permuted: {noun} {mean} on average, {smallest_risk} to {largest_risk}",
+            f"  observed: {scale_noun} {formats.risk(self.observed)} ({scoring_and_method})",
+            f"  permuted: {scale_noun} {mean} on average, {smallest_risk} to {largest_risk}",
         ]

@@ -21,14 +21,14 @@ from truerisk.results.records import FINITE, Column, Finite, Perfect, Range, Rec
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.long_run import long_run
 
-SMALL = 0.05  # A trend is reported if its p-value is smaller than SMALL.
+MAX_P_VALUE = 0.05  # A trend is reported if its p-value is smaller than MAX_P_VALUE.
 # With fewer times, a test at level .05 found a trend in 9 of 100 series without a trend.
 FEWEST_TIMES = 300
 
-Times = Annotated[np.ndarray, Column("stretches", kind="times")]
-Ends = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]
+TimeColumn = Annotated[np.ndarray, Column("stretches", kind="times")]
+NumberColumn = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]
 
-OF_GROUPS = (
+GROUPS_NOTE = (
     "rows come in {met}, which may be met again later: losses far apart depend on each other, so "
     "a trend has no test."
 )
@@ -89,8 +89,8 @@ class RiskOverTime(Record):
 
     stored: ClassVar[Mapping[str, str]] = {"said": "trend_sentence"}
 
-    starts: Times
-    ends: Times
+    starts: TimeColumn
+    ends: TimeColumn
     values: Annotated[np.ndarray, Column("stretches", least=1, most=1000, numbers=FINITE)]
     n_rows: Annotated[np.ndarray, Column("stretches", kind="i8", numbers=Range(0, 2**53))]
     slope: Finite
@@ -98,8 +98,8 @@ class RiskOverTime(Record):
     p_value: Share | None
     scoring: str
     notes: tuple[str, ...] = ()
-    low: Ends | None = None
-    high: Ends | None = None
+    low: NumberColumn | None = None
+    high: NumberColumn | None = None
     confidence_level: Share = 0.95
     perfect: Perfect | None = None
 
@@ -123,7 +123,7 @@ class RiskOverTime(Record):
                 f"No test: {self.notes[0]}"
             )
         p_text = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
-        if self.p_value < SMALL:
+        if self.p_value < MAX_P_VALUE:
             return (
                 f"The {measure} {direction} by {change}, on a straight line: "
                 f"{p_text} without a trend."
@@ -170,8 +170,8 @@ class RiskOverTime(Record):
 
     def __str__(self) -> str:
         rows = [
-            [str(start), str(end), number(float(value)), str(row_count)]
-            for start, end, value, row_count in zip(
+            [str(period_start), str(period_end), number(float(value)), str(row_count)]
+            for period_start, period_end, value, row_count in zip(
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
@@ -250,31 +250,33 @@ def risk_over_time(
             f"{mention('time', time)}: give one time for each of {estimate.n_rows} rows."
         )
     if time is None:
-        times = _times_or_rows(estimate)
+        row_times = _times_or_rows(estimate)
     else:
-        times = checked_times(time, TableView(None, estimate.n_rows))
-    assert times is not None
+        row_times = checked_times(time, TableView(None, estimate.n_rows))
+    assert row_times is not None
     distinct_times, time_index, rows_per_time = np.unique(
-        times[rows], return_inverse=True, return_counts=True
+        row_times[rows], return_inverse=True, return_counts=True
     )
     time_index = time_index.ravel()
     if len(distinct_times) < 3:
         raise BadData(
             f"rows of {len(distinct_times)} times were tested: a line needs three of them."
         )
-    means = np.bincount(time_index, losses) / rows_per_time
-    slope, std_error, p_value, notes = trend_of(distinct_times, means)
+    mean_losses = np.bincount(time_index, losses) / rows_per_time
+    slope, std_error, p_value, notes = trend_of(distinct_times, mean_losses)
     if estimate.n_groups is not None:
         has_places = estimate.answered is not None and estimate.answered.has_places
         recurring_units = "blocks or groups" if has_places else "groups"
-        std_error, p_value, notes = None, None, (OF_GROUPS.format(met=recurring_units),)
+        std_error, p_value, notes = None, None, (GROUPS_NOTE.format(met=recurring_units),)
     periods = np.array_split(np.arange(len(distinct_times)), min(n_stretches, len(distinct_times)))
     times_per_period = np.array([len(period) for period in periods])
     period_of_row = np.repeat(np.arange(len(periods)), times_per_period)[time_index]
     n_rows = np.bincount(period_of_row)
     values = np.bincount(period_of_row, losses) / n_rows
     scale, low, high = estimate.scale, None, None
-    long_run_error = None if p_value is None else long_run(_line(distinct_times, means)[2])
+    long_run_error = (
+        None if p_value is None else long_run(_fit_line(distinct_times, mean_losses)[2])
+    )
     if long_run_error is not None and long_run_error.std_error > 0:
         half_widths = (
             long_run_error.factor(confidence_level)
@@ -319,7 +321,7 @@ def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
     return np.arange(estimate.n_rows) if known_times is None else known_times
 
 
-def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+def _fit_line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """Return centred times scaled to a range of 1, the slope of the line, and its residuals."""
     scaled_times = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
     scaled_times = scaled_times - scaled_times.mean()
@@ -328,10 +330,10 @@ def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.
 
 
 def trend_of(
-    times: np.ndarray, losses: np.ndarray
+    distinct_times: np.ndarray, mean_losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
-    """Return slope, standard error and p-value of a trend of losses; else notes without a test."""
-    scaled_times, slope, residuals = _line(times, losses)
+    """Return slope, standard error and p-value of a trend of mean losses, and notes on the test."""
+    scaled_times, slope, residuals = _fit_line(distinct_times, mean_losses)
     n_times = len(scaled_times)
     slope_contributions = scaled_times * residuals / float(scaled_times @ scaled_times)
     long_run_error = long_run(slope_contributions) if n_times >= FEWEST_TIMES else None

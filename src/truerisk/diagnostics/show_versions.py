@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from truerisk import engines
 from truerisk.core.version import __version__
 
-NEEDED = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
-OPTIONAL = (
+REQUIRED_PACKAGES = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
+OPTIONAL_PACKAGES = (
     *("pandas", "polars", "matplotlib", "distributed"),
     *("xgboost", "lightgbm", "catboost", "scikit-survival"),
 )
@@ -37,11 +37,11 @@ def show_versions() -> None:
     """
     values_by_name = {"truerisk": __version__, "python": sys.version.split()[0]}
     values_by_name["platform"] = platform.platform()
-    values_by_name |= {name: version(name) for name in NEEDED}
+    values_by_name |= {name: version(name) for name in REQUIRED_PACKAGES}
     values_by_name |= {
         name: package_version
-        for name in OPTIONAL
-        if (package_version := _installed(name)) is not None
+        for name in OPTIONAL_PACKAGES
+        if (package_version := _installed_version(name)) is not None
     }
     disabled_engines, reason = engines.off()
     values_by_name["engines"] = (
@@ -50,7 +50,7 @@ def show_versions() -> None:
     print("\n".join(f"{name:<16}{value}" for name, value in values_by_name.items()))  # noqa: T201
 
 
-def _installed(name: str) -> str | None:
+def _installed_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:

@@ -82,7 +82,9 @@ def off() -> tuple[list[str], str | None]:
     if reason is None:
         return [], None
     registry = import_module("truerisk.engines.choice").registry
-    present_names = (name for name, entry in registry.items() if is_present(entry.module))
+    present_names = (
+        name for name, engine_entry in registry.items() if is_present(engine_entry.module)
+    )
     return [name for name in present_names if registry.load(name).compiled], reason
 
 
@@ -90,11 +92,11 @@ def off() -> tuple[list[str], str | None]:
 def __getattr__(name: str) -> Callable[..., Engine]:
     """Return the registry of engines or an engine class in it, imported on first use."""
     # `import_module` is used because `from truerisk.engines import` would call this function again.
-    choice = import_module("truerisk.engines.choice")
+    choice_module = import_module("truerisk.engines.choice")
     if name in ("choose_engine", "registry"):
-        return getattr(choice, name)
-    if name in (entries := choice.registry.by_name()):
-        return entries[name].load()
+        return getattr(choice_module, name)
+    if name in (engine_entries := choice_module.registry.by_name()):
+        return engine_entries[name].load()
     raise no_attribute(__name__, name, __dir__())
 
 

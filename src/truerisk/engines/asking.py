@@ -100,25 +100,29 @@ class Asking:
         requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Return the predictions that the losses need, for all candidates or for one in each fit.
+        """Return the predictions that the losses need, of all candidates or of one per fit.
 
         If `only` is given, fit f predicts for candidate `only[f]` alone.
         """
         self.passes = self.passes if number is None else number
-        known = None  # None, or the earlier predictions of fits with the same seeds.
+        known_predictions = None  # None, or the earlier predictions of fits with the same seeds.
         if only is None and self.passes < len(self.known_answers):
-            known = self.known_answers[self.passes]
-        if known is not None and not plan.asks_like(known.plan):
-            known = None
+            known_predictions = self.known_answers[self.passes]
+        if known_predictions is not None and not plan.asks_like(known_predictions.plan):
+            known_predictions = None
         request = Request.from_plan(self.loss, plan, self.scores if extras else ())
-        if known is None:
+        if known_predictions is None:
             return self.answers(plan, request, only, requested)
-        requested_fits = np.ones(known.made.shape, dtype=bool) if requested is None else requested
-        missing_fits = requested_fits & ~known.made
+        requested_fits = (
+            np.ones(known_predictions.made.shape, dtype=bool) if requested is None else requested
+        )
+        missing_fits = requested_fits & ~known_predictions.made
         if not missing_fits.any():
-            return self._repeated(plan, known, requested)
-        computed = self.answers(plan, request, None, missing_fits)
-        return filled([self._repeated(plan, known, requested_fits), computed])
+            return self._reuse_predictions(plan, known_predictions, requested)
+        new_predictions = self.answers(plan, request, None, missing_fits)
+        return filled(
+            [self._reuse_predictions(plan, known_predictions, requested_fits), new_predictions]
+        )
 
     def answers(
         self,
@@ -148,7 +152,7 @@ class Asking:
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.fit_store, needed, self.steps)
         all_requests = request.all_requests
-        by_key: dict[tuple[Response, int, int], Answers] = {}
+        predictions_by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
         for engine, requests in self._requests_by_engine(plan, all_requests):
             if needed is not None and not engine.leaves_out:
@@ -158,15 +162,19 @@ class Asking:
                     "'10-fold', or use engine='generic'."
                 )
             joined_request = replace(requests[0], also=tuple(requests[1:]))
-            answers = engine.run(self.family, self.data, plan, joined_request, run)
-            n_fits[engine.name] = answers.n_fits
-            each_answer = (replace(answers, also=()), *answers.also)
-            for one_request, answer in zip(requests, each_answer, strict=True):
-                by_key[one_request.key] = answer
-        first_answers, *other_answers = (
-            by_key[asked_request.key] for asked_request in all_requests
+            predictions = engine.run(self.family, self.data, plan, joined_request, run)
+            n_fits[engine.name] = predictions.n_fits
+            predictions_of_requests = (replace(predictions, also=()), *predictions.also)
+            for one_request, request_predictions in zip(
+                requests, predictions_of_requests, strict=True
+            ):
+                predictions_by_key[one_request.key] = request_predictions
+        first_predictions, *further_predictions = (
+            predictions_by_key[asked_request.key] for asked_request in all_requests
         )
-        return replace(first_answers, also=tuple(other_answers), n_fits=sum(n_fits.values()))
+        return replace(
+            first_predictions, also=tuple(further_predictions), n_fits=sum(n_fits.values())
+        )
 
     def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
         """Yield the fitted model of candidate `only[f]` for each fit f of `fits` in the next pass.
@@ -208,7 +216,7 @@ class Asking:
         self, plan: Plan, requests: Sequence[Request]
     ) -> list[tuple[Engine, list[Request]]]:
         """Group the requests by the engine that supports them, in order and without duplicates."""
-        chosen: dict[Any, tuple[Engine, list[Request]]] = {}
+        requests_by_engine: dict[Any, tuple[Engine, list[Request]]] = {}
         seen_keys = set()
         for request in requests:
             key = request.key
@@ -217,19 +225,23 @@ class Asking:
             seen_keys.add(key)
             engine = self.choose(plan, request)
             can_share_run = engine.answers_extras and not plan.has_drawn_fits
-            chosen.setdefault(engine.name if can_share_run else key, (engine, []))[1].append(
-                request
-            )
-        runs = list(chosen.values())
+            requests_by_engine.setdefault(engine.name if can_share_run else key, (engine, []))[
+                1
+            ].append(request)
+        runs = list(requests_by_engine.values())
         self.engine = runs[0][0].name
         return runs
 
-    def _repeated(self, plan: Plan, stored: Answers, needed_fits: np.ndarray | None) -> Answers:
+    def _reuse_predictions(
+        self, plan: Plan, stored_predictions: Answers, needed_fits: np.ndarray | None
+    ) -> Answers:
         self.passes += 1
-        stored = stored if needed_fits is None else stored.part(needed_fits)
-        self.n_known += stored.n_fits
-        self.engine = stored.engine
-        return replace(stored, plan=plan)
+        stored_predictions = (
+            stored_predictions if needed_fits is None else stored_predictions.part(needed_fits)
+        )
+        self.n_known += stored_predictions.n_fits
+        self.engine = stored_predictions.engine
+        return replace(stored_predictions, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
         """Choose the engine that supports this request, and record why other engines refused.

@@ -95,7 +95,7 @@ LEARNERS = {
 """The learners that an engine serves. An engine without an entry may serve any learner."""
 
 # Number of classes up to which scikit-learn never warns of too many classes (half of 20 rows).
-MOST_OF_FEW_ROWS = 10
+MAX_CLASSES_WITHOUT_WARNING = 10
 
 
 def choose_engine(
@@ -142,10 +142,10 @@ def choose_engine(
     """
     if not (isinstance(requested, str) and requested == "auto"):
         engine = _engine(requested)
-        reason = _reason(engine, family, data, plan, request)
+        reason = _refusal_reason(engine, family, data, plan, request)
         if reason is not None:
-            text = f"engine '{engine.name}' cannot answer: {reason} Use engine='auto'."
-            raise NoEngine(text, reason)
+            message = f"engine '{engine.name}' cannot answer: {reason} Use engine='auto'."
+            raise NoEngine(message, reason)
         return engine, {}
     refusals: dict[str, str] = {}
     engine_names = _engines_serving(type(family.last))
@@ -156,13 +156,13 @@ def choose_engine(
             refusals[name] = f"{registry[name].module} is missing from this installation."
             continue
         engine = registry.load(name)()
-        reason = _reason(engine, family, data, plan, request)
+        reason = _refusal_reason(engine, family, data, plan, request)
         reason = reason or _reason_to_fit(engine, family, data, plan)
         if reason is None:
             # A faster engine refused only because the compiled module is missing.
             missing_module = why_not() if refusals else None
             if missing_module is not None and f"{missing_module}." in refusals.values():
-                _warn(missing_module)
+                _warn_of_missing_module(missing_module)
             return engine, refusals
         refusals[name] = reason
     names_by_reason: dict[str, list[str]] = {}
@@ -175,7 +175,9 @@ def choose_engine(
     raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
 
 
-def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+def _refusal_reason(
+    engine: Engine, family: Family, data: Data, plan: Plan, request: Request
+) -> str | None:
     """Return why the engine cannot compute the predictions, or None if it can.
 
     General limits are checked before the engine's own reasons to refuse.
@@ -195,7 +197,7 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
 def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
     """Return why the learner itself is fitted although the engine supports it, or None."""
     # Training sets of at most 20 rows never cause scikit-learn's warning of many classes.
-    has_many_classes = data.n_classes > MOST_OF_FEW_ROWS
+    has_many_classes = data.n_classes > MAX_CLASSES_WITHOUT_WARNING
     has_many_classes = has_many_classes and 2 * data.n_classes > int(plan.least_train_sizes.min())
     if has_many_classes and engine.name != "generic":
         return "scikit-learn warns of so many classes in so few rows."
@@ -212,27 +214,29 @@ def _engines_serving(learner: type) -> frozenset[str]:
 
     No engine is imported.
     """
-    if learner not in _SERVED:
-        _SERVED[learner] = frozenset(
+    if learner not in _ENGINE_NAMES_BY_LEARNER:
+        _ENGINE_NAMES_BY_LEARNER[learner] = frozenset(
             name
             for name in LEARNERS
             if any(imported_class(class_path) is learner for class_path in places_of(name))
         )
-    return _SERVED[learner]
+    return _ENGINE_NAMES_BY_LEARNER[learner]
 
 
-_SERVED: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
+_ENGINE_NAMES_BY_LEARNER: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 
 
 @cache
-def places_of(label: str) -> tuple[str, ...]:
+def places_of(engine_name: str) -> tuple[str, ...]:
     """Return the learner classes listed for an engine in LEARNERS, each as "module:Class"."""
-    rows = (row.split() for row in cleandoc(LEARNERS[label]).splitlines())
-    return tuple(module + name for module, *names in rows for name in names)
+    table_lines = (
+        table_line.split() for table_line in cleandoc(LEARNERS[engine_name]).splitlines()
+    )
+    return tuple(module + name for module, *names in table_lines for name in names)
 
 
 @cache
-def _warn(reason: str) -> None:
+def _warn_of_missing_module(reason: str) -> None:
     """Warn once per process that the compiled module is missing."""
     warn(
         f"{reason}: models that its engines would answer at once are fitted one by one, with the "

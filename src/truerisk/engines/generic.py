@@ -71,22 +71,28 @@ class Generic(Engine):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         asker = asker_of(plan)
-        answers = None if asker is None else asker.answers(self, family, data, request, run)
-        if answers is not None:
-            return answers
+        predictions = None if asker is None else asker.answers(self, family, data, request, run)
+        if predictions is not None:
+            return predictions
         jobs = [
             (fit, candidates)
             for fit in range(plan.n_fits)
-            if (candidates := _candidates_of(fit, len(family), run))
+            if (candidates := _requested_candidates(fit, len(family), run))
         ]
-        context = family, data, plan, request, run
-        answers = run_jobs(self.name, jobs, *context, stop=self.error == "raise", batch=self.batch)
+        run_arguments = family, data, plan, request, run
+        predictions = run_jobs(
+            self.name,
+            jobs,
+            *run_arguments,
+            stops_at_failure=self.error == "raise",
+            batch_size=self.batch,
+        )
         if plan.blocks.counts is None:
-            return answers
-        return replace(answers, notes=answers.notes + copies().copies_note(family, plan))
+            return predictions
+        return replace(predictions, notes=predictions.notes + copies().copies_note(family, plan))
 
 
-def _candidates_of(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
+def _requested_candidates(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
     """Return the candidates that are requested in this fit."""
     if run.only is not None:
         return [int(run.only[fit])]

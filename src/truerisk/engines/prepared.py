@@ -16,30 +16,35 @@ from truerisk.core.errors import is_failure
 from truerisk.core.identity import entry_of
 
 # Numbers must lie in this range because closed forms multiply sums of squares, which gives 1e240.
-MOST, LEAST = 1e60, 1e-60
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e60, 1e-60
 # Sparse tables with more cells than this are not made dense; a table of this size takes 256 MiB.
 MOST_CELLS = 2**25
 # Sparse tables with up to this number of cells are made dense, however many zeros they hold.
 FEW_CELLS = 2**20
-# Larger tables are made dense only up to this number of cells per nonzero cell.
+# Larger sparse tables are made dense if they have at most this many cells per nonzero cell.
 # In emptier tables writing the zeros takes longer than the fits save.
-PER_NUMBER = 100
+MAX_CELLS_PER_NONZERO = 100
 
 T = TypeVar("T")
 
 
 def squares_fit(table: Any) -> bool:
-    """Return True if products of squares neither overflow nor underflow in any column."""
+    """Return True if products of squared cells neither overflow nor underflow in any column."""
     if hasattr(table, "tocsr"):
-        return bool((np.abs(table.data) <= MOST).all())
+        return bool((np.abs(table.data) <= LARGEST_NUMBER).all())
     columns = np.asarray(table).reshape(len(table), -1)
     if not columns.size:
         return True
     # Most tables pass this check of the whole table, which avoids the check of each column.
-    if (np.abs(columns[0]) >= LEAST).all():
-        return bool(columns.min() >= -MOST and columns.max() <= MOST)
-    largest = np.maximum(columns.max(axis=0), -columns.min(axis=0))
-    return bool(((largest <= MOST) & ((largest >= LEAST) | (largest == 0))).all())
+    if (np.abs(columns[0]) >= SMALLEST_NUMBER).all():
+        return bool(columns.min() >= -LARGEST_NUMBER and columns.max() <= LARGEST_NUMBER)
+    largest_values = np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    return bool(
+        (
+            (largest_values <= LARGEST_NUMBER)
+            & ((largest_values >= SMALLEST_NUMBER) | (largest_values == 0))
+        ).all()
+    )
 
 
 def unless_it_fails(prepare: Callable[[], T]) -> T | None:
@@ -79,11 +84,11 @@ def plain_array(table: Any) -> np.ndarray:
     return array
 
 
-def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Return the output of a step as float64, or raise OwnArithmetic unless `fits` accepts it."""
-    plain = table.toarray() if hasattr(table, "toarray") else table
-    array = np.ascontiguousarray(plain, dtype=np.float64)
-    if not array.size or not fits(array):
+def as_doubles(table: Any, is_acceptable: Callable[[np.ndarray], bool]) -> np.ndarray:
+    """Return a step's output as float64, or raise OwnArithmetic unless `is_acceptable` is true."""
+    dense_table = table.toarray() if hasattr(table, "toarray") else table
+    array = np.ascontiguousarray(dense_table, dtype=np.float64)
+    if not array.size or not is_acceptable(array):
         raise OwnArithmetic("empty, not finite, too large or too small")
     return array
 
@@ -93,7 +98,7 @@ def is_bearable(table: Any) -> bool:
     if not hasattr(table, "toarray"):
         return True
     n_cells = int(np.prod(table.shape, dtype=np.float64))
-    return n_cells <= MOST_CELLS and n_cells <= max(FEW_CELLS, PER_NUMBER * table.nnz)
+    return n_cells <= MOST_CELLS and n_cells <= max(FEW_CELLS, MAX_CELLS_PER_NONZERO * table.nnz)
 
 
 def as_dense(table: Any) -> Any:
@@ -103,8 +108,8 @@ def as_dense(table: Any) -> Any:
     return table.toarray() if hasattr(table, "toarray") else table
 
 
-EXACT = ("full", "covariance_eigh")
-UNDECIDED = ("auto", *EXACT)
+EXACT_SOLVERS = ("full", "covariance_eigh")
+POSSIBLY_EXACT_SOLVERS = ("auto", *EXACT_SOLVERS)
 
 
 def _quantiles_draw(step: Any, n_rows: int) -> bool:
@@ -115,9 +120,9 @@ def _bins_draw(step: Any, n_rows: int) -> bool:
     return step.strategy == "kmeans" or _quantiles_draw(step, n_rows)
 
 
-DRAWS: Mapping[str, Callable[[Any, int], bool]] = {
+RANDOM_STEPS: Mapping[str, Callable[[Any, int], bool]] = {
     "sklearn.decomposition:PCA": lambda step, n_rows: (
-        getattr(step, "_fit_svd_solver", None) not in EXACT
+        getattr(step, "_fit_svd_solver", None) not in EXACT_SOLVERS
     ),
     "sklearn.preprocessing:QuantileTransformer": _quantiles_draw,
     "sklearn.preprocessing:KBinsDiscretizer": _bins_draw,
@@ -127,7 +132,7 @@ DRAWS: Mapping[str, Callable[[Any, int], bool]] = {
 def may_not_draw(step: Any) -> bool:
     """Return True if a step without a seed may turn out, after its fit, not to be random."""
     solver = getattr(step, "svd_solver", "auto")
-    return entry_of(step, DRAWS) is not None and solver in UNDECIDED
+    return entry_of(step, RANDOM_STEPS) is not None and solver in POSSIBLY_EXACT_SOLVERS
 
 
 def has_drawn_numbers(steps: Iterable[Any], n_rows: int) -> bool:
@@ -136,9 +141,10 @@ def has_drawn_numbers(steps: Iterable[Any], n_rows: int) -> bool:
     `n_rows` is the number of rows on which the steps were fitted.
     """
     return any(
-        draws(step, n_rows)
+        draws_numbers(step, n_rows)
         for step in steps
-        if getattr(step, "random_state", 0) is None and (draws := entry_of(step, DRAWS)) is not None
+        if getattr(step, "random_state", 0) is None
+        and (draws_numbers := entry_of(step, RANDOM_STEPS)) is not None
     )
 
 
@@ -161,7 +167,7 @@ class BegunSteps(Protocol):
         """Return the transformed training table."""
 
     def test_table(self, number: int, X: Any) -> Any:
-        """Transform test rows X of the fit with this number."""
+        """Transform the rows X of the test set with this number."""
 
 
 Begin = Callable[[int, Any, np.ndarray], BegunSteps]

@@ -15,16 +15,17 @@ from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
 from truerisk.engines.prepared import may_not_draw
 
-PREPARATION = "truerisk.engines.preparation.fitted"
+PREPARATION_MODULE = "truerisk.engines.preparation.fitted"
 # These transformers treat a row in the same way whichever rows they were fitted on.
-STATELESS = tuple(
+STATELESS_STEPS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
 ELSEWHERE = -1
-OWN = {"memory", "verbose", "transform_input"}  # These are parameters of the pipeline itself.
-FEW = 3  # A refusal message lists at most this number of classes.
+# These are parameters of the pipeline itself.
+PIPELINE_PARAMETERS = {"memory", "verbose", "transform_input"}
+MAX_LISTED_CLASSES = 3  # A refusal message lists at most this number of classes.
 # Methods of which a model needs one for each response, and what it lacks without them.
-NEEDS = {
+METHODS_BY_RESPONSE = {
     "probability": (("predict_proba",), "no probabilities"),
     "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
 }
@@ -100,8 +101,8 @@ class Group:
         array of int
             The positions.
         """
-        match = only == self.candidates[:, None]
-        return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
+        is_match = only == self.candidates[:, None]
+        return np.where(is_match.any(axis=0), is_match.argmax(axis=0), ELSEWHERE)
 
     def part(self, places: np.ndarray) -> Group:
         """Return the group of the candidates at these positions of this group.
@@ -116,26 +117,28 @@ class Group:
         Group
             The smaller group.
         """
-        settings = tuple(self.settings[position] for position in places)
+        settings = tuple(self.settings[candidate_position] for candidate_position in places)
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
-def family_refusal(family: Family, served: Sequence[type], *, apart: bool = True) -> str | None:
-    """Return why a candidate's learner is not exactly of one of the classes `served`, or None.
+def family_refusal(
+    family: Family, served_classes: Sequence[type], *, needs_separate_steps: bool = True
+) -> str | None:
+    """Return why a candidate's learner is not exactly of one of the `served_classes`, or None.
 
-    The learner may be the last step of a pipeline. With `apart`, it must be a plain pipeline, whose
-    steps can be fitted separately from the learner.
+    The learner may be the last step of a pipeline. With `needs_separate_steps`, it must be a plain
+    pipeline, whose steps can be fitted separately from the learner.
     """
     is_piped, learner = family.is_piped, family.last
-    if is_piped and apart and (reason := why_not_apart(family)) is not None:
+    if is_piped and needs_separate_steps and (reason := why_not_apart(family)) is not None:
         return reason
     if is_piped and not is_exactly(family.estimator, PIPELINE):
         return f"{_class_path(family.estimator)} is a pipeline of its own, which may do otherwise."
-    if not is_plain(learner, *served):
+    if not is_plain(learner, *served_classes):
         is_known_package = is_from(learner, "sklearn", "truerisk")
-        names_all = len(served) <= FEW
+        names_all = len(served_classes) <= MAX_LISTED_CLASSES
         names = (
-            " or ".join(served_class.__name__ for served_class in served)
+            " or ".join(served_class.__name__ for served_class in served_classes)
             if names_all
             else "one that it reads"
         )
@@ -145,16 +148,16 @@ def family_refusal(family: Family, served: Sequence[type], *, apart: bool = True
         return None
     if any(name == "steps" or f"{name}__" == family.prefix for name in family.named):
         return "the grid replaces the learner itself."
-    if apart and _has_random_steps(family):
+    if needs_separate_steps and _has_random_steps(family):
         return "a step before the learner is random and has no seed of its own."
-    if apart and not is_present(PREPARATION):
-        return f"{PREPARATION} is missing from this installation."
+    if needs_separate_steps and not is_present(PREPARATION_MODULE):
+        return f"{PREPARATION_MODULE} is missing from this installation."
     return None
 
 
 def fit_steps(*arguments: Any) -> tuple[Any, list[Any]]:
     """Fit the steps before a learner on a training set; see `preparation.fitted.fitted_steps`."""
-    check_present(PREPARATION)
+    check_present(PREPARATION_MODULE)
     from truerisk.engines.preparation.fitted import fitted_steps
 
     return fitted_steps(*arguments)
@@ -169,16 +172,16 @@ def why_not_apart(family: Family) -> str | None:
         return None
     from sklearn import get_config
 
-    pipe = family.estimator
-    if pipe.memory is not None:
+    pipeline = family.estimator
+    if pipeline.memory is not None:
         return "the pipeline caches its steps (memory=), which may hold anything."
-    if pipe.verbose:
+    if pipeline.verbose:
         return "the pipeline says how long its steps take (verbose=True)."
-    if getattr(pipe, "transform_input", None) is not None:
+    if getattr(pipeline, "transform_input", None) is not None:
         return "the pipeline hands fit parameters through its steps (transform_input=)."
-    if pipeline_params := sorted(OWN.intersection(family.named)):
+    if pipeline_params := sorted(PIPELINE_PARAMETERS.intersection(family.named)):
         return f"the grid sets {', '.join(pipeline_params)} of the pipeline."
-    steps = [pipe, *(step for _, step in pipe.steps)]
+    steps = [pipeline, *(step for _, step in pipeline.steps)]
     steps += [value for params in family.candidates for value in params.values()]
     if any(getattr(step, "_skl_callbacks", None) for step in steps):
         return "callbacks follow the fits of the pipeline or of its steps."
@@ -196,7 +199,7 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
         return "a scikit-learn scorer needs the fitted model itself."
     if request.response == "score" and data.n_classes != 2:
         return "a score is asked for, and there are more classes than two."
-    methods, missing_method = NEEDS.get(request.response, ((), ""))
+    methods, missing_method = METHODS_BY_RESPONSE.get(request.response, ((), ""))
     if data.task == "survival" and methods:
         methods, missing_method = (SURVIVAL_METHOD,), "no curves of survival"
     if methods:
@@ -229,16 +232,16 @@ def _has_random_steps(family: Family) -> bool:
 
 def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
     """Group the candidates that agree in everything except these hyperparameters of the learner."""
-    fixed = set(family.named)
+    fixed_parameters = set(family.named)
     for name in names:
-        fixed.discard(family.prefix + name)
-    if not fixed:  # In most grids only these hyperparameters vary.
-        return [_group(family, range(len(family)))]
+        fixed_parameters.discard(family.prefix + name)
+    if not fixed_parameters:  # In most grids only these hyperparameters vary.
+        return [_make_group(family, range(len(family)))]
     numbers_by_key: dict[str, list[int]] = {}
     for candidate, params in enumerate(family.candidates):
-        key = key_of({name: params[name] for name in params.keys() & fixed})
+        key = settings_key({name: params[name] for name in params.keys() & fixed_parameters})
         numbers_by_key.setdefault(key, []).append(candidate)
-    return [_group(family, numbers) for numbers in numbers_by_key.values()]
+    return [_make_group(family, candidate_numbers) for candidate_numbers in numbers_by_key.values()]
 
 
 def steps_key(family: Family, candidate: int) -> str:
@@ -251,10 +254,10 @@ def steps_key(family: Family, candidate: int) -> str:
         for name, value in params.items()
         if not name.startswith(family.prefix) and name not in learner_params
     }
-    return key_of(step_params)
+    return settings_key(step_params)
 
 
-def key_of(params: Mapping[str, Any]) -> str:
+def settings_key(params: Mapping[str, Any]) -> str:
     """Return a key that is equal for equal settings.
 
     Objects in a grid are compared by identity.
@@ -268,16 +271,16 @@ def key_of(params: Mapping[str, Any]) -> str:
     )
 
 
-def _group(family: Family, numbers: Sequence[int]) -> Group:
-    candidates = np.array(numbers)
-    settings = tuple(family.settings[candidate] for candidate in numbers)
+def _make_group(family: Family, candidate_numbers: Sequence[int]) -> Group:
+    candidates = np.array(candidate_numbers)
+    settings = tuple(family.settings[candidate] for candidate in candidate_numbers)
     if not family.is_piped:
         return Group(candidates, settings)
     from sklearn.pipeline import Pipeline
 
-    steps = family.make(numbers[0]).steps[:-1]
+    steps = family.make(candidate_numbers[0]).steps[:-1]
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     preprocessing = Pipeline(steps) if steps else None
-    if all(is_exactly(step, *STATELESS) for _, step in steps):
+    if all(is_exactly(step, *STATELESS_STEPS) for _, step in steps):
         return Group(candidates, settings, rowwise=preprocessing)
     return Group(candidates, settings, preparation=preprocessing)

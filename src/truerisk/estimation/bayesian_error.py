@@ -60,8 +60,13 @@ class RulePosterior(Shown):
         classes = ", ".join(
             f"{escape_and_truncate(str(name), 40)} {risk(error)}" for name, error in class_errors
         )
-        note = "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
-        return f"error {risk(self.value)}{error_text}, prior {self.prior}; by class {classes}{note}"
+        interval_note = (
+            "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
+        )
+        return (
+            f"error {risk(self.value)}{error_text}, prior {self.prior}; by class "
+            f"{classes}{interval_note}"
+        )
 
     def _posterior(self, requested_name: str) -> ErrorDistribution:
         if self.why_none is not None:
@@ -165,12 +170,12 @@ def bayesian_error(
             f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
         )
     shares = method.shares(rows, rules)
-    pairs = errors_by_class_pair(rows, rules, shares, method.priors(rows, rules, data))
-    log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
-    why_none = pairs[0].too_wide(0) if len(pairs) == 1 else None
-    only_pair = pairs[0] if len(pairs) == 1 and why_none is None else None
+    errors_of_pairs = errors_by_class_pair(rows, rules, shares, method.priors(rows, rules, data))
+    log_value = float(np.logaddexp.reduce([pair.log_means() for pair in errors_of_pairs])[0])
+    why_none = errors_of_pairs[0].too_wide(0) if len(errors_of_pairs) == 1 else None
+    only_pair = errors_of_pairs[0] if len(errors_of_pairs) == 1 and why_none is None else None
     per_class = np.zeros(data.n_classes)
-    for (k, m), pair in zip(rules.class_pairs(), pairs, strict=True):
+    for (k, m), pair in zip(rules.class_pairs(), errors_of_pairs, strict=True):
         per_class[[k, m]] += [float(errors.mean()[0]) for errors in pair.classes]
     return RulePosterior(
         value=float(np.exp(log_value)),

@@ -77,8 +77,8 @@ def _weight_name(estimator: Any) -> str:
 
     prefix, model = "", estimator
     while is_a(model, PIPELINE):
-        step, model = model.steps[-1]
-        prefix += f"{step}__"
+        step_name, model = model.steps[-1]
+        prefix += f"{step_name}__"
     if is_a(model, *ENSEMBLES_PASSING_WEIGHTS):
         # All base estimators receive the weight under the name "sample_weight".
         for base_estimator in _base_estimators(model):
@@ -95,10 +95,10 @@ def _weight_name(estimator: Any) -> str:
             "only: switch it on (sklearn.set_config(enable_metadata_routing=True)) and let the "
             "model inside ask for it (set_fit_request(sample_weight=True))."
         )
-    inner = getattr(model, "estimator", getattr(model, "regressor", None))
-    if inner is not None and not has_fit_parameter(model, "sample_weight"):
+    inner_estimator = getattr(model, "estimator", getattr(model, "regressor", None))
+    if inner_estimator is not None and not has_fit_parameter(model, "sample_weight"):
         # A meta-estimator passes fit parameters on to the inner estimator.
-        return prefix + _weight_name(inner)
+        return prefix + _weight_name(inner_estimator)
     if not has_fit_parameter(model, "sample_weight"):
         raise Refusal(
             f"{type(model).__name__}.fit takes no sample_weight, and the weights would be ignored: "
@@ -130,7 +130,9 @@ def _refuse_row_params_with_resampler(
     plain_steps = [step for name, step in family.estimator.steps if name not in family.named]
     grid_values = [value for setting in family.candidates for value in setting.values()]
     resamplers = {
-        type(one).__name__ for one in (*plain_steps, *grid_values) if hasattr(one, "fit_resample")
+        type(step_or_value).__name__
+        for step_or_value in (*plain_steps, *grid_values)
+        if hasattr(step_or_value, "fit_resample")
     }
     if row_params and resamplers:
         raise Refusal(
@@ -146,10 +148,10 @@ STOPPING_SET_NAMES = (
     "eval_X",
     "X_val",
 )  # names of fit parameters that hold early-stopping rows
-STOPPER = "truerisk.models.early_stopping:EarlyStopping"
+EARLY_STOPPING = "truerisk.models.early_stopping:EarlyStopping"
 # In histogram gradient boosting early_stopping="auto" means True above this number of rows.
 MAX_ROWS_WITHOUT_STOPPING = 10_000
-INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
+STOPPING_ADVICE = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 
 
 def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
@@ -162,12 +164,12 @@ def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
             if n_known is None:
                 raise Refusal(
                     f"whether {name} holds rows of X cannot be seen ({type(table).__name__}): "
-                    f"{INSTEAD}."
+                    f"{STOPPING_ADVICE}."
                 )
             if n_known:
                 raise Refusal(
                     f"{n_known} rows of {name} are rows of X: they would say when fits end that "
-                    f"are tested on them, and the estimate would be too good. {INSTEAD}."
+                    f"are tested on them, and the estimate would be too good. {STOPPING_ADVICE}."
                 )
 
 
@@ -180,7 +182,7 @@ def with_params_for_inner_splits(
     and the blocks.
     """
     is_own_search = is_honest_search(family.last)
-    if not is_own_search and not is_a(family.last, STOPPER):
+    if not is_own_search and not is_a(family.last, EARLY_STOPPING):
         return params
     row_arrays: dict[str, Any] = {"groups": data.groups}
     if is_own_search:
@@ -241,7 +243,7 @@ def _n_shared_rows(table: Any, X: Any) -> int | None:
         return None
     if len(table_columns) != len(X_columns):
         return 0
-    codes_by_column = [_codes(a, b) for a, b in zip(X_columns, table_columns, strict=True)]
+    codes_by_column = [_encode_cells(a, b) for a, b in zip(X_columns, table_columns, strict=True)]
     if not codes_by_column:
         return 0
     n_rows = len(X_columns[0])
@@ -260,11 +262,13 @@ def _columns(table: Any) -> list[np.ndarray] | None:
     return list(array.T) if array.ndim == 2 else None
 
 
-def _codes(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+def _encode_cells(own_cells: np.ndarray, table_cells: np.ndarray) -> np.ndarray:
     """Encode one column of both tables as integers, so that equal cells get equal codes."""
-    are_numeric = all(labels.dtype.kind in "biuf" for labels in (ours, theirs))
+    are_numeric = all(column.dtype.kind in "biuf" for column in (own_cells, table_cells))
     if are_numeric:
-        cells = np.concatenate([ours.astype(np.float64), theirs.astype(np.float64)])
+        cells = np.concatenate([own_cells.astype(np.float64), table_cells.astype(np.float64)])
     else:
-        cells = np.array([str(cell) for labels in (ours, theirs) for cell in labels.tolist()])
+        cells = np.array(
+            [str(cell) for column in (own_cells, table_cells) for cell in column.tolist()]
+        )
     return np.unique(cells, return_inverse=True)[1].ravel()

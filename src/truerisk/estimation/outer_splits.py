@@ -93,7 +93,7 @@ class Stability:
         return f"{self.agreement:.0%} of the outer splits chose the same setting ({counts})"
 
 
-def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
+def outer_folds(problem: Problem, evaluation: Evaluation) -> tuple[OuterFold, ...]:
     """Return each outer split's chosen setting and risks, on the scale of the requested score."""
     inner_method = getattr(problem.testing, "inner_method", None)
     scale = inner_scale = problem.loss.scale
@@ -103,26 +103,26 @@ def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
             problem.data, problem.loss, requested=problem.requested_loss
         ).scale
     folds = []
-    for unit in tested.units:
+    for outer_split in evaluation.units:
         fold = OuterFold(
-            params=dict(problem.family.candidates[unit.candidate]),
-            risk=scale.value(unit.risk),
-            inner_risk=inner_scale.value(unit.inner_risk),
-            best_index=unit.candidate,
-            repeat=unit.repeat,
-            fold=unit.fold,
-            n_train=unit.n_train,
-            n_test=unit.n_test,
+            params=dict(problem.family.candidates[outer_split.candidate]),
+            risk=scale.value(outer_split.risk),
+            inner_risk=inner_scale.value(outer_split.inner_risk),
+            best_index=outer_split.candidate,
+            repeat=outer_split.repeat,
+            fold=outer_split.fold,
+            n_train=outer_split.n_train,
+            n_test=outer_split.n_test,
         )
         folds.append(fold)
     return tuple(folds)
 
 
-def stability_of(folds: Sequence[OuterFold], best: int, family: Family) -> Stability:
+def stability_of(folds: Sequence[OuterFold], best_candidate: int, family: Family) -> Stability:
     """Return how often the outer splits chose the setting that was chosen on all rows."""
     counts = Counter(map(attrgetter("best_index"), folds))
     return Stability(
-        agreement=counts[best] / len(folds),
+        agreement=counts[best_candidate] / len(folds),
         frequencies=dict(counts.most_common()),
         n_splits=len(folds),
         candidates=family.candidates,

@@ -81,8 +81,8 @@ class Problem:
     @property
     def by_name(self) -> dict[str, Loss]:
         """Dictionary from names to the estimated loss and the losses of the further scores."""
-        further = {name: score.loss for name, score in self.scores.items()}
-        return {self.name: self.loss, **further}
+        further_losses = {name: score.loss for name, score in self.scores.items()}
+        return {self.name: self.loss, **further_losses}
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -90,8 +90,8 @@ class Problem:
         data = self.data
         if data.task != "classification":
             return {}
-        sizes = enumerate(data.class_sizes.tolist())
-        return {visible(str(data.label(code))): n for code, n in sizes}
+        class_sizes = enumerate(data.class_sizes.tolist())
+        return {visible(str(data.label(class_number))): n for class_number, n in class_sizes}
 
     @cached_property
     def most_informative_request(self) -> Request | None:
@@ -152,18 +152,18 @@ def problem_of_call(
     time: Any = None,
     block: Any = None,
     is_event: bool = False,
-    **terms: Any,
+    **options: Any,
 ) -> Problem:
     """Check the data and all other arguments of a call, and return them as a `Problem`.
 
-    `terms` are passed to `problem_on`. If `is_event` is true, `positive` names the event of a
+    `options` are passed to `problem_on`. If `is_event` is true, `positive` names the event of a
     validation, and it is allowed that no score refers to a class.
     """
     row_arguments = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
-    X, rows, _ = take_named_columns(X, row_arguments, models=[family.estimator])
-    data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
-    weights = rows["sample_weight"]
-    problem = problem_on(data, family, sample_weight=weights, **terms)
+    X, row_arrays, _ = take_named_columns(X, row_arguments, models=[family.estimator])
+    data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **row_arrays)
+    weights = row_arrays["sample_weight"]
+    problem = problem_on(data, family, sample_weight=weights, **options)
     return problem if is_event else refuse_unrated_class(problem)
 
 
@@ -256,8 +256,8 @@ def refuse_unrated_class(problem: Problem) -> Problem:
     """Return the problem; raise Refusal if no score refers to the class given as `positive`."""
     data, positive = problem.data, problem.positive
     if positive is not None:
-        code = class_code(positive, data)
-        if all(loss.rated(data) != code for loss in problem.losses):
+        class_number = class_code(positive, data)
+        if all(loss.rated(data) != class_number for loss in problem.losses):
             loss_names = ", ".join(loss.name for loss in problem.losses)
             raise Refusal(
                 f"{mention('positive', positive)} names a class, and no loss or score here is of "
@@ -272,18 +272,18 @@ def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
 
     Raise an error if the method cannot estimate this loss on these data.
     """
-    checked = as_method(method)
+    usable_method = as_method(method)
     if problem.interval is not None:
-        checked = with_interval(checked, problem.interval)
-    loss = checked.loss_of(problem.data, problem.loss, requested=problem.requested_loss)
-    checked.check(problem.data, loss)
-    return replace(problem, loss=loss), checked
+        usable_method = with_interval(usable_method, problem.interval)
+    loss = usable_method.loss_of(problem.data, problem.loss, requested=problem.requested_loss)
+    usable_method.check(problem.data, loss)
+    return replace(problem, loss=loss), usable_method
 
 
 def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
     """Check a method and draw its plan; return the checked problem, the method and the plan."""
-    problem, checked = checked_method(problem, method)
-    return problem, checked, checked.plan(problem.data, Streams(problem.seed))
+    problem, usable_method = checked_method(problem, method)
+    return problem, usable_method, usable_method.plan(problem.data, Streams(problem.seed))
 
 
 def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
@@ -344,7 +344,7 @@ def _why_unavailable(method: Method, score: Score, data: Data) -> str | None:
 
 
 # scikit-learn and SciPy draw settings with generators whose seeds are below this number.
-MOST_SEED = 2**32
+SEED_LIMIT = 2**32
 
 
 def as_seed(random_state: Any) -> int:
@@ -367,15 +367,15 @@ def as_seed(random_state: Any) -> int:
     )
 
 
-def settings_seed(seed: int, *, plain: bool = False) -> int:
+def settings_seed(seed: int, *, uses_sklearn_seed: bool = False) -> int:
     """Return the seed from which a randomized search draws hyperparameter settings.
 
-    It comes from a random stream of its own. If `plain` is true, it is the seed that
+    It comes from a random stream of its own. If `uses_sklearn_seed` is true, it is the seed that
     RandomizedSearchCV would use.
     """
-    if plain and seed < MOST_SEED:
+    if uses_sklearn_seed and seed < SEED_LIMIT:
         return seed
-    return int(Streams(seed).get("settings").integers(MOST_SEED))
+    return int(Streams(seed).get("settings").integers(SEED_LIMIT))
 
 
 @cache

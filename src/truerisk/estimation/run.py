@@ -67,11 +67,11 @@ class Computed(Evaluation):
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
             problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
-            by_name[name] = replace(self, problem=problem, **_fields_of(evaluation))
+            by_name[name] = replace(self, problem=problem, **_evaluation_fields(evaluation))
         return by_name
 
 
-def _fields_of(evaluation: Evaluation) -> dict[str, Any]:
+def _evaluation_fields(evaluation: Evaluation) -> dict[str, Any]:
     """Return the fields of the class Evaluation as a dictionary, without a subclass's fields."""
     return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
 
@@ -92,7 +92,7 @@ def compute(
     models have seen is refused; otherwise such a plan causes a warning. If no engine supports the
     method, another method may replace it.
     """
-    started = time.perf_counter()
+    start_time = time.perf_counter()
     requested_problem, method = checked_method(problem, method)
     data = requested_problem.data
     check_scores(method, requested_problem.scores, data)
@@ -120,16 +120,18 @@ def compute(
         other_method = method.instead(error.reason)
         if other_method is None:
             raise
-        computed = compute(requested_problem, other_method, fit_store=fit_store)
-        note = f"'{computed.method.name}' took the place of the method asked for: {error.reason}"
-        return with_note(computed, note)
+        computation = compute(requested_problem, other_method, fit_store=fit_store)
+        replacement_note = (
+            f"'{computation.method.name}' took the place of the method asked for: {error.reason}"
+        )
+        return with_note(computation, replacement_note)
     return Computed(
-        **_fields_of(evaluation),
+        **_evaluation_fields(evaluation),
         problem=problem,
         method=method,
         engine=asking.engine,
         refusals=asking.refusals,
-        seconds=time.perf_counter() - started,
+        seconds=time.perf_counter() - start_time,
         n_made=evaluation.n_fits - asking.n_known,
     )
 
@@ -156,13 +158,13 @@ def tuning_problem(problem: Problem) -> Problem:
     )
 
 
-def with_note(computed: Computed, note: str) -> Computed:
+def with_note(computation: Computed, added_note: str) -> Computed:
     """Return the computation with this note as the first note of every estimate."""
-    tested = tuple(replace(t, notes=(note, *t.notes)) for t in computed.tested)
-    procedure = computed.procedure
+    estimates = tuple(replace(t, notes=(added_note, *t.notes)) for t in computation.tested)
+    procedure = computation.procedure
     if procedure is not None:
-        procedure = replace(procedure, notes=(note, *procedure.notes))
-    return replace(computed, tested=tested, procedure=procedure)
+        procedure = replace(procedure, notes=(added_note, *procedure.notes))
+    return replace(computation, tested=estimates, procedure=procedure)
 
 
 @frozen(eq=False)
@@ -182,77 +184,80 @@ class PairedAnswers:
         return paired_losses(self.answers, self.data, self.loss, self.method)
 
 
-def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
+def curve_of(computation: Computed, best_candidate: int | None = None) -> RiskCurve:
     """Return the risk curve of a computation.
 
-    `best` is the chosen candidate if it was chosen by another loss; by default the rule chooses.
+    `best_candidate` is the chosen candidate if it was chosen by another loss; by default the rule
+    chooses.
     """
-    problem, answers = computed.problem, computed.answers
-    best = _chosen_candidate(computed) if best is None else best
+    problem, predictions = computation.problem, computation.answers
+    best_candidate = _chosen_candidate(computation) if best_candidate is None else best_candidate
     comparable = None
     # Predictions of the winners alone do not allow a comparison of all candidates.
-    if answers is not None and answers.n_candidates == len(problem.family):
-        comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
-    candidates, provenance = problem.family.candidates, _shared_fields(computed)
+    if predictions is not None and predictions.n_candidates == len(problem.family):
+        comparable = PairedAnswers(predictions, problem.data, problem.loss, computation.method)
+    candidates, provenance = problem.family.candidates, _shared_fields(computation)
     scores = {}
-    for name, scored in computed.by_score.items():
-        scores[name] = curve_of(scored, best)
+    for name, scored_computation in computation.by_score.items():
+        scores[name] = curve_of(scored_computation, best_candidate)
     return RiskCurve(
-        estimates=LazyEstimates(candidates, computed.tested, provenance, scores),
-        best=best,
+        estimates=LazyEstimates(candidates, computation.tested, provenance, scores),
+        best=best_candidate,
         rule=problem.rule.name,
         ties=problem.rule.ties,
-        procedure=procedure_of(computed),
+        procedure=procedure_of(computation),
         # A plain Evaluation is stored, because the record must not hold rows, models or executors.
-        evaluation=Evaluation(**_fields_of(computed)),
+        evaluation=Evaluation(**_evaluation_fields(computation)),
         scores=scores,
         comparable=comparable,
     )
 
 
-def _chosen_candidate(computed: Computed) -> int:
+def _chosen_candidate(computation: Computed) -> int:
     """Return the number of the candidate that the rule chooses."""
-    tested = computed.tested
-    if len(tested) == 1:
+    estimates = computation.tested
+    if len(estimates) == 1:
         return 0  # A single candidate is reported even if its fits failed.
-    rule, units = computed.problem.rule, computed.units
-    if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
+    rule, outer_splits = computation.problem.rule, computation.units
+    if outer_splits and rule.needs_std_errors and np.isnan(std_errors_of(estimates)).all():
         # Averaged inner risks have no standard error, so take the setting that won most often.
-        return int(np.bincount([unit.candidate for unit in units]).argmax())
-    return by_rule(tested, rule)
+        return int(np.bincount([outer_split.candidate for outer_split in outer_splits]).argmax())
+    return by_rule(estimates, rule)
 
 
-def procedure_of(computed: Computed) -> RiskEstimate | None:
+def procedure_of(computation: Computed) -> RiskEstimate | None:
     """Return the risk of the whole procedure "tune, then fit", or None if it was not estimated.
 
     No selection rule is needed for this risk.
     """
-    candidates = computed.problem.family.candidates
-    if computed.procedure is None:
+    candidates = computation.problem.family.candidates
+    if computation.procedure is None:
         return None
     params: Mapping[str, Any] = {}
-    if len({unit.candidate for unit in computed.units}) == 1:
-        params = candidates[computed.units[0].candidate]
+    if len({outer_split.candidate for outer_split in computation.units}) == 1:
+        params = candidates[computation.units[0].candidate]
     scores = {}
-    for name, scored in computed.by_score.items():
-        if (score_risk := procedure_of(scored)) is not None:
+    for name, scored_computation in computation.by_score.items():
+        if (score_risk := procedure_of(scored_computation)) is not None:
             scores[name] = score_risk
-    return to_estimate(computed.procedure, replace(_shared_fields(computed), scores=scores), params)
+    return to_estimate(
+        computation.procedure, replace(_shared_fields(computation), scores=scores), params
+    )
 
 
-def _shared_fields(computed: Computed) -> RiskEstimate:
+def _shared_fields(computation: Computed) -> RiskEstimate:
     """Return an estimate without a value that holds the fields common to all estimates.
 
     These are the method, the loss, the data, the seed, the engine and the notes.
     """
-    problem, answers, splits = computed.problem, computed.answers, None
-    data, method, loss = problem.data, computed.method, problem.loss
-    average_of = getattr(getattr(method, "outer_method", method), "average_of", None)
+    problem, predictions, splits = computation.problem, computation.answers, None
+    data, method, loss = problem.data, computation.method, problem.loss
+    average_function = getattr(getattr(method, "outer_method", method), "average_of", None)
     # A score that is usually a mean over folds may be computed from all predictions at once.
     is_fold_mean = not loss.per_row and loss.usual_average == "fold"
     # Plans with randomly drawn training sets have no fixed splits to list.
-    if answers is not None and not answers.plan.has_drawn_fits:
-        plan = answers.plan
+    if predictions is not None and not predictions.plan.has_drawn_fits:
+        plan = predictions.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
     return blank_estimate(
         data,
@@ -260,21 +265,21 @@ def _shared_fields(computed: Computed) -> RiskEstimate:
         method=method.name,
         target=method.target,
         bias=method.bias,
-        n_fits=computed.n_fits,
-        seconds=computed.seconds,
-        engine=computed.engine,
+        n_fits=computation.n_fits,
+        seconds=computation.seconds,
+        engine=computation.engine,
         seed=problem.seed,
-        plan_fingerprint=computed.plan.fingerprint,
-        refusals=dict(computed.refusals),
+        plan_fingerprint=computation.plan.fingerprint,
+        refusals=dict(computation.refusals),
         splits=splits,
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=(*loss.notes, *map(attrgetter("note"), problem.findings)),
         findings=problem.findings,
-        answered=AnsweredRows.from_answers(answers, data),
-        ordered=is_in_time(data, method, answers),
+        answered=AnsweredRows.from_answers(predictions, data),
+        ordered=is_in_time(data, method, predictions),
         placed=data.places is not None,
-        pooled=is_fold_mean and average_of is not None and average_of(loss) == "pooled",
+        pooled=is_fold_mean and average_function is not None and average_function(loss) == "pooled",
     )
 
 
@@ -301,8 +306,8 @@ def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
     )
 
 
-def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
+def is_in_time(data: Data, method: Method, predictions: Answers | None) -> bool:
     """Return True if rows have times, or if the splits go forward in time."""
     if data.time is not None or method.tells_scores.respects_time:
         return True
-    return answers is not None and order_of(answers.plan) is not None
+    return predictions is not None and order_of(predictions.plan) is not None

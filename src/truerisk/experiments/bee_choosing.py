@@ -77,16 +77,18 @@ METHOD_NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
 SVM_METHOD_NAMES = ("CV-5", "BEEp", "BEEi")
 ORACLE = "oracle"
 # Scores of LogisticPath that differ by less than this are considered equal.
-TIE = 1e-10
+SCORE_TIE_TOLERANCE = 1e-10
 STOPPED_EARLY = "stopped short"
 
-# A training set (X and y), and a function that returns the errors of a family's rules on it.
+# Features X, labels y, and a function that returns the true or test error of each linear rule.
 TrainingSet = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
 Learners = Mapping[str, tuple[Family, Mapping[str, Method]]]
 
 
 @lru_cache
-def _classes(n_noise: int) -> tuple[GaussianProblem, list[tuple[np.ndarray, np.ndarray]]]:
+def _problem_and_class_parameters(
+    n_noise: int,
+) -> tuple[GaussianProblem, list[tuple[np.ndarray, np.ndarray]]]:
     """Return the problem, and for each class the mean and the Cholesky factor of the covariance."""
     problem = sparse_gaussian(n_noise)
     means_and_covariances = zip(np.array(problem.means), np.array(problem.covariances), strict=True)
@@ -96,8 +98,8 @@ def _classes(n_noise: int) -> tuple[GaussianProblem, list[tuple[np.ndarray, np.n
 
 
 def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> TrainingSet:
-    """Draw a training set with equal classes, 14 informative and `n_noise` other features."""
-    problem, class_parameters = _classes(n_noise)
+    """Draw a training set of two equally large classes, with 14 informative features and noise."""
+    problem, class_parameters = _problem_and_class_parameters(n_noise)
     X = rng.standard_normal((n_rows, problem.n_features))
     for label, (mean, cholesky_factor) in enumerate(class_parameters):
         X[label::2] = mean + X[label::2] @ cholesky_factor.T
@@ -106,7 +108,7 @@ def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> TrainingSet
 
 
 def draw_synthetic(seed: int, replicate: int, n_rows: int, n_noise: int = 6) -> TrainingSet:
-    """Draw a training set of Table 2; Table 3 and the experiment on priors use the same sets."""
+    """Draw one training set of Table 2; Table 3 and the experiment on priors use the same sets."""
     name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
     return draw(stream(name, seed, replicate), n_rows, n_noise)
 
@@ -136,11 +138,11 @@ def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[st
         "LOO": LeaveOneOut(),
     }
 
-    def folds(name: str) -> Method:
+    def cross_validation(name: str) -> Method:
         repeats, _, fold_label = name.rpartition("×")
         return KFold(int(fold_label.removeprefix("CV-")), repeats=int(repeats or 1))
 
-    return {name: fixed_methods.get(name) or folds(name) for name in names}
+    return {name: fixed_methods.get(name) or cross_validation(name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,23 +157,23 @@ class TrainedFamily:
     n_features: np.ndarray
 
     @classmethod
-    def from_family(cls, family: Family, drawn: TrainingSet) -> TrainedFamily:
+    def from_family(cls, family: Family, training_set: TrainingSet) -> TrainedFamily:
         """Fit all candidates to the training set at once and compute their errors."""
-        X, y, error_function = drawn
+        X, y, error_function = training_set
         data = Data.check(X, y, task="classification")
         # This plan has one fit on all rows, and requests the linear rules of the candidates.
         plan = BayesianError().plan(data, Streams(0))
-        answers = predict_plan(family, data, ZeroOne(), plan)
+        predictions = predict_plan(family, data, ZeroOne(), plan)
         errors, n_features = np.full((2, len(family)), np.nan)
-        for rules in getattr(answers.extra, "rules", None) or ():
+        for rules in getattr(predictions.extra, "rules", None) or ():
             errors[rules.candidates] = error_function(family, rules)
             n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
-        return cls(family, data, answers, errors, n_features)
+        return cls(family, data, predictions, errors, n_features)
 
     def estimate_all(
         self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
     ) -> Sequence[Tested]:
-        """Return a method's risk estimates of all candidates; Bayesian ones need no further fit."""
+        """Return a method's risk estimates of all candidates; Bayesian methods refit nothing."""
         loss = method.loss_of(self.data, ZeroOne(), requested=False)
         if isinstance(method, BayesianError):
             return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
@@ -191,29 +193,29 @@ class TrainedFamily:
 
 
 def choices_by_size(
-    sizes: Sequence[int],
+    training_sizes: Sequence[int],
     learners: Learners,
-    training_set: Callable[[int], TrainingSet],
+    draw_training_set: Callable[[int], TrainingSet],
     replicate: int,
     rule: Rule = MINIMUM_RULE,
 ) -> dict[str, np.ndarray]:
-    """Return the errors of all chosen rules by size, under names of learner and method.
+    """Return the error of the rule that each learner and method chooses, by training-set size.
 
     The result also holds the estimates and the numbers of features of the chosen rules, the
     smallest error of all rules, and an indicator of paths that did not converge.
     """
     values: dict[str, list[float]] = defaultdict(list)
-    for size in sizes:
-        drawn_set = training_set(size)
+    for n_training_rows in training_sizes:
+        drawn_training_set = draw_training_set(n_training_rows)
         for label, (family, methods) in learners.items():
-            with record_non_convergence() as stopped_early:
-                trained = TrainedFamily.from_family(family, drawn_set)
+            with record_non_convergence() as nonconvergence_flag:
+                trained_family = TrainedFamily.from_family(family, drawn_training_set)
                 for name, method in methods.items():
-                    choice = trained.choice(method, replicate, rule)
+                    choice = trained_family.choice(method, replicate, rule)
                     for quantity, value in zip(("estimate", "", "features"), choice, strict=True):
                         values[f"{label} {name} {quantity}".strip()].append(value)
-            values[f"{label} {ORACLE}"].append(float(trained.errors.min()))
-            values[f"{label} {STOPPED_EARLY}"].append(float(stopped_early))
+            values[f"{label} {ORACLE}"].append(float(trained_family.errors.min()))
+            values[f"{label} {STOPPED_EARLY}"].append(float(nonconvergence_flag))
     return {name: np.array(size_values) for name, size_values in values.items()}
 
 
@@ -228,7 +230,9 @@ def error_rates(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndar
     votes = np.zeros((len(rules.candidates), len(X), len(rules.codes)), dtype=np.int8)
     for class_a, class_b in combinations(range(len(rules.codes)), 2):
         coefficients, intercepts = rules.between(rules.codes[class_a], rules.codes[class_b])
-        prefers_b = coefficients @ X.T + intercepts[:, None] > (0.0 if rules.pairs else TIE)
+        prefers_b = coefficients @ X.T + intercepts[:, None] > (
+            0.0 if rules.pairs else SCORE_TIE_TOLERANCE
+        )
         votes[..., class_b] += prefers_b
         votes[..., class_a] += ~prefers_b
     return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != codes).mean(axis=1))
@@ -247,13 +251,13 @@ def record_non_convergence() -> Iterator[np.ndarray]:
     if threading.current_thread() is not threading.main_thread():
         yield np.array(np.nan)
         return
-    stopped_early = np.array(0.0)
+    nonconvergence_flag = np.array(0.0)
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        yield stopped_early
+        yield nonconvergence_flag
     for caught_warning in caught_warnings:
         if issubclass(caught_warning.category, ConvergenceWarning):
-            stopped_early[...] = 1
+            nonconvergence_flag[...] = 1
         elif not (
             issubclass(caught_warning.category, TrueRiskWarning)
             and "folds" in str(caught_warning.message)
@@ -268,9 +272,9 @@ def record_non_convergence() -> Iterator[np.ndarray]:
 
 # ---------------------------------------------------------------- reports of the choices
 
-PERMUTATIONS = 10_000
+N_PERMUTATIONS = 10_000
 SPLIT_UNIT = "training sets of each size"
-STYLES = {
+LINE_STYLES = {
     "CV-5": "b--",
     "CV-10": "c--",
     "BEEp": "r--",
@@ -283,65 +287,75 @@ STYLES = {
 
 def size_tables(
     draws: Draws,
-    sizes: Sequence[int],
-    known: Mapping[str, Sequence[float]],
-    n_known: int,
-    foot: str = "",
+    training_sizes: Sequence[int],
+    earlier_means: Mapping[str, Sequence[float]],
+    n_earlier_sets: int,
+    title_suffix: str = "",
 ) -> Iterator[PaperTable]:
-    """Yield a table per size: our means beside an earlier run of `n_known` training sets."""
-    for size_index, n in enumerate(sizes):
+    """Yield a table per training-set size: our means and those of `n_earlier_sets` older sets."""
+    for size_index, n in enumerate(training_sizes):
         values = {name: quantity_values[:, size_index] for name, quantity_values in draws.items()}
         reference = {
-            name: (quantity_values[size_index], std_error_of_printed_mean(values[name], n_known, 3))
-            for name, quantity_values in known.items()
+            name: (
+                quantity_values[size_index],
+                std_error_of_printed_mean(values[name], n_earlier_sets, 3),
+            )
+            for name, quantity_values in earlier_means.items()
         }
-        title = f"n = {n}{foot}"
-        yield PaperTable.from_values(title, f"{n_known} sets of this recipe", values, reference)
+        title = f"n = {n}{title_suffix}"
+        yield PaperTable.from_values(
+            title, f"{n_earlier_sets} sets of this recipe", values, reference
+        )
 
 
 def table_with_paper(
-    draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]
+    draws: Draws, training_sizes: Sequence[int], printed_table: Mapping[str, Sequence[str]]
 ) -> PaperTable:
     """Return a table of our means whose row names quote the document's numbers.
 
     The document's numbers come from another generator, so the table does not compare them.
     """
     values = {
-        f"{name}, n = {n} (document: {number})": draws[name][:, j]
-        for name, printed_numbers in paper.items()
-        for j, (n, number) in enumerate(zip(sizes, printed_numbers, strict=True))
-        if number
+        f"{name}, n = {n} (document: {printed_number})": draws[name][:, j]
+        for name, printed_numbers in printed_table.items()
+        for j, (n, printed_number) in enumerate(zip(training_sizes, printed_numbers, strict=True))
+        if printed_number
     }
     return PaperTable.from_values("beside the document", "not comparable", values)
 
 
 def select_learner(draws: Draws, label: str, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Select the quantities of one learner, and drop the learner's name from theirs."""
+    """Select the quantities of one learner, and remove the learner's name from their keys."""
     return {name: draws[f"{label} {name}"] for name in names}
 
 
-def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
+def mean_grid(values: Draws, training_sizes: Sequence[int], title: str) -> MeansGrid:
     """Return a table of means with a row per quantity and a column per training-set size."""
     rows = {name: quantity_values.T for name, quantity_values in values.items()}
-    return MeansGrid.from_values(title, (f"n = {n}" for n in sizes), rows)
+    return MeansGrid.from_values(title, (f"n = {n}" for n in training_sizes), rows)
 
 
-def split_by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
+def split_by_size(
+    name: str, values: np.ndarray, training_sizes: Sequence[int]
+) -> dict[str, np.ndarray]:
     """Split an array (replicate, size) into one array per training-set size."""
-    return {f"{name}, n = {n}": size_values for n, size_values in zip(sizes, values.T, strict=True)}
+    return {
+        f"{name}, n = {n}": size_values
+        for n, size_values in zip(training_sizes, values.T, strict=True)
+    }
 
 
-# Learner, choice with the smaller error, choice with the larger error, and size indices.
+# Learner, method with the smaller error, method with the larger error, and size indices.
 ErrorComparison = tuple[str, str, str, *tuple[int, ...]]
 
 
 def compare_choices(
-    draws: Draws, sizes: Sequence[int], *claims: ErrorComparison, foot: str = ""
+    draws: Draws, training_sizes: Sequence[int], *claims: ErrorComparison, text_suffix: str = ""
 ) -> Iterator[Statement]:
-    """Yield a statement per claim and size: one choice has a smaller error than another.
+    """Yield a statement per claim and size: the rule of one method errs less than another's.
 
-    The choices are paired by training set. Each statement adds the one-sided p-value of a paired
-    permutation test, which the document uses, too.
+    The methods' chosen rules are paired by training set. Each statement adds the one-sided p-value
+    of a paired permutation test, which the document uses, too.
     """
     for learner, lower_name, higher_name, *size_indices in claims:
         lower_errors, higher_errors = (
@@ -351,75 +365,98 @@ def compare_choices(
         for size_index in size_indices:
             differences = (higher_errors - lower_errors)[:, size_index]
             yield Statement.from_quantities(
-                f"{prefix}{lower_name} lies below {higher_name} at n = {sizes[size_index]}{foot}",
+                f"{prefix}{lower_name} lies below {higher_name} at n = "
+                f"{training_sizes[size_index]}{text_suffix}",
                 Quantity.mean(f"{higher_name} − {lower_name}", differences),
                 remark=f"paired permutation test, one-sided: p = {permutation_p(differences):.4f}",
             )
 
 
 def spread_gaps(
-    draws: Draws, sizes: Sequence[int], text: str, name: str, *others: str
+    draws: Draws, training_sizes: Sequence[int], text: str, name: str, *other_choices: str
 ) -> Iterator[Quantity]:
-    """Yield by size: the standard deviation of a choice's errors minus the smallest other one."""
+    """Yield the SD of one choice's errors minus the smallest SD of the others, by training size."""
 
-    def gap(every: np.ndarray) -> float:
-        first_deviation, *other_deviations = every.std(axis=0, ddof=1)
+    def deviation_difference(errors_by_choice: np.ndarray) -> float:
+        first_deviation, *other_deviations = errors_by_choice.std(axis=0, ddof=1)
         return float(first_deviation - min(other_deviations))
 
-    errors_of_choices = np.stack([draws[choice] for choice in (name, *others)], axis=1)
-    for j, n in enumerate(sizes):
-        yield Quantity.from_statistic(f"{text}, n = {n}", gap, errors_of_choices[:, :, j], BELOW)
+    errors_of_choices = np.stack([draws[choice] for choice in (name, *other_choices)], axis=1)
+    for j, n in enumerate(training_sizes):
+        yield Quantity.from_statistic(
+            f"{text}, n = {n}", deviation_difference, errors_of_choices[:, :, j], BELOW
+        )
 
 
 def permutation_p(differences: np.ndarray) -> float:
     """Return the one-sided p-value of a mean difference from 10,000 random changes of signs."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(differences)))
-    n_at_least = (signs @ differences >= differences.sum() - 1e-12).sum()
-    return float((n_at_least + 1) / (PERMUTATIONS + 1))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(N_PERMUTATIONS, len(differences)))
+    n_sums_at_least_observed = (signs @ differences >= differences.sum() - 1e-12).sum()
+    return float((n_sums_at_least_observed + 1) / (N_PERMUTATIONS + 1))
 
 
 def panel_by_training_rows(
     title: str,
     label: str,
-    sizes: Sequence[int],
+    training_sizes: Sequence[int],
     values: Draws,
-    styles: Mapping[str, str] = STYLES,
+    styles: Mapping[str, str] = LINE_STYLES,
 ) -> Panel:
     """Return a panel with mean values over the number of training rows."""
-    lines = mean_lines(np.array(sizes), values, (styles.get(name, "k-") for name in values))
-    return Panel(title, "training rows", label, lines)
+    mean_curves = mean_lines(
+        np.array(training_sizes), values, (styles.get(name, "k-") for name in values)
+    )
+    return Panel(title, "training rows", label, mean_curves)
 
 
 def heat_maps(
-    ours: Draws, paper: Mapping[str, Sequence[str]], sizes: Sequence[int], title: str
+    our_errors: Draws,
+    printed_errors: Mapping[str, Sequence[str]],
+    training_sizes: Sequence[int],
+    title: str,
 ) -> Iterator[Panel]:
     """Yield two heat maps: our mean errors and the mean errors that the document prints.
 
     There is a row per choice and a column per size. Numbers that are not legible in the document
     are NaN.
     """
-    means = {name: ours[name].mean(axis=0) for name in paper}
+    our_means = {name: our_errors[name].mean(axis=0) for name in printed_errors}
     printed_means = {
-        n: [float(cell.split()[0] if cell else "nan") for cell in row] for n, row in paper.items()
+        choice_name: [float(cell.split()[0] if cell else "nan") for cell in row]
+        for choice_name, row in printed_errors.items()
     }
-    positions, columns = np.arange(len(sizes)), tuple(f"n = {n}" for n in sizes)
-    for text, mean_errors in ((title, means), (f"{title}, the document's", printed_means)):
-        rows = tuple(Series(name, positions, np.array(cell)) for name, cell in mean_errors.items())
+    size_positions, columns = (
+        np.arange(len(training_sizes)),
+        tuple(f"n = {choice_name}" for choice_name in training_sizes),
+    )
+    for text, mean_errors in ((title, our_means), (f"{title}, the document's", printed_means)):
+        rows = tuple(
+            Series(name, size_positions, np.array(row)) for name, row in mean_errors.items()
+        )
         yield Panel(text, "", "mean error", rows, "shades", columns)
 
 
-def convergence_note(stops: np.ndarray) -> str:
+def convergence_note(nonconvergence_flags: np.ndarray) -> str:
     """Return a note on the number of runs in which a path did not converge at some penalty."""
-    n_nan, n_stopped = np.count_nonzero(np.isnan(stops)), np.nansum(stops)
-    if n_nan:
+    n_unknown_runs, n_stopped_runs = (
+        np.count_nonzero(np.isnan(nonconvergence_flags)),
+        np.nansum(nonconvergence_flags),
+    )
+    if n_unknown_runs:
         return (
-            f"NOT KNOWN of {n_nan} of {stops.size} runs whether a path stopped short: they were "
-            f"drawn in threads, where warnings are not heard. Of the others {n_stopped:g} have one "
+            f"NOT KNOWN of {n_unknown_runs} of {nonconvergence_flags.size} runs whether a path "
+            "stopped short: they were "
+            f"drawn in threads, where warnings are not heard. Of the others {n_stopped_runs:g} "
+            "have one "
             "that did."
         )
-    if not n_stopped:
-        return f"every path converged at every penalty, in all folds of {stops.size} runs."
+    if not n_stopped_runs:
+        return (
+            "every path converged at every penalty, in all folds of "
+            f"{nonconvergence_flags.size} runs."
+        )
     return (
-        f"NOT CONVERGED: in {n_stopped:g} of {stops.size} runs a path stopped short at "
+        f"NOT CONVERGED: in {n_stopped_runs:g} of {nonconvergence_flags.size} runs a path stopped "
+        "short at "
         "some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )

@@ -56,45 +56,49 @@ from truerisk.methods import BayesianError, KFold
 
 # ---------------------------------------------------------------- Figure 1: error curves
 
-ROWS = 500
-# This is the number of curves in the figure.
+N_ROWS = 500
+# Figure 1 shows this number of cross-validation curves.
 N_SHOWN_CURVES = 10
-LOGS = np.log10(LAMBDAS)
+LOG_LAMBDAS = np.log10(LAMBDAS)
 # The document draws the curves from this value of log10(λ) downwards.
 LARGEST_DRAWN_LOG = -0.5
-# If at most this percentage of curves has a distant minimum, these cases count as isolated.
-ISOLATED = 5
-# This is one and a half steps of the grid of penalties, in log10(λ).
-STEP = 0.15
-# This is a factor of four of the penalty, in log10(λ).
+# Minima far from the median count as isolated if at most this percentage of curves has one.
+MAX_ISOLATED_PERCENT = 5
+# Two minima are near each other if they differ by at most 1.5 steps of the grid of penalties.
+NEAR_IN_LOG_LAMBDA = 0.15
+# A minimum is far from the median if the penalties differ by a factor of four (10^0.6).
 FAR_IN_LOG_LAMBDA = 0.6
-AXIS = "log10(λ)"
-SPREAD = partial(np.std, ddof=1)
+AXIS_LABEL = "log10(λ)"
+sample_deviation = partial(np.std, ddof=1)
 
 
-def _replicate_1(seed: int, number: int) -> Draws:
+def _replicate_1(seed: int, replicate_number: int) -> Draws:
     """Return error curves over the penalties for one data set, with new folds in each replicate."""
-    trained, curves = _path_and_bayesian_curves(seed)
-    folds = stream("bee-figure-1 folds", seed, number).integers(2**63)
-    with record_non_convergence() as stopped_early:
-        fold_curve = values_of(trained.estimate_all(KFold(5), int(folds)))
-    return {**curves, "CV-5": fold_curve, STOPPED_EARLY: stopped_early}
+    trained_family, curves = _path_and_bayesian_curves(seed)
+    folds = stream("bee-figure-1 folds", seed, replicate_number).integers(2**63)
+    with record_non_convergence() as nonconvergence_flag:
+        fold_curve = values_of(trained_family.estimate_all(KFold(5), int(folds)))
+    return {**curves, "CV-5": fold_curve, STOPPED_EARLY: nonconvergence_flag}
 
 
 @lru_cache(maxsize=1)
 def _path_and_bayesian_curves(seed: int) -> tuple[TrainedFamily, dict[str, np.ndarray]]:
-    """Return the fitted path on the data set of this seed, and the curves that need no folds."""
-    trained = TrainedFamily.from_family(l1_logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
+    """Return the path fitted to the seed's data set, and the curves of true and Bayesian error."""
+    trained_family = TrainedFamily.from_family(
+        l1_logistic(), draw(stream("bee-figure-1", seed, 0), N_ROWS)
+    )
     methods = methods_named(("BEEp", "BEEi"))
-    bayesian = {name: values_of(trained.estimate_all(method)) for name, method in methods.items()}
-    return trained, {"true": trained.errors, **bayesian}
+    bayesian_curves = {
+        name: values_of(trained_family.estimate_all(method)) for name, method in methods.items()
+    }
+    return trained_family, {"true": trained_family.errors, **bayesian_curves}
 
 
 @experiment(_replicate_1, replicates=500, quick=20, unit="draws of the folds")
 def bee_figure_1(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Figure 1: where the least error is found.
 
-    {ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; 5-fold
+    {N_ROWS} rows of two classes, 20 features; L1 logistic regression, 36 penalties; 5-fold
     cross-validation with other folds each time
 
     the document shows one data set of its own generator; this is one of bee-table-2's.
@@ -112,18 +116,20 @@ def bee_figure_1(draws: Draws) -> FindingParts:
         np.array([index_of_first_minimum(curve) for curve in curves]),
         "mean of all CV-5 curves",
     )
-    minimum_of = {mean_name: index_of_first_minimum(curves.mean(axis=0))}
-    minimum_of |= {name: index_of_first_minimum(curve) for name, curve in bayesian_curves.items()}
-    minimum_of["oracle"] = int(true_errors.argmin())
+    index_of_minimum = {mean_name: index_of_first_minimum(curves.mean(axis=0))}
+    index_of_minimum |= {
+        name: index_of_first_minimum(curve) for name, curve in bayesian_curves.items()
+    }
+    index_of_minimum["oracle"] = int(true_errors.argmin())
     errors = {
         "CV-5, mean over folds": true_errors[chosen_indices],
         "CV-5, worst of all folds": true_errors[chosen_indices].max(),
     }
-    errors |= {name: true_errors[index] for name, index in minimum_of.items()}
+    errors |= {name: true_errors[index] for name, index in index_of_minimum.items()}
     yield PaperTable.from_values("true error of the chosen rule", "document", errors)
-    log_lambdas = {"CV-5, mean over folds": [LOGS[chosen_indices]]}
-    log_lambdas |= {name: [LOGS[index]] for name, index in minimum_of.items()}
-    yield MeansGrid.from_values("where the minimum lies", (AXIS,), log_lambdas, digits=2)
+    log_lambdas = {"CV-5, mean over folds": [LOG_LAMBDAS[chosen_indices]]}
+    log_lambdas |= {name: [LOG_LAMBDAS[index]] for name, index in index_of_minimum.items()}
+    yield MeansGrid.from_values("where the minimum lies", (AXIS_LABEL,), log_lambdas, digits=2)
 
     n_different, largest_share = (
         len(np.unique(chosen_indices)),
@@ -132,75 +138,97 @@ def bee_figure_1(draws: Draws) -> FindingParts:
     label = "standard deviation of the curves where their mean is least"
     yield Statement.from_quantities(
         "curves of CV-5 vary, and so does the place of their minimum",
-        Quantity.from_statistic(label, SPREAD, curves[:, minimum_of[mean_name]]),
+        Quantity.from_statistic(label, sample_deviation, curves[:, index_of_minimum[mean_name]]),
         Quantity.from_statistic(
-            "standard deviation of log10(λ)", SPREAD, LOGS[chosen_indices], digits=2
+            "standard deviation of log10(λ)",
+            sample_deviation,
+            LOG_LAMBDAS[chosen_indices],
+            digits=2,
         ),
         remark=f"{n_different} different minima, the commonest in {100 * largest_share:.0f} %",
     )
-    gaps = np.abs(LOGS[chosen_indices] - np.median(LOGS[chosen_indices]))
-    is_far, isolated_claim = gaps > FAR_IN_LOG_LAMBDA, Claim("near", ISOLATED / 2, ISOLATED / 2)
+    log_distances = np.abs(LOG_LAMBDAS[chosen_indices] - np.median(LOG_LAMBDAS[chosen_indices]))
+    is_far, isolated_claim = (
+        log_distances > FAR_IN_LOG_LAMBDA,
+        Claim("near", MAX_ISOLATED_PERCENT / 2, MAX_ISOLATED_PERCENT / 2),
+    )
     yield Statement.from_quantities(
         "in isolated cases the minimum lies far from the majority: in some, but no more than "
-        f"{ISOLATED} % farther than {FAR_IN_LOG_LAMBDA} in log10(λ) from the median",
+        f"{MAX_ISOLATED_PERCENT} % farther than {FAR_IN_LOG_LAMBDA} in log10(λ) from the median",
         Quantity.share("per cent of curves", is_far, isolated_claim),
-        remark=f"{int(is_far.sum())} of {len(chosen_indices)}; the farthest {gaps.max():.1f}",
+        remark=f"{int(is_far.sum())} of {len(chosen_indices)}; the farthest "
+        f"{log_distances.max():.1f}",
     )
-    bayesian_minimum = float(LOGS[minimum_of["BEEp"]])
+    bayesian_minimum = float(LOG_LAMBDAS[index_of_minimum["BEEp"]])
 
-    def gap(some: np.ndarray) -> float:
-        return float(LOGS[index_of_first_minimum(some.mean(axis=0))] - bayesian_minimum)
+    def distance_from_bayesian_minimum(cv_curves: np.ndarray) -> float:
+        return float(LOG_LAMBDAS[index_of_first_minimum(cv_curves.mean(axis=0))] - bayesian_minimum)
 
-    near_claim = Claim("near", 0.0, STEP)
+    near_claim = Claim("near", 0.0, NEAR_IN_LOG_LAMBDA)
     yield Statement.from_quantities(
         "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
         "at most one penalty away",
         Quantity.from_statistic(
-            "log10(λ) of the mean − of BEEp", gap, curves, near_claim, digits=2
+            "log10(λ) of the mean − of BEEp",
+            distance_from_bayesian_minimum,
+            curves,
+            near_claim,
+            digits=2,
         ),
         remark=f"BEEp has it at log10(λ) = {bayesian_minimum:.1f}",
     )
 
-    is_drawn, index = LOGS <= LARGEST_DRAWN_LOG + 1e-9, [minimum_of["BEEp"]]
+    is_drawn, index = LOG_LAMBDAS <= LARGEST_DRAWN_LOG + 1e-9, [index_of_minimum["BEEp"]]
     drawn_lines = tuple(
-        Series("", LOGS[is_drawn], curve[is_drawn], "-", 0.8) for curve in curves[:N_SHOWN_CURVES]
+        Series("", LOG_LAMBDAS[is_drawn], curve[is_drawn], "-", 0.8)
+        for curve in curves[:N_SHOWN_CURVES]
     )
     mean_curve = Series(
-        f"mean of {len(curves)}", LOGS[is_drawn], curves.mean(axis=0)[is_drawn], "k-", 2.4
+        f"mean of {len(curves)}", LOG_LAMBDAS[is_drawn], curves.mean(axis=0)[is_drawn], "k-", 2.4
     )
     # Above this limit of the vertical axis all curves increase.
     title, y_limits = f"{len(drawn_lines)} curves of CV-5, one data set", (0.0, 0.12)
-    yield Panel(title, AXIS, "error", (*drawn_lines, mean_curve), limits=y_limits)
+    yield Panel(title, AXIS_LABEL, "error", (*drawn_lines, mean_curve), limits=y_limits)
     styles = {"BEEp": "r--", "BEEi": "r-", "true": "g-"}
-    lines = (
-        Series(name, LOGS[is_drawn], draws[name][0, is_drawn], look)
-        for name, look in styles.items()
+    curve_lines = (
+        Series(name, LOG_LAMBDAS[is_drawn], draws[name][0, is_drawn], style)
+        for name, style in styles.items()
     )
-    minimum_point = Series("minimum of BEEp", LOGS[index], bayesian_curves["BEEp"][index], "bo")
+    minimum_point = Series(
+        "minimum of BEEp", LOG_LAMBDAS[index], bayesian_curves["BEEp"][index], "bo"
+    )
     yield Panel(
-        "Bayesian error and true error", AXIS, "error", (*lines, minimum_point), limits=y_limits
+        "Bayesian error and true error",
+        AXIS_LABEL,
+        "error",
+        (*curve_lines, minimum_point),
+        limits=y_limits,
     )
-    counts = Series("", LOGS, np.bincount(chosen_indices, minlength=len(LOGS)).astype(float))
-    yield Panel(f"minima of {len(chosen_indices)} curves", AXIS, "curves", (counts,), kind="bars")
+    counts = Series(
+        "", LOG_LAMBDAS, np.bincount(chosen_indices, minlength=len(LOG_LAMBDAS)).astype(float)
+    )
+    yield Panel(
+        f"minima of {len(chosen_indices)} curves", AXIS_LABEL, "curves", (counts,), kind="bars"
+    )
 
 
 # ---------------------------------------------------------------- §3.1.2, the prior weight κ
 
 P = 20
 FLAT, JEFFREYS, PROPER = -(P + 2), 0, P + 2
-LARGEST = 8 * P
+LARGEST_KAPPA = 8 * P
 # The first two priors have no scale matrix (S = 0), the others have S = I.
-METHODS = {
+METHODS_BY_KAPPA = {
     FLAT: BayesianError("flat", standardize=False),
     JEFFREYS: BayesianError("jeffreys", standardize=False),
-} | {k: BayesianError(kappa=k, standardize=False) for k in (P, PROPER, 2 * P, 4 * P, LARGEST)}
-KAPPAS = tuple(METHODS)
-# Minimum number of rows of each class: without S, the rows are the only information on covariances.
+} | {k: BayesianError(kappa=k, standardize=False) for k in (P, PROPER, 2 * P, 4 * P, LARGEST_KAPPA)}
+KAPPAS = tuple(METHODS_BY_KAPPA)
+# Without a scale matrix S only the rows inform about covariances: each class needs this many.
 MIN_CLASS_ROWS = {FLAT: 2 * P + 2, JEFFREYS: P + 1}
 
 
 def _replicate_priors(seed: int, replicate: int) -> Draws:
-    """Return the smallest estimate and the true error of its rule, by size and prior weight κ.
+    """Return the smallest estimate and its rule's true error, by training-set size and weight κ.
 
     The training sets are those of Table 2.
     """
@@ -208,13 +236,13 @@ def _replicate_priors(seed: int, replicate: int) -> Draws:
     smallest_errors = np.empty(len(SIZES))
     for j, n_rows in enumerate(SIZES):
         with record_non_convergence():
-            trained = TrainedFamily.from_family(
+            trained_family = TrainedFamily.from_family(
                 l1_logistic(), draw_synthetic(seed, replicate, n_rows)
             )
-        smallest_errors[j] = trained.errors.min()
-        for i, (kappa, method) in enumerate(METHODS.items()):
+        smallest_errors[j] = trained_family.errors.min()
+        for i, (kappa, method) in enumerate(METHODS_BY_KAPPA.items()):
             if n_rows // 2 >= MIN_CLASS_ROWS.get(kappa, 0):
-                choices[:, j, i] = trained.choice(method)[:2]
+                choices[:, j, i] = trained_family.choice(method)[:2]
     return {"estimate": choices[0], "error": choices[1], ORACLE: smallest_errors}
 
 
@@ -222,7 +250,7 @@ def _replicate_priors(seed: int, replicate: int) -> Draws:
 def bee_priors(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), §3.1.2: the prior as a knob.
 
-    L1 logistic regression, 36 penalties, {P} features; κ from {FLAT} to {LARGEST}
+    L1 logistic regression, 36 penalties, {P} features; κ from {FLAT} to {LARGEST_KAPPA}
 
     {GENERATOR_NOTE}
 
@@ -233,7 +261,7 @@ def bee_priors(draws: Draws) -> FindingParts:
     estimates, errors, smallest_errors = (draws[name] for name in ("estimate", "error", ORACLE))
     names = [
         f"κ = {k}" + (f", {method.prior}" if k in MIN_CLASS_ROWS else "")
-        for k, method in METHODS.items()
+        for k, method in METHODS_BY_KAPPA.items()
     ]
     titles = {"estimate": "least estimate", "error": "true error of the rule that has it"}
     for name, title in titles.items():
@@ -269,14 +297,14 @@ def bee_priors(draws: Draws) -> FindingParts:
     for j, n_rows in enumerate(SIZES):
         size_indices = np.isfinite(errors[0, j])
         kappas = np.array(KAPPAS)[size_indices]
-        lines = (
+        mean_curves = (
             mean_line("least estimate", kappas, estimates[:, j, size_indices], "C0o-"),
             mean_line("true error of its rule", kappas, errors[:, j, size_indices], "C1s-"),
             mean_line(
                 "least true error", kappas, np.repeat(smallest_errors[:, [j]], len(kappas), 1), "k:"
             ),
         )
-        yield Panel(f"n = {n_rows}", "κ", "error", lines)
+        yield Panel(f"n = {n_rows}", "κ", "error", mean_curves)
 
 
 # ---------------------------------------------------------------- Figure 4: run times
@@ -294,30 +322,42 @@ LINES = {
     "SVM BEEp": "r--",
     SVM_FOLDS_ENGINE: "g--",
 }
-# The document says that the ratio of the times lies in this range.
-CLAIMED = (3, 3.5)
+# The document says that CV-5 takes 3 to 3.5 times as long as the Bayesian choice.
+CLAIMED_TIME_RATIOS = (3, 3.5)
 # This is the number of repetitions of five-fold cross-validation.
 N_REPEATS = 100
-PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (SVM_FOLDS_ENGINE, "SVM BEEp"))
+COMPARED_CHOICES = (
+    ("LR CV-5", "LR BEEp"),
+    ("SVM CV-5", "SVM BEEp"),
+    (SVM_FOLDS_ENGINE, "SVM BEEp"),
+)
 
 
-def _replicate_4(seed: int, number: int) -> Draws:
+def _replicate_4(seed: int, replicate_number: int) -> Draws:
     """Measure the time of all choices for four classes and 408 features.
 
     The MEG data of the document have 408 features, too.
     """
     _warm_up()
-    times_by_size = [_seconds(n, stream(f"bee-figure-4 {n}", seed, number), number) for n in ROWS_4]
-    return {name: np.array([times[name] for times in times_by_size]) for name in (*LINES, FOLDS)}
+    seconds_by_size = [
+        _seconds_of_choices(
+            n, stream(f"bee-figure-4 {n}", seed, replicate_number), replicate_number
+        )
+        for n in ROWS_4
+    ]
+    return {
+        name: np.array([seconds_by_choice[name] for seconds_by_choice in seconds_by_size])
+        for name in (*LINES, FOLDS)
+    }
 
 
 @lru_cache(maxsize=1)
 def _warm_up() -> None:
-    """Run everything once, so that no module is imported while the time is measured."""
-    _seconds(40, np.random.default_rng(0), 0)
+    """Run every timed choice once, so that no module is imported while the time is measured."""
+    _seconds_of_choices(40, np.random.default_rng(0), 0)
 
 
-def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, float]:
+def _seconds_of_choices(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, float]:
     """Return the processor seconds that every choice takes on one training set.
 
     The time of other processes is not counted. Cross-validation with five folds fits every
@@ -329,22 +369,22 @@ def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, floa
     folds, bayesian = KFold(5), BayesianError(standardize=False)
     plan_on_all_rows = bayesian.plan(data, Streams(0))
 
-    def seconds(task: Callable[..., object], *arguments: object) -> float:
+    def time_call(task: Callable[..., object], *arguments: object) -> float:
         start_time = time.process_time()
         task(*arguments)
         return time.process_time() - start_time
 
     logistic_family, svm_family = l1_logistic(), linear_svms()
-    fold_seconds = seconds(evaluate_method, folds, logistic_family, data, loss, seed)
+    fold_seconds = time_call(evaluate_method, folds, logistic_family, data, loss, seed)
     return {
         FOLDS: fold_seconds,
         "LR CV-5": fold_seconds
-        + seconds(predict_plan, logistic_family, data, loss, plan_on_all_rows),
-        "LR BEEp": seconds(evaluate_method, bayesian, logistic_family, data, loss, seed),
-        "SVM CV-5": seconds(evaluate_method, folds, svm_family, data, loss, seed, "generic")
-        + seconds(predict_plan, svm_family, data, loss, plan_on_all_rows),
-        "SVM BEEp": seconds(evaluate_method, bayesian, svm_family, data, loss, seed),
-        SVM_FOLDS_ENGINE: seconds(evaluate_method, folds, svm_family, data, loss, seed, "svm"),
+        + time_call(predict_plan, logistic_family, data, loss, plan_on_all_rows),
+        "LR BEEp": time_call(evaluate_method, bayesian, logistic_family, data, loss, seed),
+        "SVM CV-5": time_call(evaluate_method, folds, svm_family, data, loss, seed, "generic")
+        + time_call(predict_plan, svm_family, data, loss, plan_on_all_rows),
+        "SVM BEEp": time_call(evaluate_method, bayesian, svm_family, data, loss, seed),
+        SVM_FOLDS_ENGINE: time_call(evaluate_method, folds, svm_family, data, loss, seed, "svm"),
     }
 
 
@@ -367,11 +407,11 @@ def bee_figure_4(draws: Draws) -> FindingParts:
     seconds = {name: draws[name] for name in LINES}
     ratios = {
         f"{slow_choice} / {fast_choice}": draws[slow_choice] / draws[fast_choice]
-        for slow_choice, fast_choice in PAIRS
+        for slow_choice, fast_choice in COMPARED_CHOICES
     }
     yield mean_grid(seconds, ROWS_4, "seconds of one choice")
     yield mean_grid(ratios, ROWS_4, "how many times as long")
-    lowest, highest = CLAIMED
+    lowest, highest = CLAIMED_TIME_RATIOS
     for label in ("LR", "SVM"):
         mean_ratios = ratios[f"{label} CV-5 / {label} BEEp"].mean(axis=1)
         yield Statement.from_quantities(
@@ -388,7 +428,8 @@ def bee_figure_4(draws: Draws) -> FindingParts:
     )
     yield panel_by_training_rows("one choice of the penalty", "seconds", ROWS_4, seconds, LINES)
     styles = {
-        ratio: LINES[slow_choice] for ratio, (slow_choice, _) in zip(ratios, PAIRS, strict=True)
+        ratio: LINES[slow_choice]
+        for ratio, (slow_choice, _) in zip(ratios, COMPARED_CHOICES, strict=True)
     }
     yield panel_by_training_rows(
         "how many times as long", "ratio of seconds", ROWS_4, ratios, styles

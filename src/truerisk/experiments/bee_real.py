@@ -37,8 +37,8 @@ from truerisk.extend import Family, LinearRules
 
 # These are the indices of the smallest and of the largest training-set size.
 FEWEST, MOST = 0, -1
-# Each class needs this number of rows, because BEEi has no posterior with one row.
-LEAST = 2
+# Each class needs this number of rows: the improper prior (BEEi) has no posterior with one row.
+MIN_ROWS_PER_CLASS = 2
 
 
 @dataclass(frozen=True)
@@ -71,34 +71,43 @@ class RealSet:
             f"{self.name} SVM": (linear_svms(scaled=self.scaled), cost_methods),
         }
 
-    def replicate(self, seed: int, number: int) -> Draws:
+    def replicate(self, seed: int, replicate_number: int) -> Draws:
         """Draw a training set of every size, and compute the choices of both learners on each."""
         X, y = _rows(self.name)
 
-        def training_set(size: int) -> TrainingSet:
-            train, test = self.split(stream(f"{self.name} {size}", seed, number), size)
+        def draw_training_set(n_training_rows: int) -> TrainingSet:
+            train, test = self.split(
+                stream(f"{self.name} {n_training_rows}", seed, replicate_number), n_training_rows
+            )
 
-            def on_test_rows(family: Family, rules: LinearRules) -> np.ndarray:
+            def errors_on_test_rows(family: Family, rules: LinearRules) -> np.ndarray:
                 # Test rows are scaled with the means and deviations of the training rows.
                 rows = X[test]
                 if family.is_piped:
                     rows = clone(family.estimator[:-1]).fit(X[train]).transform(rows)
                 return error_rates(rows, y[test], rules)
 
-            return X[train], y[train], on_test_rows
+            return X[train], y[train], errors_on_test_rows
 
-        return choices_by_size(self.sizes, self.learners, training_set, number)
+        return choices_by_size(self.sizes, self.learners, draw_training_set, replicate_number)
 
-    def split(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def split(
+        self, rng: np.random.Generator, n_training_rows: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Draw training rows (at least two of each class), and return training and test rows."""
         _, y = _rows(self.name)
-        order = rng.permutation(self.pool)
+        shuffled_rows = rng.permutation(self.pool)
         rows_of_each_class = np.concatenate(
-            [order[y[order] == code][:LEAST] for code in np.unique(y)]
+            [
+                shuffled_rows[y[shuffled_rows] == class_code][:MIN_ROWS_PER_CLASS]
+                for class_code in np.unique(y)
+            ]
         )
-        other_rows = order[~np.isin(order, rows_of_each_class)]
+        remaining_rows = shuffled_rows[~np.isin(shuffled_rows, rows_of_each_class)]
         train = np.sort(
-            np.concatenate([rows_of_each_class, other_rows])[: max(size, len(rows_of_each_class))]
+            np.concatenate([rows_of_each_class, remaining_rows])[
+                : max(n_training_rows, len(rows_of_each_class))
+            ]
         )
         return train, np.setdiff1d(np.arange(self.pool if self.fixed else 0, len(y)), train)
 
@@ -113,7 +122,7 @@ class RealSet:
             if len(self.sizes) > 1:
                 yield panel_by_training_rows(title, "error", self.sizes, errors)
                 # Differences are taken within training sets.
-                # The bands therefore exclude the variance between sets.
+                # The plotted bands therefore exclude the variance between training sets.
                 excess_errors = {name: errors[name] - errors[ORACLE] for name in methods}
                 yield panel_by_training_rows(
                     f"{title}: beyond the oracle", "difference", self.sizes, excess_errors
@@ -122,14 +131,14 @@ class RealSet:
 
     def divergence_statement(self, draws: Draws, label: str) -> Statement:
         """Return a statement: with more training rows, the choices diverge from the best rule."""
-        last = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
+        size_comparison = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
         errors = select_learner(draws, label, ("BEEp", "CV-5", ORACLE))
         excess_errors = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
         return Statement.from_quantities(
             f"{label}: the difference between the optimal model and the selected one "
             "increases with the training rows",
             {
-                f"{name}: {last}": excess[:, MOST] - excess[:, FEWEST]
+                f"{name}: {size_comparison}": excess[:, MOST] - excess[:, FEWEST]
                 for name, excess in excess_errors.items()
             },
         )
@@ -156,39 +165,43 @@ class RealSetsFigure:
         for real_set in self.sets:
             _rows(real_set.name)
 
-    def replicate(self, seed: int, number: int) -> Draws:
+    def replicate(self, seed: int, replicate_number: int) -> Draws:
         """Draw training sets of every data set and size, and return the errors of all choices."""
-        draws_of_sets = (real_set.replicate(seed, number) for real_set in self.sets)
+        draws_of_sets = (real_set.replicate(seed, replicate_number) for real_set in self.sets)
         return {name: errors for draws in draws_of_sets for name, errors in draws.items()}
 
     def findings(self, draws: Draws) -> Findings:
         """Return tables and panels for each set and learner, the claims, and convergence notes."""
-        sizes = {real.name: real.sizes for real in self.sets}
-        parts = chain(
-            *(real.tables_and_panels(draws) for real in self.sets),
-            *(compare_choices(draws, sizes[claim[0].split()[0]], claim) for claim in self.claims),
+        training_sizes = {real_set.name: real_set.sizes for real_set in self.sets}
+        finding_parts = chain(
+            *(real_set.tables_and_panels(draws) for real_set in self.sets),
+            *(
+                compare_choices(draws, training_sizes[claim[0].split()[0]], claim)
+                for claim in self.claims
+            ),
             (
-                real.divergence_statement(draws, learner)
-                for real in self.sets
-                if real.choices_diverge
-                for learner in real.learners
+                real_set.divergence_statement(draws, learner)
+                for real_set in self.sets
+                if real_set.choices_diverge
+                for learner in real_set.learners
             ),
         )
-        return Findings.from_parts(self.name, paragraphs(self.notes.strip()), parts)
+        return Findings.from_parts(self.name, paragraphs(self.notes.strip()), finding_parts)
 
     @property
     def with_all_sizes(self) -> RealSetsFigure:
         """The same figure with all nineteen training-set sizes of the document: 10 %, 15 %, ..."""
-        # Without fixed test rows, some rows must be left for testing.
+        # If no fixed rows are set aside for testing, some rows must be left for it.
         percentages = {True: range(10, 101, 5), False: range(10, 100, 5)}
         sets = (
             replace(
-                real,
+                real_set,
                 sizes=tuple(
-                    round(real.pool * percentage / 100) for percentage in percentages[real.fixed]
+                    round(real_set.pool * percentage / 100)
+                    for percentage in percentages[real_set.fixed]
                 ),
             )
-            for real in self.sets
+            for real_set in self.sets
         )
         return replace(self, name=f"{self.name}-full", sets=tuple(sets))
 
@@ -218,7 +231,7 @@ def _rows(name: str) -> tuple[np.ndarray, np.ndarray]:
 # ------------------------------------------------------- Figures 2 and 3: the data sets and claims
 
 # This method chooses the penalty for ovarian cancer, as in the document.
-REPEATED = "100×CV-5"
+REPEATED_CV = "100×CV-5"
 NO_NUMBERS = "the document draws curves and prints no numbers."
 
 BEE_FIGURE_2 = RealSetsFigure(
@@ -229,15 +242,15 @@ BEE_FIGURE_2 = RealSetsFigure(
             "ovarian",
             (22, 43, 86, 130),
             216,
-            names=(*METHOD_NAMES[:2], REPEATED, *METHOD_NAMES[2:]),
+            names=(*METHOD_NAMES[:2], REPEATED_CV, *METHOD_NAMES[2:]),
         ),
         RealSet("a1a", (160, 400, 800, 1605), 1605, fixed=True, scaled=False),
     ),
     claims=(
         ("ovarian LR", "BEEp", "CV-5", FEWEST, MOST),
         ("ovarian SVM", "BEEp", "CV-5", FEWEST),
-        ("ovarian LR", "BEEp", REPEATED, FEWEST),
-        ("ovarian LR", REPEATED, "CV-5", MOST),
+        ("ovarian LR", "BEEp", REPEATED_CV, FEWEST),
+        ("ovarian LR", REPEATED_CV, "CV-5", MOST),
         ("ovarian SVM", "BEEp", "BEEi", MOST),
         ("a1a LR", "CV-5", "BEEp", FEWEST),
         ("a1a LR", "BEEp", "CV-5", MOST),

@@ -44,14 +44,14 @@ from truerisk.selection import OneStandardError
 
 # ---------------------------------------------------------------- Table 2: logistic regression
 
-NOISE = (6, 12, 18, 24, 30, 50, 100, 150, 250)
-COLUMNS = {f"{noise} noise features": noise for noise in NOISE}
+NOISE_FEATURE_COUNTS = (6, 12, 18, 24, 30, 50, 100, 150, 250)
+COLUMNS = {f"{noise} noise features": noise for noise in NOISE_FEATURE_COUNTS}
 FEW, *_, MANY = COLUMNS
 # These numbers of noise features are shown in the figure.
 FIGURE_COLUMNS = (FEW, "30 noise features", "100 noise features", MANY)
-# The printed table: a row per size and a column per number of noise features.
+# The printed Table 2: a row per training-set size, a column per number of noise features.
 # The document used 100 training sets of another generator.
-ROWS = """
+PRINTED_ROWS = """
 CV-5   .146 .152 .156 .164 .163 .172 .183 .189 .208
 CV-5   .104 .110 .108 .116 .112 .123 .130 .123 .136
 CV-5   .067 .068 .073 .074 .075 .080 .084 .091 .088
@@ -73,12 +73,12 @@ EBIC   .101 .109 .117 .118 .121 .123 .173 .219 .258
 EBIC   .068 .071 .076 .078 .080 .086 .082 .086 .085
 EBIC   .050 .053 .058 .057 .060 .060 .066 .066 .063
 """.strip().splitlines()
-PAPER = {
+PRINTED_ERRORS = {
     column: {
-        name: [row.split()[1 + place] for row in ROWS if row.split()[0] == name]
+        name: [row.split()[1 + column_index] for row in PRINTED_ROWS if row.split()[0] == name]
         for name in METHOD_NAMES
     }
-    for place, column in enumerate(COLUMNS)
+    for column_index, column in enumerate(COLUMNS)
 }
 # Results of an independent computation for 6 noise features, with glmnet's path.
 # They are means of 400 training sets of this generator.
@@ -91,20 +91,22 @@ N_KNOWN_SETS = 400
 ONE_SE = "1-se"
 
 
-def _replicate_2(seed: int, number: int) -> Draws:
-    """Return the errors of all choices of the penalty, by number of noise features and size.
+def _replicate_2(seed: int, replicate_number: int) -> Draws:
+    """Return the errors of all chosen penalties, by number of noise features and of training rows.
 
     14 features are informative.
     """
     draws: dict[str, np.ndarray] = {}
-    draw_set = partial(draw_synthetic, seed, number)
-    for column, noise in COLUMNS.items():
+    draw_set = partial(draw_synthetic, seed, replicate_number)
+    for column, n_noise in COLUMNS.items():
         # Leave-one-out is slow, so it is run for one number of noise features only.
         methods = methods_named((*METHOD_NAMES, "LOO") if column == FEW else METHOD_NAMES)
         learners = {column: (l1_logistic(), methods)}
-        draws |= choices_by_size(SIZES, learners, partial(draw_set, n_noise=noise), number)
+        draws |= choices_by_size(
+            SIZES, learners, partial(draw_set, n_noise=n_noise), replicate_number
+        )
     learners = {ONE_SE: (l1_logistic(), methods_named(["CV-5"]))}
-    return draws | choices_by_size(SIZES, learners, draw_set, number, OneStandardError())
+    return draws | choices_by_size(SIZES, learners, draw_set, replicate_number, OneStandardError())
 
 
 @experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
@@ -125,11 +127,12 @@ def bee_table_2(draws: Draws) -> FindingParts:
     yield convergence_note(np.array([draws[f"{column} {STOPPED_EARLY}"] for column in COLUMNS]))
     names = (*METHOD_NAMES, ORACLE)
     columns = {column: select_learner(draws, column, names) for column in COLUMNS}
-    few_errors, many_errors = columns[FEW], columns[MANY]
-    yield from size_tables(few_errors, SIZES, INDEPENDENT_ERRORS, N_KNOWN_SETS, f", {FEW}")
+    few_noise_errors, many_noise_errors = columns[FEW], columns[MANY]
+    yield from size_tables(few_noise_errors, SIZES, INDEPENDENT_ERRORS, N_KNOWN_SETS, f", {FEW}")
     for j, n in enumerate(SIZES):
         rows = {
-            f"{COLUMNS[column]} (document: {' '.join(row[j] for row in PAPER[column].values())})": [
+            f"{COLUMNS[column]} (document: "
+            f"{' '.join(row[j] for row in PRINTED_ERRORS[column].values())})": [
                 row[:, j] for row in errors.values()
             ]
             for column, errors in columns.items()
@@ -137,21 +140,22 @@ def bee_table_2(draws: Draws) -> FindingParts:
         title = f"n = {n}, by noise features, beside the document (not comparable)"
         yield MeansGrid.from_values(title, names, rows)
     for column in FIGURE_COLUMNS:
-        yield from heat_maps(columns[column], PAPER[column], SIZES, column)
+        yield from heat_maps(columns[column], PRINTED_ERRORS[column], SIZES, column)
 
     for column in COLUMNS:
         yield from _statements_on_signs(draws, column)
     yield Statement.from_quantities(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
         {
-            f"error with {NOISE[-1]} − with {NOISE[0]}": (many_errors["EBIC"] - few_errors["EBIC"])[
-                :, 0
-            ]
+            f"error with {NOISE_FEATURE_COUNTS[-1]} − with {NOISE_FEATURE_COUNTS[0]}": (
+                many_noise_errors["EBIC"] - few_noise_errors["EBIC"]
+            )[:, 0]
         },
     )
     # These statements are made in §1 and §2.3 of the document, for 6 noise features.
     estimate_errors = {
-        n: np.abs(draws[f"{FEW} {n} estimate"] - few_errors[n]) for n in ("CV-5", "BEEp")
+        name: np.abs(draws[f"{FEW} {name} estimate"] - few_noise_errors[name])
+        for name in ("CV-5", "BEEp")
     }
     yield mean_grid(
         estimate_errors, SIZES, "how far the estimate lies from the error of the chosen rule"
@@ -164,73 +168,86 @@ def bee_table_2(draws: Draws) -> FindingParts:
             SIZES,
         ),
     )
-    features, error = quantities = "CV-5 features", "CV-5"
-    by_minimum, by_one_se = (select_learner(draws, label, quantities) for label in (FEW, ONE_SE))
-    by_rule = {"features, minimum": by_minimum[features], "features, 1-se": by_one_se[features]}
-    by_rule["error, 1-se"] = by_one_se[error]
-    yield mean_grid(by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
+    features_key, error_key = quantities = "CV-5 features", "CV-5"
+    values_by_minimum, values_by_one_se = (
+        select_learner(draws, label, quantities) for label in (FEW, ONE_SE)
+    )
+    values_by_rule = {
+        "features, minimum": values_by_minimum[features_key],
+        "features, 1-se": values_by_one_se[features_key],
+    }
+    values_by_rule["error, 1-se"] = values_by_one_se[error_key]
+    yield mean_grid(values_by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
     yield Statement.from_quantities(
         "the rule of one standard error favours sparser solutions than the minimum",
         split_by_size(
-            "features by the minimum − by 1-se", by_minimum[features] - by_one_se[features], SIZES
+            "features by the minimum − by 1-se",
+            values_by_minimum[features_key] - values_by_one_se[features_key],
+            SIZES,
         ),
     )
     yield Statement.from_quantities(
         "choosing the minimum results in more accurate prediction",
         split_by_size(
-            "error by 1-se − by the minimum", by_one_se[error] - by_minimum[error], SIZES
+            "error by 1-se − by the minimum",
+            values_by_one_se[error_key] - values_by_minimum[error_key],
+            SIZES,
         ),
         remark="that the rule tends to decrease the generalization error is the opposite",
     )
     # These statements are made in §4 of the document, for 6 noise features.
     fold_text = "errors are very similar between CV-5 and CV-10: within 0.005"
     loo_text = "of leave-one-out from CV-5 there is no significant difference"
-    few_errors |= select_learner(draws, FEW, ["LOO"])
+    few_noise_errors |= select_learner(draws, FEW, ["LOO"])
     for name, text, tolerance in (("CV-10", fold_text, 0.005), ("LOO", loo_text, 0.0)):
-        differences = split_by_size(f"{name} − CV-5", few_errors[name] - few_errors["CV-5"], SIZES)
+        differences = split_by_size(
+            f"{name} − CV-5", few_noise_errors[name] - few_noise_errors["CV-5"], SIZES
+        )
         yield Statement.from_quantities(text, differences, claim=Claim("near", 0.0, tolerance))
     # This statement is made in §4.1.1 of the document.
     other_names = "CV-5", "CV-10", "EBIC"
-    smallest = "the standard deviation of the error is smallest with BEEi in all cases"
+    smallest_text = "the standard deviation of the error is smallest with BEEi in all cases"
     yield Statement.from_quantities(
-        smallest, *_deviation_gaps(columns, "BEEi", "BEEp", *other_names)
+        smallest_text, *_deviation_differences(columns, "BEEi", "BEEp", *other_names)
     )
     yield Statement.from_quantities(
-        "and second smallest with BEEp", *_deviation_gaps(columns, "BEEp", *other_names)
+        "and second smallest with BEEp", *_deviation_differences(columns, "BEEp", *other_names)
     )
 
 
 def _statements_on_signs(draws: Draws, column: str) -> Iterator[Statement]:
     """Yield a statement for every nonzero printed difference between BEE and CV-5: its sign."""
     for name in ("BEEp", "BEEi"):
-        pairs = zip(PAPER[column][name], PAPER[column]["CV-5"], strict=True)
+        pairs = zip(PRINTED_ERRORS[column][name], PRINTED_ERRORS[column]["CV-5"], strict=True)
         for size_index, (bee_error, cv_error) in enumerate(pairs):
             if bee_error != cv_error:
                 lower_and_higher = (name, "CV-5") if bee_error < cv_error else ("CV-5", name)
-                foot = f" (printed {bee_error} for {name}, {cv_error} for CV-5)"
+                printed_note = f" (printed {bee_error} for {name}, {cv_error} for CV-5)"
                 yield from compare_choices(
-                    draws, SIZES, (column, *lower_and_higher, size_index), foot=foot
+                    draws, SIZES, (column, *lower_and_higher, size_index), text_suffix=printed_note
                 )
 
 
-def _deviation_gaps(columns: Mapping[str, Draws], name: str, *others: str) -> Iterator[Quantity]:
+def _deviation_differences(
+    columns: Mapping[str, Draws], name: str, *other_names: str
+) -> Iterator[Quantity]:
     for column, errors in columns.items():
         text = f"that of {name} − the least other, {column}"
-        yield from spread_gaps(errors, SIZES, text, name, *others)
+        yield from spread_gaps(errors, SIZES, text, name, *other_names)
 
 
 # --------------------------------------------------------- Table 3: linear support vector machines
 
 NAMES_3 = ("CV-5", "CV-10", "BEEp", "BEEi")
-PAPER_3 = {
+PRINTED_ERRORS_3 = {
     "CV-5": (".092 ± .025", "", "", ""),
     "BEEp": (".106 ± .027", ".081 ± .016", ".064 ± .008", ".048 ± .007"),
     "BEEi": (".083 ± .015", ".068 ± .009", ".059 ± .005", ".057 ± .004"),
 }
 # These errors are from 200 training sets of this generator, computed independently.
 INDEPENDENT_ERRORS_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
-KNOWN_3 = 200
-# These are statements of the document about the table.
+N_KNOWN_SETS_3 = 200
+# The text of the document claims these differences between errors of Table 3.
 CLAIMS_3: tuple[ErrorComparison, ...] = (
     ("", "BEEi", "CV-5", 0, 1, 2),
     ("", "CV-5", "BEEi", 3),
@@ -262,8 +279,8 @@ def bee_table_3(draws: Draws) -> FindingParts:
     SVC stops at a tolerance and always converges; nothing was cut short.
     """
     errors = select_learner(draws, "SVM", (*NAMES_3, ORACLE))
-    yield from size_tables(errors, SIZES, INDEPENDENT_ERRORS_3, KNOWN_3)
-    yield table_with_paper(errors, SIZES, PAPER_3)
+    yield from size_tables(errors, SIZES, INDEPENDENT_ERRORS_3, N_KNOWN_SETS_3)
+    yield table_with_paper(errors, SIZES, PRINTED_ERRORS_3)
     n = len(errors[ORACLE])
     # A normal sample's standard deviation, divided by this number, is its own standard error.
     error_factor = np.sqrt(2 * (n - 1))
@@ -274,7 +291,7 @@ def bee_table_3(draws: Draws) -> FindingParts:
     }
     title = "standard deviations of the error over training sets"
     yield MeansGrid.from_values(title, (f"n = {n}" for n in SIZES), quantities)
-    yield from heat_maps(errors, PAPER_3, SIZES, "linear machines")
+    yield from heat_maps(errors, PRINTED_ERRORS_3, SIZES, "linear machines")
     yield from compare_choices(errors, SIZES, *CLAIMS_3)
     other_names = "BEEp", "CV-5", "CV-10"
     deviation_gaps = spread_gaps(
@@ -287,7 +304,7 @@ def bee_table_3(draws: Draws) -> FindingParts:
 
 # ---------------------------------------------------------------- Table 4: four classes
 
-# These are 15, 25, 50 and 100 rows of each class.
+# These are the training-set sizes: 15, 25, 50 and 100 rows of each of the four classes.
 SIZES_4 = (60, 100, 200, 400)
 # Some features are uninformative alone, but correlated with informative features, as in Table 2.
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
@@ -302,7 +319,7 @@ PAPER_4 = {
     "SVM BEEi": (".180 ± .015", ".151 ± .008", ".133 ± .004", ".125 ± .005"),
     "SVM BEEp": (".215 ± .022", ".171 ± .016", ".136 ± .007", ".106 ± .006"),
 }
-# These are statements of the document about the table.
+# The text of the document claims these differences between errors of Table 4.
 CLAIMS_4: tuple[ErrorComparison, ...] = (
     ("LR", "BEEp", "CV-5", 1, 2, 3),
     ("SVM", "BEEp", "CV-5", 3),
@@ -313,14 +330,14 @@ CLAIMS_4: tuple[ErrorComparison, ...] = (
 )
 
 
-def _replicate_4(seed: int, number: int) -> Draws:
+def _replicate_4(seed: int, replicate_number: int) -> Draws:
     """Return the errors of all choices for four classes at the vertices of a tetrahedron.
 
     15 of the 21 features are informative.
     """
 
-    def drawn(n_rows: int) -> TrainingSet:
-        rng = stream(f"bee-four-class {n_rows}", seed, number)
+    def draw_training_set(n_rows: int) -> TrainingSet:
+        rng = stream(f"bee-four-class {n_rows}", seed, replicate_number)
         X, y = FOUR_CLASSES(n_rows, random_state=rng)
         test_rows = FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng)
         return X, y, lambda _, rules: error_rates(*test_rows, rules)
@@ -329,7 +346,7 @@ def _replicate_4(seed: int, number: int) -> Draws:
         "LR": (l1_logistic(), methods_named(NAMES_4["LR"])),
         "SVM": (linear_svms(), methods_named(NAMES_4["SVM"])),
     }
-    return choices_by_size(SIZES_4, learners, drawn, number)
+    return choices_by_size(SIZES_4, learners, draw_training_set, replicate_number)
 
 
 @experiment(_replicate_4, replicates=100, quick=3, unit=SPLIT_UNIT)
@@ -364,10 +381,12 @@ def bee_table_4(draws: Draws) -> FindingParts:
     yield table_with_paper(draws, SIZES_4, PAPER_4)
     yield from compare_choices(draws, SIZES_4, *CLAIMS_4)
     deviation_gaps = (
-        gap
+        quantity
         for label, learner_errors in errors.items()
         for name in ("BEEp", "BEEi")
-        for gap in spread_gaps(learner_errors, SIZES_4, f"{label}, {name} − CV-5", name, "CV-5")
+        for quantity in spread_gaps(
+            learner_errors, SIZES_4, f"{label}, {name} − CV-5", name, "CV-5"
+        )
     )
     yield Statement.from_quantities(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5",

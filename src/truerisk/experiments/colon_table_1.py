@@ -29,20 +29,20 @@ from truerisk.losses import Brier
 
 N_TRAIN, N_TEST = 42, 20
 GENES = (2000, 1000, 500, 100)
-RULES = ("oracle", "LOO", "S exact", "S as printed")
-ORACLE, LOO, EXACT, PRINTED = range(4)
+RULE_NAMES = ("oracle", "LOO", "S exact", "S as printed")
+ORACLE, LOO, EXACT, PRINTED_SWAPPING = range(4)
 SWAPPING_CONSTANT = 10
 KS = range(1, N_TRAIN, 2)
 # A rule is far from the oracle if its test error is this many percentage points larger.
-FAR = 2.0
+FAR_IN_POINTS = 2.0
 # The document and the earlier run below have this number of resamplings.
-RESAMPLINGS = 500
-# One pair of numbers for each rule.
-Pairs = tuple[tuple[float | None, float | None], ...]
+N_RESAMPLINGS = 500
+# One pair of numbers for each selection rule.
+PairsOfRules = tuple[tuple[float | None, float | None], ...]
 
 # Each pair holds the mean number of neighbours and the mean test error in percent.
 # A number that is not legible in the document is None.
-PAPER = {
+PRINTED_PAIRS = {
     2000: ((6.0, 19.0), (6.7, 28.8), (9.11, 28.6)),
     1000: ((7.6, 13.8), (11.2, 21.1), (12.8, 21.4)),
     500: ((None, None), (None, None), (None, 18.1)),
@@ -55,17 +55,17 @@ SAME_RECIPE = {
 }
 
 
-def _replicate(seed: int, number: int) -> Draws:
+def _replicate(seed: int, replicate_number: int) -> Draws:
     """Split the 62 tissues at random into 42 training and 20 test rows; choose k by every rule.
 
     The candidates are odd numbers k of neighbours, with Euclidean distance.
     """
     X, y = _standardised()
-    order = stream("colon-table-1", seed, number).permutation(N_TRAIN + N_TEST)
-    X, y = X[order], y[order]
+    row_order = stream("colon-table-1", seed, replicate_number).permutation(N_TRAIN + N_TEST)
+    X, y = X[row_order], y[row_order]
     # Genes are ranked by the ratio of the sums of squares between and within the classes.
     genes = np.argsort(-f_classif(X[:N_TRAIN], y[:N_TRAIN])[0], kind="stable")
-    choices = [_choices(X[:, genes[:size]], y) for size in GENES]
+    choices = [_choices(X[:, genes[:n_genes]], y) for n_genes in GENES]
     ks, errors = zip(*choices, strict=True)
     return {"neighbours": np.array(ks), "error": np.array(errors)}
 
@@ -81,11 +81,15 @@ def _standardised() -> tuple[np.ndarray, np.ndarray]:
 
 
 @lru_cache(maxsize=1)
-def _plan() -> Plan:
-    """Return a plan: 42 rows predict all rows, and each of the 42 is predicted by the others."""
-    rows = np.arange(N_TRAIN)
-    left_out = [(np.delete(rows, i), rows[[i]]) for i in rows]
-    return plan_of(N_TRAIN + N_TEST, (rows, np.arange(N_TRAIN + N_TEST)), *left_out)
+def _leave_one_out_plan() -> Plan:
+    """Return a plan: one fit on 42 rows that predicts all rows, and 42 leave-one-out fits."""
+    training_rows = np.arange(N_TRAIN)
+    leave_one_out_splits = [
+        (np.delete(training_rows, i), training_rows[[i]]) for i in training_rows
+    ]
+    return plan_of(
+        N_TRAIN + N_TEST, (training_rows, np.arange(N_TRAIN + N_TEST)), *leave_one_out_splits
+    )
 
 
 def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -97,23 +101,26 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     label decides if the other k − 1 are evenly split. The printed form omits the condition that the
     row must belong to the majority, and counts both narrow majorities.
     """
-    predictions = predict_plan(nearest_neighbour_family(KS), two_classes(X, y), Brier(), _plan())
+    predictions = predict_plan(
+        nearest_neighbour_family(KS), two_classes(X, y), Brier(), _leave_one_out_plan()
+    )
     share_of_ones, ks = predictions.values[:, :, 1], np.array(KS)[:, None]
     is_wrong = (share_of_ones > 0.5) != y[predictions.plan.positions[0]]
     row_sets = np.split(is_wrong, [N_TRAIN, N_TRAIN + N_TEST], axis=1)
     training_error, test_error, loo_error = (rows.mean(axis=1) for rows in row_sets)
     n_ones, half_k = np.rint(share_of_ones[:, :N_TRAIN] * ks).astype(np.int64), ks // 2
-    flips_exactly = n_ones - y[:N_TRAIN] == half_k
-    flips_as_printed = (n_ones == half_k) | (n_ones == half_k + 1)
-    weight = (1 - 1 / (ks[:, 0] + SWAPPING_CONSTANT) ** 2) / 2
-    penalised = (
-        training_error + weight * flips.mean(axis=1) for flips in (flips_exactly, flips_as_printed)
+    is_flipped_exactly = n_ones - y[:N_TRAIN] == half_k
+    is_flipped_as_printed = (n_ones == half_k) | (n_ones == half_k + 1)
+    penalty_weight = (1 - 1 / (ks[:, 0] + SWAPPING_CONSTANT) ** 2) / 2
+    penalised_errors = (
+        training_error + penalty_weight * is_flipped.mean(axis=1)
+        for is_flipped in (is_flipped_exactly, is_flipped_as_printed)
     )
-    return np.stack([test_error, loo_error, *penalised])
+    return np.stack([test_error, loo_error, *penalised_errors])
 
 
 def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k that each rule chooses, and the test errors in percent.
+    """Return the k that each selection rule chooses, and the test error in percent with this k.
 
     If several k have the same leave-one-out error, the largest k is chosen.
     """
@@ -123,7 +130,7 @@ def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(KS)[chosen_indices], 100 * curves[ORACLE][chosen_indices]
 
 
-@experiment(_replicate, replicates=RESAMPLINGS, quick=50, unit="resamplings", check=_standardised)
+@experiment(_replicate, replicates=N_RESAMPLINGS, quick=50, unit="resamplings", check=_standardised)
 def colon_table_1(draws: Draws) -> FindingParts:
     """Daudin and Mary-Huard, Table 1: choosing k on the colon data.
 
@@ -139,46 +146,49 @@ def colon_table_1(draws: Draws) -> FindingParts:
 
     the paper's row of 500 genes survives in one number.
     """
-    printed_pairs = {size: (*pairs, pairs[-1]) for size, pairs in PAPER.items()}
-    yield _table(
+    printed_pairs = {n_genes: (*pairs, pairs[-1]) for n_genes, pairs in PRINTED_PAIRS.items()}
+    yield _table_with_reference(
         "against the paper (its S is compared with both forms)", "paper", draws, printed_pairs
     )
-    title = f"against another {RESAMPLINGS} resamplings of this recipe"
-    yield _table(title, "same recipe", draws, SAME_RECIPE)
-    for swapping_rule in (EXACT, PRINTED):
-        for size in (2000, 500, 100):
-            errors = draws["error"][:, GENES.index(size)]
+    title = f"against another {N_RESAMPLINGS} resamplings of this recipe"
+    yield _table_with_reference(title, "same recipe", draws, SAME_RECIPE)
+    for swapping_rule in (EXACT, PRINTED_SWAPPING):
+        for n_genes in (2000, 500, 100):
+            errors = draws["error"][:, GENES.index(n_genes)]
             yield Statement.from_quantities(
-                f"{RULES[swapping_rule]} outperforms LOO with {size} genes",
+                f"{RULE_NAMES[swapping_rule]} outperforms LOO with {n_genes} genes",
                 {"test error by LOO − by S, points": errors[:, LOO] - errors[:, swapping_rule]},
                 digits=2,
             )
     excess_errors = draws["error"] - draws["error"][..., [ORACLE]]
     yield Statement.from_quantities(
-        f"both methods are far from the oracle, even with 100 genes: above {FAR:g} points",
+        f"both methods are far from the oracle, even with 100 genes: above {FAR_IN_POINTS:g} "
+        "points",
         {
-            f"{RULES[compared_rule]} − oracle, {size} genes": excess_errors[
+            f"{RULE_NAMES[compared_rule]} − oracle, {n_genes} genes": excess_errors[
                 :, gene_index, compared_rule
             ]
-            for compared_rule in (LOO, EXACT, PRINTED)
-            for gene_index, size in enumerate(GENES)
+            for compared_rule in (LOO, EXACT, PRINTED_SWAPPING)
+            for gene_index, n_genes in enumerate(GENES)
         },
-        claim=Claim("above", FAR),
+        claim=Claim("above", FAR_IN_POINTS),
         digits=2,
     )
 
 
-def _table(title: str, reference: str, draws: Draws, known: Mapping[int, Pairs]) -> PaperTable:
+def _table_with_reference(
+    title: str, reference: str, draws: Draws, known_pairs: Mapping[int, PairsOfRules]
+) -> PaperTable:
     """Return a table of the mean k (N) and test error (R) of every rule with a reference value."""
     our_values, reference_values = {}, {}
-    for size, pairs in known.items():
+    for n_genes, pairs in known_pairs.items():
         for rule, pair in enumerate(pairs):
             for letter, key, value in zip("NR", ("neighbours", "error"), pair, strict=True):
                 if value is not None:
-                    values = draws[key][:, GENES.index(size), rule]
-                    name = f"{size} genes, {RULES[rule]}: {letter}"
+                    values = draws[key][:, GENES.index(n_genes), rule]
+                    name = f"{n_genes} genes, {RULE_NAMES[rule]}: {letter}"
                     our_values[name], reference_values[name] = (
                         values,
-                        (value, std_error_of_printed_mean(values, RESAMPLINGS, 1)),
+                        (value, std_error_of_printed_mean(values, N_RESAMPLINGS, 1)),
                     )
     return PaperTable.from_values(title, reference, our_values, reference_values, 2)

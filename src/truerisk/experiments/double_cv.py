@@ -65,15 +65,18 @@ def double_cv(seed: int, replicate: int) -> Draws:
     """
     rng = stream("wallman double cv", seed, replicate)
     data = Sample.draw(make_simple, SIZES, rng).data
-    units = evaluate_method(
+    outer_splits = evaluate_method(
         METHOD, nearest_neighbour_family(KS), data, ZeroOne(), folds_of(seed)
     ).units
-    inner_risks, errors, sizes, chosen_candidates = np.array(
-        [(unit.inner_risk, unit.risk, unit.n_test, unit.candidate) for unit in units]
+    inner_risks, errors, test_sizes, chosen_candidates = np.array(
+        [
+            (outer_split.inner_risk, outer_split.risk, outer_split.n_test, outer_split.candidate)
+            for outer_split in outer_splits
+        ]
     ).T
     return {
         "internal": inner_risks[::2].mean(),
-        "external": np.average(errors[::2], weights=sizes[::2]),
+        "external": np.average(errors[::2], weights=test_sizes[::2]),
         "true": errors[1::2].mean(),
         "k": (1 + chosen_candidates).mean(),
     }
@@ -83,11 +86,15 @@ def double_cv(seed: int, replicate: int) -> Draws:
 
 # Each pair holds the value and the standard error as printed in the paper.
 # The paper used one test set for all data sets, which adds a deviation of .0030 to the true error.
-TRUE = 0.1853, float(np.hypot(0.0006, 0.0030))
-PAPER = {"internal": (0.1411, 0.0015), "external": (0.1802, 0.0020), "true": TRUE}
+PRINTED_TRUE_ERROR = 0.1853, float(np.hypot(0.0006, 0.0030))
+PRINTED_ERRORS = {
+    "internal": (0.1411, 0.0015),
+    "external": (0.1802, 0.0020),
+    "true": PRINTED_TRUE_ERROR,
+}
 # These errors are from 20,000 data sets with a fresh test set each, and tied votes go to class 0.
-SAME_RECIPE = {"internal": 0.1382, "external": 0.1849, "true": 0.1832}
-N_SAME_RECIPE = 20_000
+EARLIER_ERRORS = {"internal": 0.1382, "external": 0.1849, "true": 0.1832}
+N_EARLIER_SETS = 20_000
 # Errors count as almost identical if they differ by less than this share of the true error.
 ALMOST_IDENTICAL_SHARE = 0.05
 
@@ -109,12 +116,12 @@ def wallman_table_1(draws: Draws) -> FindingParts:
     every data set has fresh test points. The paper uses one test set for all, which adds a
     standard deviation of .0030 to its true error; the difference counts it.
     """
-    errors = {name: draws[name] for name in PAPER}
+    errors = {name: draws[name] for name in PRINTED_ERRORS}
     internal_errors, external_errors, true_errors = errors.values()
-    yield PaperTable.from_values("against the paper", "paper", errors, PAPER)
+    yield PaperTable.from_values("against the paper", "paper", errors, PRINTED_ERRORS)
     earlier_means = {
-        n: (error_rate, std_error_of_printed_mean(draws[n], N_SAME_RECIPE, 4))
-        for n, error_rate in SAME_RECIPE.items()
+        error_name: (error_rate, std_error_of_printed_mean(draws[error_name], N_EARLIER_SETS, 4))
+        for error_name, error_rate in EARLIER_ERRORS.items()
     }
     yield PaperTable.from_values(
         "against 20,000 data sets of this recipe", "20,000 sets", errors, earlier_means
@@ -135,20 +142,24 @@ def wallman_table_1(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         "internal and external error have a strong positive correlation: above one half",
         Quantity.from_statistic(
-            "correlation", lambda of: float(np.corrcoef(of.T)[0, 1]), pairs, half_claim, digits=2
+            "correlation",
+            lambda error_pairs: float(np.corrcoef(error_pairs.T)[0, 1]),
+            pairs,
+            half_claim,
+            digits=2,
         ),
     )
 
 
 # -------------------------------------------------------------- Figure 4: the same errors in pairs
 
-# These are standard deviations of the errors over 20,000 data sets.
-SPREAD = {"internal": 0.047, "external": 0.063, "true": 0.021}
+# These are standard deviations of the three errors over 20,000 data sets.
+KNOWN_DEVIATIONS = {"internal": 0.047, "external": 0.063, "true": 0.021}
 # At least this percentage of data sets counts as a vast majority.
 VAST_MAJORITY_PERCENT = 80
 # Wallman gives these ranges for "the vast majority" of the true and of the external errors.
-MAJORITY = {"true": (0.16, 0.22), "external": (0.05, 0.30)}
-PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("internal", "true")}
+MAJORITY_RANGES = {"true": (0.16, 0.22), "external": (0.05, 0.30)}
+ERROR_PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("internal", "true")}
 
 
 @experiment(double_cv, replicates=1000, quick=20)
@@ -159,12 +170,12 @@ def wallman_figure_4(draws: Draws) -> FindingParts:
 
     the document prints no numbers for this figure but the two ranges.
     """
-    spreads = {name: _spread(draws[name]) for name in SPREAD}
-    known = {name: (value, 0.0005) for name, value in SPREAD.items()}
+    deviations = {name: _sample_deviation(draws[name]) for name in KNOWN_DEVIATIONS}
+    known_deviations = {name: (value, 0.0005) for name, value in KNOWN_DEVIATIONS.items()}
     title = "standard deviation over data sets"
-    yield PaperTable.from_values(title, "20,000 sets", spreads, known)
+    yield PaperTable.from_values(title, "20,000 sets", deviations, known_deviations)
     correlations = {}
-    for letter, (first_name, second_name) in PAIRS.items():
+    for letter, (first_name, second_name) in ERROR_PAIRS.items():
         correlation = float(np.corrcoef(draws[first_name], draws[second_name])[0, 1])
         std_error = (1 - correlation**2) / float(np.sqrt(len(draws[first_name])))
         correlations[f"{first_name} and {second_name}"] = Quantity("", correlation, std_error, None)
@@ -172,7 +183,7 @@ def wallman_figure_4(draws: Draws) -> FindingParts:
         title = f"({letter}) {first_name} and {second_name} error"
         yield Panel(title, f"{first_name} error", f"{second_name} error", points, kind="counts")
     yield PaperTable.from_values("correlation", "document", correlations, digits=2)
-    for name, (low, high) in MAJORITY.items():
+    for name, (low, high) in MAJORITY_RANGES.items():
         is_inside = (draws[name] >= low) & (draws[name] <= high)
         yield Statement.from_quantities(
             f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
@@ -181,8 +192,8 @@ def wallman_figure_4(draws: Draws) -> FindingParts:
         )
 
 
-def _spread(values: np.ndarray) -> Quantity:
-    """Return the standard deviation, with its standard error from the fourth central moment."""
+def _sample_deviation(values: np.ndarray) -> Quantity:
+    """Return the values' standard deviation, and its standard error from the fourth moment."""
     deviation = float(values.std(ddof=1))
     fourth_moment = float(((values - values.mean()) ** 4).mean())
     variance = max(fourth_moment - deviation**4, 0.0) / len(values)

@@ -66,23 +66,23 @@ class Experiment:
     replicates: int
     quick: int
     unit: str = "data sets"
-    # The default checks nothing.
+    # The default check, `tuple`, does nothing.
     check: Callable[[], object] = tuple
     full: Experiment | None = None
 
 
 def experiment(
-    replicate: Replicate, **others: Any
+    replicate: Replicate, **experiment_fields: Any
 ) -> Callable[[Callable[[Draws], FindingParts]], Experiment]:
     """Return a decorator that turns a function that yields findings into an Experiment.
 
     The experiment is named after the function. The paragraphs of the function's docstring are the
-    title, a description of what is run, and notes, with names of its module in braces. `others` are
-    further fields. Workers receive only `replicate`, because the name of the function refers to the
-    experiment.
+    title, a description of what is run, and notes, with names of its module in braces.
+    `experiment_fields` are further fields. Workers receive only `replicate`, because the name of
+    the function refers to the experiment.
     """
 
-    def of(yield_findings: Callable[[Draws], FindingParts]) -> Experiment:
+    def decorate(yield_findings: Callable[[Draws], FindingParts]) -> Experiment:
         name = yield_findings.__name__.replace("_", "-")
         if yield_findings.__doc__ is None:
             raise Refusal(
@@ -96,9 +96,9 @@ def experiment(
             return Findings.from_parts(name, notes, yield_findings(draws))
 
         title = title.removesuffix(".")
-        return Experiment(name, title, document, replicate, findings, **others)
+        return Experiment(name, title, document, replicate, findings, **experiment_fields)
 
-    return of
+    return decorate
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
@@ -106,9 +106,9 @@ def paragraphs(text: str) -> tuple[str, ...]:
     return tuple(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-def stream(name: str, seed: int, number: int) -> np.random.Generator:
+def stream(name: str, seed: int, replicate_number: int) -> np.random.Generator:
     """Return the random generator of one replicate; calls with the same name draw the same data."""
-    return np.random.default_rng([seed, number, *name.encode()])
+    return np.random.default_rng([seed, replicate_number, *name.encode()])
 
 
 def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
@@ -134,7 +134,7 @@ class Sample:
         shuffle: bool = False,
     ) -> Sample:
         """Draw training rows and fresh rows of these sizes from a problem with two classes."""
-        samples = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
+        samples = [problem(n_rows, shuffle=shuffle, random_state=rng) for n_rows in sizes]
         X, y = (np.concatenate(arrays) for arrays in zip(*samples, strict=True))
         return cls(two_classes(X, y), len(samples[0][1]))
 
@@ -146,7 +146,7 @@ class Sample:
         mean_difference: float,
         rng: np.random.Generator,
     ) -> Sample:
-        """Draw rows that alternate between two classes; the first columns differ in their means."""
+        """Draw rows of two alternating classes, whose means differ in the first columns only."""
         y = np.arange(sum(sizes)) % 2
         X = rng.standard_normal((len(y), columns[0]))
         X[:, : columns[1]] += mean_difference * y[:, None]
@@ -163,7 +163,7 @@ class Sample:
         return values_of(self.evaluate(method, family, splits).tested)
 
     def answers(self, family: Family, *training_subsets: np.ndarray) -> Answers:
-        """Return predictions of the fresh rows by rules that learned training rows or subsets."""
+        """Return predictions for the fresh rows by rules fitted to training rows, or to subsets."""
         training_rows, fresh_rows = np.split(np.arange(self.data.n_rows), [self.n])
         plan = plan_of(
             self.data.n_rows,
@@ -191,7 +191,7 @@ def nearest_neighbour_family(ks: range) -> Family:
 
 
 def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
-    """Return a plan with one fit per split: train on some rows and test on others.
+    """Return a plan with one fit for each split into training rows and test rows.
 
     Training sets are listed row by row, and not as all rows except some, because engines would then
     first train on the many fresh rows.
@@ -202,12 +202,14 @@ def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
     return builder.build()
 
 
-def predict_plan(family: Family, data: Data, loss: Loss, plan: Plan, by: str = "auto") -> Answers:
-    """Return the predictions of all candidates for a plan, by the engine called `by`.
+def predict_plan(
+    family: Family, data: Data, loss: Loss, plan: Plan, engine_name: str = "auto"
+) -> Answers:
+    """Return the predictions of all candidates for a plan, by the engine called `engine_name`.
 
     "auto" uses the first engine that supports the family.
     """
-    return Asking(family, data, loss, engine=by)(plan)
+    return Asking(family, data, loss, engine=engine_name)(plan)
 
 
 def evaluate_method(
@@ -216,21 +218,21 @@ def evaluate_method(
     data: Data,
     loss: Loss,
     splits: int | Plan,
-    by: str = "auto",
+    engine_name: str = "auto",
     rule: Rule = MINIMUM_RULE,
 ) -> Evaluation:
     """Evaluate a method for a family: its risk estimates, and the candidate that the rule chooses.
 
     `splits` is the seed with which splits are drawn, or the method's plan.
     """
-    asking = Asking(family, data, loss, engine=by)
+    asking = Asking(family, data, loss, engine=engine_name)
     plan = splits if isinstance(splits, Plan) else method.plan(data, Streams(splits))
     return method.evaluate(asking, data, loss, plan, terms_of(family, rule))
 
 
-def values_of(tested: Sequence[Tested]) -> np.ndarray:
+def values_of(candidate_estimates: Sequence[Tested]) -> np.ndarray:
     """Return the estimated risk of every candidate as an array."""
-    return np.array([estimate.value for estimate in tested])
+    return np.array([estimate.value for estimate in candidate_estimates])
 
 
 def index_of_first_minimum(curve: np.ndarray) -> int:
@@ -239,7 +241,7 @@ def index_of_first_minimum(curve: np.ndarray) -> int:
 
 
 def terms_of(family: Family, rule: Rule = MINIMUM_RULE) -> Terms:
-    """Return the Terms for a family and a rule.
+    """Return the terms of an evaluation: its level, selection rule and number of candidates.
 
     Standard errors are requested only if the rule needs them.
     """

@@ -63,11 +63,11 @@ def mean_lines(
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Plot with one pair of axes: lines, or one of the other kinds.
+    """Plot with one pair of axes: lines, bars, box plots, point counts or a shaded table.
 
-    The other kinds are the number of points in each cell of a grid ("counts"), a box per series
-    ("boxes"), a bar per x, with several series side by side ("bars"), and a row per series with a
-    cell per name ("shades"). `names` are at x = 1, 2, ... `limits` is the visible range of y.
+    Besides lines, the kinds are the number of points in each cell of a grid ("counts"), a box per
+    series ("boxes"), a bar per x, with several series side by side ("bars"), and a row per series
+    with a cell per name ("shades"). `names` are at x = 1, 2, ...; `limits` is the range of y.
     `steps` describe in words what the lines show at each x; a slider on the page selects them.
     """
 
@@ -149,7 +149,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Verdict in words: the difference from the reference agrees or not."""
+        """Verdict in words: our value agrees with the reference, or differs, or is undecided."""
         if self.difference is None:
             return "not printed"
         if self.replicates is not None and self.replicates < MIN_REPLICATES:
@@ -175,13 +175,16 @@ class PaperTable:
         title: str,
         reference: str,
         values: Mapping[str, Values],
-        known: ReferenceValues | None = None,
+        reference_values: ReferenceValues | None = None,
         digits: int = 4,
     ) -> PaperTable:
         """Return a table with a row per quantity (mean over replicates), next to its reference."""
         rows = []
         for name, quantity_values in values.items():
-            quantity, reference_value = _to_quantity(quantity_values), (known or {}).get(name)
+            quantity, reference_value = (
+                _to_quantity(quantity_values),
+                (reference_values or {}).get(name),
+            )
             value, reference_error = (
                 reference_value if isinstance(reference_value, tuple) else (reference_value, 0.0)
             )
@@ -275,27 +278,31 @@ class Findings:
     figures: tuple[PanelGroup, ...] = ()
 
     @classmethod
-    def from_parts(cls, name: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
-        """Sort the parts of a result by kind into tables, statements, notes and figures.
+    def from_parts(
+        cls, name: str, notes: Iterable[str], finding_parts: Iterable[FindingPart]
+    ) -> Findings:
+        """Sort the findings of an experiment by type into tables, statements, notes and figures.
 
-        Notes among the parts follow the given notes. Single panels become one figure, named `name`.
+        Notes among the findings follow `notes`. Single panels become one figure, named `name`.
         """
-        all_parts = list(parts)
-        panels = tuple(part for part in all_parts if isinstance(part, Panel))
+        all_findings = list(finding_parts)
+        panels = tuple(finding for finding in all_findings if isinstance(finding, Panel))
         return cls(
-            tuple(part for part in all_parts if isinstance(part, (PaperTable, MeansGrid))),
-            tuple(part for part in all_parts if isinstance(part, Statement)),
-            (*notes, *(part for part in all_parts if isinstance(part, str))),
+            tuple(
+                finding for finding in all_findings if isinstance(finding, (PaperTable, MeansGrid))
+            ),
+            tuple(finding for finding in all_findings if isinstance(finding, Statement)),
+            (*notes, *(finding for finding in all_findings if isinstance(finding, str))),
             (
-                *(part for part in all_parts if isinstance(part, PanelGroup)),
+                *(finding for finding in all_findings if isinstance(finding, PanelGroup)),
                 *([PanelGroup(name, panels)] if panels else []),
             ),
         )
 
 
-Part = PaperTable | MeansGrid | Statement | Panel | PanelGroup | str
+FindingPart = PaperTable | MeansGrid | Statement | Panel | PanelGroup | str
 # These are findings of an experiment, in any order. A string is a note.
-FindingParts = Iterator[Part]
+FindingParts = Iterator[FindingPart]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,20 +325,20 @@ class Report(Findings, Written):
             f"{self.title}\n{self.document}\n"
             f"{self.replicates} {self.unit}, seed {self.seed}, {self.seconds:.{digits}f} s"
         )
-        parts = [heading, *map(str, self.tables)]
-        table_positions = [
+        paragraphs = [heading, *map(str, self.tables)]
+        table_indices = [
             i for i, table in enumerate(self.tables, 1) if isinstance(table, PaperTable)
         ]
-        if table_positions:
-            parts[table_positions[-1]] += (
+        if table_indices:
+            paragraphs[table_indices[-1]] += (
                 "\ndifference: in standard errors of both numbers together"
             )
         if self.claims:
-            parts.append(
+            paragraphs.append(
                 "\n".join(["What the document says", *map(str, self.claims), FOOTNOTE_ON_VERDICTS])
             )
-        parts += [wrap_text(f"note: {note}", "  ") for note in self.notes]
-        return "\n\n".join(parts)
+        paragraphs += [wrap_text(f"note: {note}", "  ") for note in self.notes]
+        return "\n\n".join(paragraphs)
 
 
 def number(value: float | None, digits: int) -> str:

@@ -54,8 +54,8 @@ def true_curve(x: np.ndarray) -> np.ndarray:
     _, R = np.linalg.qr(np.vander(np.linspace(-1, 1, POINTS), max(SHARES) + 1, increasing=True))
     orthonormal = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
     components = (
-        np.sign(component) * np.sqrt(abs(component)) * polyval(x, orthonormal[:, degree])
-        for degree, component in SHARES.items()
+        np.sign(share) * np.sqrt(abs(share)) * polyval(x, orthonormal[:, degree])
+        for degree, share in SHARES.items()
     )
     return np.asarray(sum(components))
 
@@ -85,8 +85,8 @@ LARGEST_DEGREE = 6
 DEGREES = np.arange(1, LARGEST_DEGREE + 1)
 # R² in the lecture by degree, each with its number of printed digits.
 R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}
-CHOSEN = 3
-ROUNDING = 1e-9
+CHOSEN_DEGREE = 3
+ROUNDING_ERROR = 1e-9
 CRITERIA = {"Cp": Cp(), "GCV": GCV(), "AIC": AIC(), "AICc": AICc(), "BIC": BIC()}
 EVERY = (*CRITERIA, "leave-one-out", "R²")
 
@@ -99,8 +99,8 @@ def _replicate_polynomial(seed: int, replicate: int) -> Draws:
     y = truth + np.sqrt(NOISE) * rng.standard_normal(POINTS)
     data, loss = data_of(x, y), Squared()
     plan = GCV().plan(data, Streams(0))
-    fits = predict_plan(polynomials(INTERPOLATING_DEGREE), data, loss, plan)
-    r2 = 1 - ((y - fits.values) ** 2).mean(axis=1) / y.var()
+    all_degree_predictions = predict_plan(polynomials(INTERPOLATING_DEGREE), data, loss, plan)
+    r2 = 1 - ((y - all_degree_predictions.values) ** 2).mean(axis=1) / y.var()
     family = polynomials(LARGEST_DEGREE)
     predictions, terms = predict_plan(family, data, loss, plan), terms_of(family)
     curves = {
@@ -145,19 +145,22 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     {INTERPOLATING_DEGREE} leaves none.
     """
     r2, cp_values = draws["R2"], draws["Cp"]
-    r2_by_degree = {f"degree {degree_d}": r2[:, degree_d - 1] for degree_d in R2}
+    r2_by_degree = {f"degree {degree}": r2[:, degree - 1] for degree in R2}
     # The lecture shows one data set, so its numbers vary like those of a single data set.
     printed_r2 = {
-        f"degree {degree_d}": (
-            chosen_degrees,
-            std_error_of_printed_mean(r2[:, degree_d - 1], 1, n_digits),
+        f"degree {degree}": (
+            printed_value,
+            std_error_of_printed_mean(r2[:, degree - 1], 1, n_digits),
         )
-        for degree_d, (chosen_degrees, n_digits) in R2.items()
+        for degree, (printed_value, n_digits) in R2.items()
     }
     yield PaperTable.from_values("R²", "lecture, one data set", r2_by_degree, printed_r2, 3)
-    chosen_by = dict(zip(EVERY, draws["chosen"].T, strict=True))
-    title = f"share of data sets in which degree {CHOSEN} is chosen"
-    shares = {name: chosen_degrees == CHOSEN for name, chosen_degrees in chosen_by.items()}
+    degrees_by_criterion = dict(zip(EVERY, draws["chosen"].T, strict=True))
+    title = f"share of data sets in which degree {CHOSEN_DEGREE} is chosen"
+    shares = {
+        name: chosen_degrees == CHOSEN_DEGREE
+        for name, chosen_degrees in degrees_by_criterion.items()
+    }
     yield PaperTable.from_values(title, "document", shares, digits=3)
     risks = dict(zip(EVERY, draws["risk of the chosen"].T, strict=True))
     risks["oracle"] = draws["risk"].min(axis=1)
@@ -166,32 +169,34 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     rise_label = "least rise of R² from one degree to the next, over all data sets"
     yield Statement.from_quantities(
         "minimising the training error selects the most complex model",
-        Quantity.exact(rise_label, np.diff(r2, axis=1).min(), Claim("above", -ROUNDING)),
+        Quantity.exact(rise_label, np.diff(r2, axis=1).min(), Claim("above", -ROUNDING_ERROR)),
         remark=(
             f"its mean at degree {INTERPOLATING_DEGREE} is "
             f"{r2[:, INTERPOLATING_DEGREE - 1].mean():.4f}"
         ),
     )
     degrees_by_cp, other_degrees = (
-        chosen_by["Cp"],
-        [degree_d for degree_d in DEGREES if degree_d != CHOSEN],
+        degrees_by_criterion["Cp"],
+        [degree for degree in DEGREES if degree != CHOSEN_DEGREE],
     )
-    counts = np.bincount(degrees_by_cp, minlength=LARGEST_DEGREE + 1)
-    percent = ", ".join(f"{share:.0f}" for share in 100 * counts[1:] / len(degrees_by_cp))
+    counts_by_degree = np.bincount(degrees_by_cp, minlength=LARGEST_DEGREE + 1)
+    percentages = ", ".join(
+        f"{share:.0f}" for share in 100 * counts_by_degree[1:] / len(degrees_by_cp)
+    )
     is_chosen_degree = shares["Cp"].astype(float)
     yield Statement.from_quantities(
-        f"Cp selects a polynomial of degree {CHOSEN}: most often, and on average",
+        f"Cp selects a polynomial of degree {CHOSEN_DEGREE}: most often, and on average",
         {
-            f"share of degree {CHOSEN} − of {degree_d}": is_chosen_degree
-            - (degrees_by_cp == degree_d)
-            for degree_d in other_degrees
+            f"share of degree {CHOSEN_DEGREE} − of {degree}": is_chosen_degree
+            - (degrees_by_cp == degree)
+            for degree in other_degrees
         },
         {
-            f"Cp of degree {degree_d} − of {CHOSEN}": cp_values[:, degree_d - 1]
-            - cp_values[:, CHOSEN - 1]
-            for degree_d in other_degrees
+            f"Cp of degree {degree} − of {CHOSEN_DEGREE}": cp_values[:, degree - 1]
+            - cp_values[:, CHOSEN_DEGREE - 1]
+            for degree in other_degrees
         },
-        remark=f"it selects degrees 1 to {LARGEST_DEGREE} in {percent} % of the data sets",
+        remark=f"it selects degrees 1 to {LARGEST_DEGREE} in {percentages} % of the data sets",
     )
     yield Statement.from_quantities(
         "this leads to overfitting",
@@ -201,32 +206,35 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         "in the Gaussian model with known variance AIC is equivalent to Cp: a constant apart, in "
         "units of the variance",
-        Quantity.exact(range_label, draws["AIC − Cp"].max(), Claim("below", ROUNDING)),
+        Quantity.exact(range_label, draws["AIC − Cp"].max(), Claim("below", ROUNDING_ERROR)),
     )
     yield Statement.from_quantities(
         "BIC will generally select a simpler model than AIC",
-        {"degree by AIC − by BIC": chosen_by["AIC"] - chosen_by["BIC"]},
+        {"degree by AIC − by BIC": degrees_by_criterion["AIC"] - degrees_by_criterion["BIC"]},
     )
 
     # The panels show the first data set with the polynomials whose R² the lecture prints.
     x, y, fine_grid = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
-    points, truth = Series("", x, y, "ko"), Series("truth", fine_grid, true_curve(fine_grid), "k:")
+    points, true_line = (
+        Series("", x, y, "ko"),
+        Series("truth", fine_grid, true_curve(fine_grid), "k:"),
+    )
     fitted_panels = []
-    for degree_d in R2:
-        line = Series(
-            "fitted", fine_grid, np.polynomial.Polynomial.fit(x, y, degree_d)(fine_grid), "C0-"
+    for degree in R2:
+        fitted_line = Series(
+            "fitted", fine_grid, np.polynomial.Polynomial.fit(x, y, degree)(fine_grid), "C0-"
         )
-        title = f"degree {degree_d}: R² = {r2[0, degree_d - 1]:.3f}"
-        fitted_panels.append(Panel(title, "x", "y", (points, line, truth)))
+        title = f"degree {degree}: R² = {r2[0, degree - 1]:.3f}"
+        fitted_panels.append(Panel(title, "x", "y", (points, fitted_line, true_line)))
     yield PanelGroup("insa-polynomial-fitted", tuple(fitted_panels))
-    means = mean_line("mean R²", np.arange(1, INTERPOLATING_DEGREE + 1), r2, "ko-")
-    yield Panel("determination coefficient", "degree", "R²", (means,))
-    lines = (
+    mean_r2_line = mean_line("mean R²", np.arange(1, INTERPOLATING_DEGREE + 1), r2, "ko-")
+    yield Panel("determination coefficient", "degree", "R²", (mean_r2_line,))
+    cp_lines = (
         mean_line("Cp", DEGREES, cp_values, "C0o-"),
         mean_line("risk, fresh labels", DEGREES, draws["risk"], "k-"),
         Series("Cp, first data set", DEGREES, cp_values[0], "C0:"),
     )
-    yield Panel("Mallows' Cp", "degree", "squared risk", lines)
+    yield Panel("Mallows' Cp", "degree", "squared risk", cp_lines)
 
 
 # ---------------------------------------------------------------- bootstrap samples
@@ -234,40 +242,45 @@ def insa_polynomial(draws: Draws) -> FindingParts:
 N, N_TEST = 50, 1000
 SAMPLES = 50
 # This is the standard deviation of the noise.
-SPREAD = 0.5
+NOISE_DEVIATION = 0.5
 # This is the minimum number of rows of a leaf.
 LEAF = 3
-KINDS: dict[str, Literal["bootstrap", "oob", ".632"]] = {
+BOOTSTRAP_KINDS: dict[str, Literal["bootstrap", "oob", ".632"]] = {
     "bootstrap (Err_boot)": "bootstrap",
     "out of bag (Err_oob)": "oob",
     ".632": ".632",
 }
-ERRORS = ("training error", *KINDS, "true error", "true error, its trees")
+ERROR_NAMES = ("training error", *BOOTSTRAP_KINDS, "true error", "true error, its trees")
 OUT_OF_BAG_SHARE = 0.368
 FINE = np.linspace(-1, 1, 401)
 # The figure shows this number of bootstrap samples.
-SHOWN = 2
-TOLERANCE = 0.01
+N_SHOWN_SAMPLES = 2
+SHARE_TOLERANCE = 0.01
 
 
 def _replicate_bootstrap(seed: int, replicate: int) -> Draws:
     """Estimate the error of trees on 50 rows of a sine with noise, from 50 bootstrap samples."""
     rng = stream("insa bootstrap", seed, replicate)
     x = rng.uniform(-1, 1, N + N_TEST)
-    y = np.sin(4 * x + 1) + SPREAD * rng.standard_normal(len(x))
+    y = np.sin(4 * x + 1) + NOISE_DEVIATION * rng.standard_normal(len(x))
     data, loss = data_of(x[:N], y[:N]), Squared()
-    rows = rng.integers(N, size=(SAMPLES, N))
+    bootstrap_rows = rng.integers(N, size=(SAMPLES, N))
     methods: dict[str, Method] = {"training error": Apparent()}
-    methods |= {name: Bootstrap(kind, samples=rows) for name, kind in KINDS.items()}
+    methods |= {
+        name: Bootstrap(bootstrap_kind, samples=bootstrap_rows)
+        for name, bootstrap_kind in BOOTSTRAP_KINDS.items()
+    }
     # Trees of all rows and of each bootstrap sample predict the test rows and the curve.
     extended_data = data_of(np.append(x, FINE), np.append(y, np.zeros(len(FINE))))
-    predictions = Sample(extended_data, N, loss).answers(_tree(), np.arange(N), *rows).values
+    predictions = (
+        Sample(extended_data, N, loss).answers(_tree(), np.arange(N), *bootstrap_rows).values
+    )
     predictions = predictions.reshape(1 + SAMPLES, -1)
-    true_errors, lines = (
+    true_errors, tree_curves = (
         ((predictions[:, :N_TEST] - y[N:]) ** 2).mean(axis=1),
         predictions[:, N_TEST:],
     )
-    missed_share = np.mean([1 - len(np.unique(sample_rows)) / N for sample_rows in rows])
+    missed_share = np.mean([1 - len(np.unique(sample_rows)) / N for sample_rows in bootstrap_rows])
     return {
         **{
             name: values_of(evaluate_method(method, _tree(), data, loss, 0).tested)[0]
@@ -278,8 +291,8 @@ def _replicate_bootstrap(seed: int, replicate: int) -> Draws:
         "missed": np.array(missed_share),
         "x": x[:N],
         "y": y[:N],
-        "rows": rows[:SHOWN],
-        "lines": lines[: SHOWN + 1],
+        "rows": bootstrap_rows[:N_SHOWN_SAMPLES],
+        "lines": tree_curves[: N_SHOWN_SAMPLES + 1],
     }
 
 
@@ -301,9 +314,11 @@ def insa_bootstrap(draws: Draws) -> FindingParts:
 
     the same samples serve all three estimates; the true error is measured on {N_TEST} fresh rows.
     """
-    errors = {name: draws[name] for name in ERRORS}
+    errors = {name: draws[name] for name in ERROR_NAMES}
     _, boot_errors, oob_errors, errors_632, true_errors, sample_tree_errors = errors.values()
-    yield PaperTable.from_values(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
+    yield PaperTable.from_values(
+        f"mean squared error, noise {NOISE_DEVIATION**2:.2f}", "document", errors
+    )
 
     yield Statement.from_quantities(
         "Err_boot is too optimistic: it underestimates the generalisation error",
@@ -312,7 +327,7 @@ def insa_bootstrap(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         f"a row is not in a bootstrap sample with probability {OUT_OF_BAG_SHARE}",
         {"share missed": draws["missed"]},
-        claim=Claim("near", OUT_OF_BAG_SHARE, TOLERANCE),
+        claim=Claim("near", OUT_OF_BAG_SHARE, SHARE_TOLERANCE),
         remark=f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
     )
     yield Statement.from_quantities(
@@ -331,13 +346,17 @@ def insa_bootstrap(draws: Draws) -> FindingParts:
 
     yield Panel.boxes("errors of all data sets", "squared error", errors)
     # The panels show the first data set and two of its bootstrap samples.
-    # The size of a point is the number of times it was drawn.
-    x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
-    truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
-    original_series = Series("", x, y, "ko", size=3.0), Series("tree", FINE, lines[0], "k-"), truth
+    # The area of a point shows how often the row was drawn.
+    x, y, tree_curves = draws["x"][0], draws["y"][0], draws["lines"][0]
+    true_line = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
+    original_series = (
+        Series("", x, y, "ko", size=3.0),
+        Series("tree", FINE, tree_curves[0], "k-"),
+        true_line,
+    )
     yield Panel("original data", "x", "y", original_series)
-    for number, colour in enumerate(("C0", "C4")):
-        multiplicities = np.bincount(draws["rows"][0, number], minlength=N)
+    for sample_number, colour in enumerate(("C0", "C4")):
+        multiplicities = np.bincount(draws["rows"][0, sample_number], minlength=N)
         points: list[Series] = []
         for multiplicity in range(1, multiplicities.max() + 1):
             has_multiplicity, label = (
@@ -353,17 +372,17 @@ def insa_bootstrap(draws: Draws) -> FindingParts:
                     size=3.0 * np.sqrt(multiplicity),
                 )
             )
-        tree = Series("its tree", FINE, lines[number + 1], f"{colour}-")
-        yield Panel(f"bootstrap sample {number + 1}", "x", "y", (*points, tree, truth))
+        tree = Series("its tree", FINE, tree_curves[sample_number + 1], f"{colour}-")
+        yield Panel(f"bootstrap sample {sample_number + 1}", "x", "y", (*points, tree, true_line))
 
 
 # ---------------------------------------------------------- K-fold errors by the number of folds K
 
 ROWS = N_TRAIN, N_FRESH = 40, 2000
-COLUMNS = FEATURES, N_INFORMATIVE = 15, 2
+COLUMNS = N_FEATURES, N_INFORMATIVE = 15, 2
 # The class means of two features differ by this number; the other features are noise.
 MEAN_DIFFERENCE = 1.2
-METHODS = {"K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10), "K = n": LeaveOneOut()}
+METHODS_BY_K = {"K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10), "K = n": LeaveOneOut()}
 DISCRIMINANT, TREE = LEARNERS = ("linear discriminant", "tree of one split")
 
 
@@ -384,7 +403,7 @@ def _replicate_folds(seed: int, replicate: int) -> Draws:
     draws: dict[str, np.ndarray] = {}
     for name, family in _families().items():
         draws[name] = np.concatenate(
-            [sample.risks(method, family, replicate) for method in METHODS.values()]
+            [sample.risks(method, family, replicate) for method in METHODS_BY_K.values()]
         )
         draws[f"true, {name}"] = sample.errors(family)[0, 0]
     return draws
@@ -394,7 +413,7 @@ def _replicate_folds(seed: int, replicate: int) -> Draws:
 def insa_folds(draws: Draws) -> FindingParts:
     """INSA lecture and Mehta (2010): the error of K folds, its bias and its spread.
 
-    {N_TRAIN} rows, {N_INFORMATIVE} features of {FEATURES} with means {MEAN_DIFFERENCE:g} apart;
+    {N_TRAIN} rows, {N_INFORMATIVE} features of {N_FEATURES} with means {MEAN_DIFFERENCE:g} apart;
     nothing is tuned
 
     neither document names a learner or prints a number; both of these are ours.
@@ -410,39 +429,41 @@ def insa_folds(draws: Draws) -> FindingParts:
             (errors - errors.mean(axis=0)) ** 2,
             (errors - true_error.mean()) ** 2,
         )
-        rows = {
+        measures = {
             "error": errors,
             "bias": bias,
             "variance": squared_deviation,
             "squared error": squared_error,
         }
-        by_k = {
-            label: dict(zip(METHODS, values_by_k.T, strict=True))
-            for label, values_by_k in rows.items()
+        values_by_measure = {
+            label: dict(zip(METHODS_BY_K, values_by_k.T, strict=True))
+            for label, values_by_k in measures.items()
         }
         title = f"{name}: mean true error {true_error.mean():.4f}"
         yield MeansGrid.from_values(
-            title, METHODS, {label: values_by_k.values() for label, values_by_k in by_k.items()}
+            title,
+            METHODS_BY_K,
+            {label: values_by_k.values() for label, values_by_k in values_by_measure.items()},
         )
-        ks = np.arange(1.0, len(METHODS) + 1)
-        lines = (
+        ks = np.arange(1.0, len(METHODS_BY_K) + 1)
+        bias_lines = (
             mean_line("bias", ks, bias, "C0o-"),
             Series("standard deviation", ks, np.sqrt(squared_deviation.mean(axis=0)), "C1s--"),
             Series(
                 "root of the mean squared error", ks, np.sqrt(squared_error.mean(axis=0)), "k^:"
             ),
         )
-        # The limits are the same for both learners.
+        # The limits of the vertical axis are the same for both learners.
         y_limits = (-0.02, 0.2)
-        y_label, names = "off the true error", tuple(METHODS)
-        yield Panel(name, "folds", y_label, lines, names=names, limits=y_limits)
+        y_label, names = "off the true error", tuple(METHODS_BY_K)
+        yield Panel(name, "folds", y_label, bias_lines, names=names, limits=y_limits)
 
         for text, k in (
             ("with K = 2 the rules see half of the rows, which leads to a bias", "K = 2"),
             ("10-fold may have a pessimistic bias, for its smaller training sets", "K = 10"),
         ):
             yield Statement.from_quantities(
-                f"{name}: {text}", {f"{k} − true error": by_k["bias"][k]}
+                f"{name}: {text}", {f"{k} − true error": values_by_measure["bias"][k]}
             )
         bias_difference = Quantity.difference_of_biases(
             "|bias of K = n| − |bias of K = 2|", bias[:, [-1, 0]]
@@ -455,5 +476,8 @@ def insa_folds(draws: Draws) -> FindingParts:
             (recommendation, "squared error", "K = 2"),
             ("10-fold provides a better estimate than leave-one-out", "squared error", "K = n"),
         ):
-            difference = {f"{label} of {k} − of K = 10": by_k[label][k] - by_k[label]["K = 10"]}
+            difference = {
+                f"{label} of {k} − of K = 10": values_by_measure[label][k]
+                - values_by_measure[label]["K = 10"]
+            }
             yield Statement.from_quantities(f"{name}: {text}", difference, digits=5)

@@ -31,8 +31,8 @@ NOISE = 0.5
 N = 30
 # The degree with the smallest mean test error and excess risk.
 BEST_DEGREE = 4
-ROUNDING = 1e-9
-AXIS = "degree of the polynomial"
+ROUNDING_ERROR = 1e-9
+AXIS_LABEL = "degree of the polynomial"
 
 
 def truth(x: np.ndarray) -> np.ndarray:
@@ -53,9 +53,9 @@ def _draw_in_cells(n: int, rng: np.random.Generator) -> np.ndarray:
 N_TEST = 2000
 LARGEST_DEGREE = 12
 DEGREES = np.arange(1, LARGEST_DEGREE + 1)
-SHOWN = (1, 3, 5, 8, 12)
+TABLE_DEGREES = (1, 3, 5, 8, 12)
 # The figure shows this number of training sets.
-LINES = 30
+N_SHOWN_LINES = 30
 # The vertical axis ends at this quantile of the curves' heights.
 # A few divergent curves would otherwise flatten all others.
 SHOWN_QUANTILE = 0.98
@@ -70,9 +70,9 @@ def _replicate_optimism(seed: int, replicate: int) -> Draws:
     # The training rows occur twice, so that their predictions are returned, too.
     data = data_of(np.append(x[:N], x), np.append(y[:N], y))
     predictions = Sample(data, N, Squared()).answers(polynomials(LARGEST_DEGREE)).values
-    training, test = np.split((predictions - y) ** 2, [N], axis=1)
+    training_errors, test_errors = np.split((predictions - y) ** 2, [N], axis=1)
     fresh_label_errors = (predictions[:, :N] - truth(x[:N])) ** 2 + NOISE**2
-    errors = {"training": training, "test": test, "fresh labels": fresh_label_errors}
+    errors = {"training": training_errors, "test": test_errors, "fresh labels": fresh_label_errors}
     return {name: row_errors.mean(axis=1) for name, row_errors in errors.items()}
 
 
@@ -84,35 +84,44 @@ def insa_optimism(draws: Draws) -> FindingParts:
 
     the document draws these curves and prints no numbers.
     """
-    training, test = draws["training"], draws["test"]
-    means = {
-        f"degree {degree_d}: {name}": draws[name][:, degree_d - 1]
-        for degree_d in SHOWN
+    training_errors, test_errors = draws["training"], draws["test"]
+    mean_errors = {
+        f"degree {degree}: {name}": draws[name][:, degree - 1]
+        for degree in TABLE_DEGREES
         for name in ("training", "test")
     }
-    yield PaperTable.from_values(f"mean squared error, noise {NOISE**2:.2f}", "document", means)
-    optimism_values = draws["fresh labels"] - training
-    optimism = {f"degree {degree_d}": optimism_values[:, degree_d - 1] for degree_d in SHOWN}
+    yield PaperTable.from_values(
+        f"mean squared error, noise {NOISE**2:.2f}", "document", mean_errors
+    )
+    optimism_values = draws["fresh labels"] - training_errors
+    optimism = {f"degree {degree}": optimism_values[:, degree - 1] for degree in TABLE_DEGREES}
     # At the same x the mean optimism of least squares is 2 p σ²/n, whatever the true curve is.
-    exact_optimism = {f"degree {degree_d}": 2 * (degree_d + 1) * NOISE**2 / N for degree_d in SHOWN}
+    exact_optimism = {
+        f"degree {degree}": 2 * (degree + 1) * NOISE**2 / N for degree in TABLE_DEGREES
+    }
     title = "optimism at the same x's, fresh labels"
     yield PaperTable.from_values(title, "2 p σ²/n", optimism, exact_optimism)
 
     rise_label = "largest rise from one degree to the next, over all training sets"
     yield Statement.from_quantities(
         "the training error decreases as the complexity grows",
-        Quantity.exact(rise_label, np.diff(training, axis=1).max(), Claim("below", ROUNDING)),
+        Quantity.exact(
+            rise_label, np.diff(training_errors, axis=1).max(), Claim("below", ROUNDING_ERROR)
+        ),
     )
     yield Statement.from_quantities(
         "the test error first decreases",
-        {f"degree 1 − degree {BEST_DEGREE}": test[:, 0] - test[:, BEST_DEGREE - 1]},
-        remark=f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
+        {f"degree 1 − degree {BEST_DEGREE}": test_errors[:, 0] - test_errors[:, BEST_DEGREE - 1]},
+        remark=f"its mean is least at degree {int(test_errors.mean(axis=0).argmin()) + 1}",
     )
     yield Statement.from_quantities(
         "and then increases: overfitting",
-        {f"degree {LARGEST_DEGREE} − degree {BEST_DEGREE}": test[:, -1] - test[:, BEST_DEGREE - 1]},
+        {
+            f"degree {LARGEST_DEGREE} − degree {BEST_DEGREE}": test_errors[:, -1]
+            - test_errors[:, BEST_DEGREE - 1]
+        },
     )
-    by_degree = zip(DEGREES, (test - training).T, strict=True)
+    by_degree = zip(DEGREES, (test_errors - training_errors).T, strict=True)
     yield Statement.from_quantities(
         "the training error underestimates the generalisation error, on average",
         {
@@ -121,11 +130,17 @@ def insa_optimism(draws: Draws) -> FindingParts:
         },
     )
 
-    errors = test[:LINES]
-    y_limit = max(float(np.quantile(errors, SHOWN_QUANTILE)), float(training[:LINES].max()))
-    n_above = np.count_nonzero((errors > y_limit).any(axis=1))
+    shown_test_errors = test_errors[:N_SHOWN_LINES]
+    y_limit = max(
+        float(np.quantile(shown_test_errors, SHOWN_QUANTILE)),
+        float(training_errors[:N_SHOWN_LINES].max()),
+    )
+    n_curves_above = np.count_nonzero((shown_test_errors > y_limit).any(axis=1))
     curve_label = "error of one training set"
-    label = f"test {curve_label} ({n_above} of {len(errors)} leave, up to {errors.max():.1f})"
+    label = (
+        f"test {curve_label} ({n_curves_above} of {len(shown_test_errors)} leave, up to "
+        f"{shown_test_errors.max():.1f})"
+    )
     labels = {"training": f"training {curve_label}", "test": label}
     single_lines = [
         Series(
@@ -135,14 +150,16 @@ def insa_optimism(draws: Draws) -> FindingParts:
             f"{colour}-",
             0.3,
         )
-        for training_set in range(len(errors))
+        for training_set in range(len(shown_test_errors))
         for name, colour in COLOURS.items()
     ]
     mean_curves = [
         mean_line(f"{name} error, mean", DEGREES, draws[name], f"{colour}-", 2.4)
         for name, colour in COLOURS.items()
     ]
-    yield Panel("", AXIS, "squared error", (*single_lines, *mean_curves), limits=(0.0, y_limit))
+    yield Panel(
+        "", AXIS_LABEL, "squared error", (*single_lines, *mean_curves), limits=(0.0, y_limit)
+    )
 
 
 # -------------------------------------------------------- estimation error and approximation error
@@ -150,20 +167,26 @@ def insa_optimism(draws: Draws) -> FindingParts:
 SIZES = (20, 30, 60, 120, 240)
 # The figure over the degree shows the training-set size at this index.
 SIZE_INDEX = SIZES.index(N)
-LARGEST = 8
+LARGEST_DECOMPOSED_DEGREE = 8
 # Gauss-Legendre nodes and weights on [-1, 1] integrate the squares of all polynomials here exactly.
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array([[1.0], [0.5]])
+QUADRATURE_NODES, QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array(
+    [[1.0], [0.5]]
+)
 # The best polynomial of a degree is the projection of the truth, here evaluated at the nodes.
-BASIS = np.polynomial.legendre.legvander(NODES, LARGEST) * np.sqrt(2 * np.arange(LARGEST + 1) + 1)
-BEST_OF_CLASS = np.cumsum(BASIS * ((WEIGHTS * truth(NODES)) @ BASIS), axis=1).T[1:]
-# For every degree this is inf_F R − R(f*).
-APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS
+LEGENDRE_BASIS = np.polynomial.legendre.legvander(
+    QUADRATURE_NODES, LARGEST_DECOMPOSED_DEGREE
+) * np.sqrt(2 * np.arange(LARGEST_DECOMPOSED_DEGREE + 1) + 1)
+BEST_POLYNOMIALS = np.cumsum(
+    LEGENDRE_BASIS * ((QUADRATURE_WEIGHTS * truth(QUADRATURE_NODES)) @ LEGENDRE_BASIS), axis=1
+).T[1:]
+# For every degree: the smallest risk of a polynomial minus the Bayes risk, inf_F R − R(f*).
+APPROXIMATION = (BEST_POLYNOMIALS - truth(QUADRATURE_NODES)) ** 2 @ QUADRATURE_WEIGHTS
 BAYES = NOISE**2
-SHOWN_DEGREES = DEGREES[:LARGEST]
-REPORTED = (1, 2, 3, 4, 5, 8)
+SHOWN_DEGREES = DEGREES[:LARGEST_DECOMPOSED_DEGREE]
+REPORTED_DEGREES = (1, 2, 3, 4, 5, 8)
 # These labels at one x are quantiles of the exponential distribution.
 SKEWED_LABELS = -np.log1p(-(np.arange(4000) + 0.5) / 4000)
-# Constants are tried with this distance between them.
+# The candidates for the best constant prediction are this far apart.
 STEP = 0.01
 
 
@@ -178,15 +201,19 @@ def _replicate_decomposition(seed: int, replicate: int) -> Draws:
     computed by Gauss-Legendre quadrature without test rows.
     """
     rng = stream("insa decomposition", seed, replicate)
-    estimation, excess = np.empty((2, len(SIZES), LARGEST))
+    estimation_errors, excess_risks = np.empty((2, len(SIZES), LARGEST_DECOMPOSED_DEGREE))
     for size_index, n in enumerate(SIZES):
         x = _draw_in_cells(n, rng)
         y = truth(x) + NOISE * rng.standard_normal(n)
-        data = data_of(np.append(x, NODES), np.append(y, np.zeros(len(NODES))))
-        predictions = Sample(data, n, Squared()).answers(polynomials(LARGEST)).values
-        estimation[size_index] = (predictions - BEST_OF_CLASS) ** 2 @ WEIGHTS
-        excess[size_index] = (predictions - truth(NODES)) ** 2 @ WEIGHTS
-    return {"estimation": estimation, "excess": excess}
+        data = data_of(
+            np.append(x, QUADRATURE_NODES), np.append(y, np.zeros(len(QUADRATURE_NODES)))
+        )
+        predictions = (
+            Sample(data, n, Squared()).answers(polynomials(LARGEST_DECOMPOSED_DEGREE)).values
+        )
+        estimation_errors[size_index] = (predictions - BEST_POLYNOMIALS) ** 2 @ QUADRATURE_WEIGHTS
+        excess_risks[size_index] = (predictions - truth(QUADRATURE_NODES)) ** 2 @ QUADRATURE_WEIGHTS
+    return {"estimation": estimation_errors, "excess": excess_risks}
 
 
 @experiment(_replicate_decomposition, replicates=500, quick=50, unit="training sets")
@@ -198,12 +225,12 @@ def insa_decomposition(draws: Draws) -> FindingParts:
     the document prints no numbers. Rows stand one in each of n cells, so that no wide gap lets a
     polynomial run away.
     """
-    estimation, approximation = draws["estimation"], APPROXIMATION
-    sums = estimation + approximation
-    estimation_at_n, sum_at_n = estimation[:, SIZE_INDEX], sums[:, SIZE_INDEX]
+    estimation_errors, approximation_errors = draws["estimation"], APPROXIMATION
+    error_sums = estimation_errors + approximation_errors
+    estimation_at_n, sum_at_n = estimation_errors[:, SIZE_INDEX], error_sums[:, SIZE_INDEX]
     means = {
-        f"degree {degree_d}: {name}": values[:, degree_d - 1]
-        for degree_d in REPORTED
+        f"degree {degree}: {name}": values[:, degree - 1]
+        for degree in REPORTED_DEGREES
         for name, values in (
             ("estimation error", estimation_at_n),
             ("estimation + approximation", sum_at_n),
@@ -225,17 +252,17 @@ def insa_decomposition(draws: Draws) -> FindingParts:
         remark="labels of an exponential distribution, whose median .69 is not its mean 1",
     )
     below_claim, difference_label = (
-        Claim("below", ROUNDING),
+        Claim("below", ROUNDING_ERROR),
         "largest difference, over all training sets",
     )
     yield Statement.from_quantities(
         "the excess risk is estimation error plus approximation error",
-        Quantity.exact(difference_label, np.abs(sums - draws["excess"]).max(), below_claim),
+        Quantity.exact(difference_label, np.abs(error_sums - draws["excess"]).max(), below_claim),
     )
     rise_label = "largest rise from one degree to the next"
     yield Statement.from_quantities(
         "the approximation error falls as the model grows",
-        Quantity.exact(rise_label, np.diff(approximation).max(), below_claim),
+        Quantity.exact(rise_label, np.diff(approximation_errors).max(), below_claim),
     )
     yield Statement.from_quantities(
         "the estimation error grows with the dimension of the model",
@@ -248,33 +275,37 @@ def insa_decomposition(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         "the best model lies between: neither the smallest nor the largest",
         {
-            f"degree {degree_d} − degree {BEST_DEGREE}": sum_at_n[:, degree_d - 1]
+            f"degree {degree} − degree {BEST_DEGREE}": sum_at_n[:, degree - 1]
             - sum_at_n[:, BEST_DEGREE - 1]
-            for degree_d in (1, LARGEST)
+            for degree in (1, LARGEST_DECOMPOSED_DEGREE)
         },
         remark=f"the mean is least at degree {int(sum_at_n.mean(axis=0).argmin()) + 1}",
     )
-    decrease = estimation[:, 0] - estimation[:, -1]
+    decrease = estimation_errors[:, 0] - estimation_errors[:, -1]
     yield Statement.from_quantities(
         "with more rows the estimation error falls, and the approximation error stays",
         {
-            f"degree {degree_d}: {SIZES[0]} rows − {SIZES[-1]} rows": decrease[:, degree_d - 1]
-            for degree_d in REPORTED
+            f"degree {degree}: {SIZES[0]} rows − {SIZES[-1]} rows": decrease[:, degree - 1]
+            for degree in REPORTED_DEGREES
         },
     )
 
-    lines = (
-        Series("approximation error", SHOWN_DEGREES, approximation, "C0o-"),
+    error_lines = (
+        Series("approximation error", SHOWN_DEGREES, approximation_errors, "C0o-"),
         mean_line("estimation error", SHOWN_DEGREES, estimation_at_n, "C3o-"),
         mean_line("their sum", SHOWN_DEGREES, sum_at_n, "k-", 2.4),
     )
-    yield Panel(f"{N} rows", AXIS, "excess risk", lines)
-    sizes, rows = np.array(SIZES), []
+    yield Panel(f"{N} rows", AXIS_LABEL, "excess risk", error_lines)
+    training_sizes, size_lines = np.array(SIZES), []
     for colour, degree in enumerate((1, 3, 5)):
-        rows.append(mean_line(f"degree {degree}", sizes, sums[:, :, degree - 1], f"C{colour}o-"))
-        approximation_line = np.full(len(sizes), approximation[degree - 1])
-        rows.append(Series("", sizes, approximation_line, f"C{colour}:"))
-    yield Panel("dotted: approximation error", "training rows", "excess risk", tuple(rows))
+        size_lines.append(
+            mean_line(
+                f"degree {degree}", training_sizes, error_sums[:, :, degree - 1], f"C{colour}o-"
+            )
+        )
+        approximation_line = np.full(len(training_sizes), approximation_errors[degree - 1])
+        size_lines.append(Series("", training_sizes, approximation_line, f"C{colour}:"))
+    yield Panel("dotted: approximation error", "training rows", "excess risk", tuple(size_lines))
 
 
 def _best(loss: Loss) -> float:
@@ -287,50 +318,50 @@ def _best(loss: Loss) -> float:
 
 # --------------------------------------------------------------- simulation of AICc and its target
 
-# The numbers of rows, and of coefficients including the intercept.
+# These are the numbers of rows, and of coefficients including the intercept.
 FEW, P = 12, 2
 # This is the number of data sets in a replicate.
 N_SETS = 1000
-LINE = np.linspace(-1, 1, FEW)
-X = np.column_stack([np.ones(FEW), LINE])
-HAT = X @ np.linalg.solve(X.T @ X, X.T)
+SMALL_SAMPLE_X = np.linspace(-1, 1, FEW)
+X = np.column_stack([np.ones(FEW), SMALL_SAMPLE_X])
+HAT_MATRIX = X @ np.linalg.solve(X.T @ X, X.T)
 AIC_PENALTY = 2 * (P + 1)
-# This number of rows counts as asymptotic.
-MANY = 10**6
+# With this number of rows AICc must equal AIC nearly exactly.
+N_LARGE_SAMPLE = 10**6
 # RSS/σ² is chi-squared with n − p = 10 degrees of freedom.
 # Its mean log is digamma(5) + log 2, and the mean of its inverse is 1/(n − p − 2).
 MEAN_LOG = 1.5061176684318004 + np.log(2) - np.log(FEW)
-CONSTANT = FEW * (np.log(2 * np.pi) + MEAN_LOG)
+MEAN_LIKELIHOOD_TERM = FEW * (np.log(2 * np.pi) + MEAN_LOG)
 # The penalty as printed in the document. The correct penalty is n times as large.
 PRINTED_PENALTY = (FEW + P) / (FEW - P - 2)
 EXACT_MEANS = {
-    "target": CONSTANT + FEW * PRINTED_PENALTY,
-    "AICc": CONSTANT + FEW * PRINTED_PENALTY,
-    "AIC": CONSTANT + FEW + AIC_PENALTY,
-    "as printed": CONSTANT + FEW + PRINTED_PENALTY,
+    "target": MEAN_LIKELIHOOD_TERM + FEW * PRINTED_PENALTY,
+    "AICc": MEAN_LIKELIHOOD_TERM + FEW * PRINTED_PENALTY,
+    "AIC": MEAN_LIKELIHOOD_TERM + FEW + AIC_PENALTY,
+    "as printed": MEAN_LIKELIHOOD_TERM + FEW + PRINTED_PENALTY,
 }
 
 
 def _replicate_aicc(seed: int, replicate: int) -> Draws:
     """Fit a line to 12 Gaussian rows in a thousand data sets; return AIC, AICc and their target."""
     noise = stream("aicc", seed, replicate).standard_normal((N_SETS, FEW))
-    fitted_values = noise @ HAT
+    fitted_values = noise @ HAT_MATRIX
     variance = ((noise - fitted_values) ** 2).mean(axis=1)
     # This is the squared distance of the fit from the truth.
     squared_distances = (fitted_values**2).sum(axis=1)
-    target = FEW * np.log(2 * np.pi * variance) + (FEW + squared_distances) / variance
+    fresh_deviance = FEW * np.log(2 * np.pi * variance) + (FEW + squared_distances) / variance
     likelihood_terms = FEW * np.log(2 * np.pi * variance) + FEW
     # The penalty of a criterion is its value minus the likelihood term, and all data sets share it.
-    # It is computed by the library for the first data set.
-    data, loss, family = data_of(LINE, noise[0]), Squared(), polynomials(1)
-    fit = predict_plan(family, data, loss, AIC().plan(data, Streams(0)))
+    # The library computes the penalty for the first data set.
+    data, loss, family = data_of(SMALL_SAMPLE_X, noise[0]), Squared(), polynomials(1)
+    predictions = predict_plan(family, data, loss, AIC().plan(data, Streams(0)))
     first_values = (
-        criterion.reduce(fit, data, loss, terms_of(family))[0].value
+        criterion.reduce(predictions, data, loss, terms_of(family))[0].value
         for criterion in (AICc(), AIC())
     )
     aicc, aic = (likelihood_terms + (criterion - likelihood_terms[0]) for criterion in first_values)
     means = {
-        "target": target,
+        "target": fresh_deviance,
         "AICc": aicc,
         "AIC": aic,
         "as printed": likelihood_terms + PRINTED_PENALTY,
@@ -380,10 +411,12 @@ def aicc_simulation(draws: Draws) -> FindingParts:
         remark=f"{descriptions[2]}: it lost the factor n",
     )
     asymptotic_difference, zero_claim = (
-        MANY * (MANY + P) / (MANY - P - 2) - MANY - AIC_PENALTY,
+        N_LARGE_SAMPLE * (N_LARGE_SAMPLE + P) / (N_LARGE_SAMPLE - P - 2)
+        - N_LARGE_SAMPLE
+        - AIC_PENALTY,
         Claim("near", 0.0, 0.001),
     )
-    name = f"AICc − AIC for n = {MANY} and as many coefficients"
+    name = f"AICc − AIC for n = {N_LARGE_SAMPLE} and as many coefficients"
     yield Statement.from_quantities(
         "AICc is asymptotically equivalent to AIC (by the right price)",
         Quantity.exact(name, asymptotic_difference, zero_claim, digits=6),

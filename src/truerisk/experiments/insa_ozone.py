@@ -48,27 +48,27 @@ LEARNERS = (
     "boosting",
     "neural net",
 )
-# This is the maximum number of iterations.
+# This is the maximum number of iterations of the linear models.
 MAX_ITERATIONS = 5000
 SEED_ARGUMENT: dict[str, Any] = {"random_state": 0}
 # Classes are defined by whether the observed concentration exceeds this threshold.
-THRESHOLD = 150
+CONCENTRATION_THRESHOLD = 150
 TEST_SHARE = 0.2
-FOLDS = 5
+N_FOLDS = 5
 
 
-def _replicate(seed: int, number: int) -> Draws:
+def _replicate(seed: int, replicate_number: int) -> Draws:
     """Tune all learners by 5-fold cross-validation on 80 % of the rows; test them on the others."""
     X, concentration = _forecasts()
-    rng = stream("insa ozone", seed, number)
+    rng = stream("insa ozone", seed, replicate_number)
     test, train = np.split(
         rng.permutation(len(concentration)), [round(TEST_SHARE * len(concentration))]
     )
     split = np.sort(train), np.sort(test)
-    method, fold_seed = Nested(GivenSplits((split,)), KFold(FOLDS)), int(rng.integers(2**63))
+    method, fold_seed = Nested(GivenSplits((split,)), KFold(N_FOLDS)), int(rng.integers(2**63))
     regression_data = Data.check(X, concentration, task="regression")
     classification_data = Data.check(
-        X, (concentration > THRESHOLD).astype(int), task="classification"
+        X, (concentration > CONCENTRATION_THRESHOLD).astype(int), task="classification"
     )
     plan, true_codes = (
         plan_of(classification_data.n_rows, split),
@@ -85,7 +85,7 @@ def _replicate(seed: int, number: int) -> Draws:
             evaluation = evaluate_method(method, family, data, loss, fold_seed)
             assert evaluation.procedure is not None
             risks[learner_index] = evaluation.procedure.value
-        # This is the best setting of the classifier.
+        # The inner folds chose this setting of the classifier.
         best_setting = family.candidates[evaluation.units[0].candidate]
         predictions = predict_plan(
             Family(family.estimator, (best_setting,)), classification_data, AUC(), plan
@@ -119,7 +119,8 @@ def _forecasts() -> tuple[np.ndarray, np.ndarray]:
 def insa_ozone(draws: Draws) -> FindingParts:
     """INSA lecture: tuned learners on the ozone data.
 
-    inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds {THRESHOLD}
+    inner {N_FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds
+    {CONCENTRATION_THRESHOLD}
 
     the lecture shows box plots and ROC curves and prints no numbers.
 
@@ -128,22 +129,25 @@ def insa_ozone(draws: Draws) -> FindingParts:
 
     rows of one day at five stations are taken as independent, as in the lecture.
     """
-    for name, panel_title, unit, digits in (
+    for name, panel_title, unit_text, digits in (
         ("squared", "concentration", ", (µg/m³)²", 1),
-        ("zero-one", f"concentration > {THRESHOLD}", "", 4),
+        ("zero-one", f"concentration > {CONCENTRATION_THRESHOLD}", "", 4),
         ("1 − AUC", "", "", 4),
     ):
         risks = dict(zip(LEARNERS, draws[name].T, strict=True))
         yield PaperTable.from_values(f"mean test risk ({name})", "document", risks, digits=digits)
         if panel_title:
-            yield Panel.boxes(panel_title, f"test risk ({name}{unit})", risks)
+            yield Panel.boxes(panel_title, f"test risk ({name}{unit_text})", risks)
     curves = []
     for label, scores in zip(LEARNERS, draws["scores"][0], strict=True):
         roc = RocCurve.from_scores(draws["truth"][0], scores, positive=1)
         curves.append(Series(f"{label}, area {roc.auc:.3f}", roc.fpr, roc.tpr))
     curves.append(Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8))
-    title, axes = "ROC on the first test sample", ("false positive rate", "true positive rate")
-    yield Panel(title, *axes, tuple(curves))
+    title, axis_labels = (
+        "ROC on the first test sample",
+        ("false positive rate", "true positive rate"),
+    )
+    yield Panel(title, *axis_labels, tuple(curves))
 
 
 # ---------------------------------------------------------------- the learners, with their grids
@@ -154,10 +158,10 @@ def _l1_logistic() -> LogisticRegression:
 
     L1 is requested by the parameter `penalty` before scikit-learn 1.8, and by `l1_ratio` since.
     """
-    options = {"solver": "liblinear", "max_iter": MAX_ITERATIONS, **SEED_ARGUMENT}
+    solver_arguments = {"solver": "liblinear", "max_iter": MAX_ITERATIONS, **SEED_ARGUMENT}
     if LogisticRegression().get_params()["penalty"] == "deprecated":
-        return LogisticRegression(l1_ratio=1.0, **options)
-    return LogisticRegression(penalty="l1", **options)
+        return LogisticRegression(l1_ratio=1.0, **solver_arguments)
+    return LogisticRegression(penalty="l1", **solver_arguments)
 
 
 LEAF_GRID = {"min_samples_leaf": [5, 10, 20, 40, 80]}

@@ -71,8 +71,8 @@ class Trial:
     ) -> Trial:
         """Draw n points of the problem, and sort them."""
         X, y = problem(n, random_state=rng)
-        order = np.argsort(X[:, 0])
-        return cls(problem, X[order, 0], y[order], ks)
+        ascending_order = np.argsort(X[:, 0])
+        return cls(problem, X[ascending_order, 0], y[ascending_order], ks)
 
     @cached_property
     def _swapping(self) -> Answers:
@@ -131,13 +131,13 @@ class Trial:
         S = (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], with p the share of label 1 in the interval of the
         point.
         """
-        sizes, n_ones = self.intervals
-        p = (n_ones + n0 / 2) / (sizes + n0)
+        interval_sizes, n_ones = self.intervals
+        p = (n_ones + n0 / 2) / (interval_sizes + n0)
         return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
     def criterion(self, n0: float = SHRINKAGE_ROWS) -> np.ndarray:
         """Return the swapping criterion L_n + S for every k: training error plus penalty."""
-        # In this order the labels are computed only once.
+        # The penalty is computed first, because its labels also give the empirical error.
         return self.penalty(n0) + self.empirical_error
 
     @property
@@ -160,14 +160,14 @@ class Trial:
         """Empirical, conditional and true risks (EER, CER and TER) of the rule of every k."""
         return np.array([self.empirical_error, self.conditional_risk, self.true_risk])
 
-    def _risk(self, misplaced: np.ndarray) -> np.ndarray:
+    def _risk(self, wrong_share: np.ndarray) -> np.ndarray:
         """Return the risk of a rule that differs from the target on this share of the points."""
         noise = self.problem.noise
-        return noise + (1 - 2 * noise) * misplaced
+        return noise + (1 - 2 * noise) * wrong_share
 
 
 def kearns_trial(noise: float, n: int, seed: int, replicate: int) -> Trial:
-    """Draw a trial of n points with this noise, for k = 1 … min(MOST, n) intervals."""
+    """Draw a trial of n points with this noise, for k = 1 … min(MAX_INTERVALS, n)."""
     rng = stream(f"kearns {noise} {n}", seed, replicate)
     return Trial.draw(KearnsProblem(noise=noise), n, range(1, min(MAX_INTERVALS, n) + 1), rng)
 
@@ -178,7 +178,7 @@ N, NOISE = 100, 0.2
 NOISES = (0.1, 0.2, 0.3, 0.4)
 KS = np.arange(1, MAX_INTERVALS + 1)
 # The target has this number of intervals.
-TARGET = 10
+N_TARGET_INTERVALS = 10
 # Each entry holds the target's number of intervals, the number of points, and the noise.
 SITUATIONS = tuple(
     (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISES
@@ -189,19 +189,24 @@ RELATIVE_KS = (1.0, 1.25, 1.5, 2.0)
 PARALLEL_SHARE = 0.1
 # A difference of this size is invisible in a curve.
 INVISIBLE_DIFFERENCE = 0.02
-# The reference numbers below are means of this number of trials.
-TRIALS = 2000
+# RISKS_AT_K and BIASES_BY_NOISE are means of this number of trials.
+N_EARLIER_TRIALS = 2000
 RISKS_AT_K = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.313)} | {
     60: (0.0, 0.320, 0.336)
 }
-BIAS = {0.1: (0.134, 0.057), 0.2: (0.173, 0.126), 0.3: (0.206, 0.190), 0.4: (0.228, 0.237)}
-AXIS = "number of intervals k"
+BIASES_BY_NOISE = {
+    0.1: (0.134, 0.057),
+    0.2: (0.173, 0.126),
+    0.3: (0.206, 0.190),
+    0.4: (0.228, 0.237),
+}
+AXIS_LABEL = "number of intervals k"
 
 
-def _replicate_1(seed: int, number: int) -> Draws:
+def _replicate_1(seed: int, replicate_number: int) -> Draws:
     """Draw 100 points with noise .2; return risks and penalties by k, and biases by noise."""
-    trials = {noise: kearns_trial(noise, N, seed, number) for noise in NOISES}
-    main_trial, k_index = trials[NOISE], TARGET - 1
+    trials = {noise: kearns_trial(noise, N, seed, replicate_number) for noise in NOISES}
+    main_trial, k_index = trials[NOISE], N_TARGET_INTERVALS - 1
     biases = [
         (trial.penalty()[k_index], (trial.conditional_risk - trial.empirical_error)[k_index])
         for trial in trials.values()
@@ -211,17 +216,17 @@ def _replicate_1(seed: int, number: int) -> Draws:
         "S": main_trial.penalty(),
         "biases": np.array(biases),
         "everywhere": np.array(
-            [_risks_beyond_target(*trial, seed, number) for trial in SITUATIONS]
+            [_risks_beyond_target(*trial, seed, replicate_number) for trial in SITUATIONS]
         ),
     }
 
 
 def _risks_beyond_target(
-    n_intervals: int, n: int, noise: float, seed: int, number: int
+    n_intervals: int, n: int, noise: float, seed: int, replicate_number: int
 ) -> np.ndarray:
     """Return the risks of rules with d to 2d intervals, where the target has d intervals."""
     rng, ks = (
-        stream(f"kearns {noise} {n} {n_intervals}", seed, number),
+        stream(f"kearns {noise} {n} {n_intervals}", seed, replicate_number),
         [int(n_intervals * factor) for factor in RELATIVE_KS],
     )
     return Trial.draw(KearnsProblem(noise=noise, n_intervals=n_intervals), n, ks, rng).risks
@@ -239,41 +244,45 @@ def kearns_figure_1(draws: Draws) -> FindingParts:
     stands in its place.
     """
     risks = draws["risks"]
-    at_k = {
+    risks_at_k = {
         f"k = {k}: {name}": risks[:, i, k - 1]
         for k in RISKS_AT_K
         for i, name in enumerate(("EER", "CER", "TER"))
     }
     yield _table_with_earlier_means(
-        f"mean risks, n = {N}, noise {NOISE}", at_k, *RISKS_AT_K.values()
+        f"mean risks, n = {N}, noise {NOISE}", risks_at_k, *RISKS_AT_K.values()
     )
-    at_10 = {
+    biases_at_target = {
         f"noise {noise}: {name}": draws["biases"][:, j, i]
-        for j, noise in enumerate(BIAS)
+        for j, noise in enumerate(BIASES_BY_NOISE)
         for i, name in enumerate(("S", "CER − EER"))
     }
-    title = f"estimated and conditional bias at k = {TARGET}, n = {N}"
-    yield _table_with_earlier_means(title, at_10, *BIAS.values())
+    title = f"estimated and conditional bias at k = {N_TARGET_INTERVALS}, n = {N}"
+    yield _table_with_earlier_means(title, biases_at_target, *BIASES_BY_NOISE.values())
 
     empirical_risks, conditional_risks, true_risks = np.moveaxis(risks, 1, 0)
     lines_of_rates = (
         mean_line("EER", KS, empirical_risks, "k-", 2.4),
         *mean_lines(KS, {"CER": conditional_risks, "TER": true_risks}, ("k:", "k-")),
     )
-    yield Panel("error rates", AXIS, "rate", lines_of_rates)
+    yield Panel("error rates", AXIS_LABEL, "rate", lines_of_rates)
     biases = {
         "estimated, S": draws["S"],
         "conditional, CER − EER": conditional_risks - empirical_risks,
     }
     bias_line = mean_line("true, TER − EER", KS, true_risks - empirical_risks, "k-", 2.4)
-    lines = (*mean_lines(KS, biases, ("k:", "k-")), bias_line)
-    yield Panel("bias of the empirical error rate", AXIS, "bias", lines)
+    bias_lines = (*mean_lines(KS, biases, ("k:", "k-")), bias_line)
+    yield Panel("bias of the empirical error rate", AXIS_LABEL, "bias", bias_lines)
 
-    risks_from_target, parallel_claim = risks[:, :, TARGET - 1 :], Claim("below", PARALLEL_SHARE)
+    risks_from_target, parallel_claim = (
+        risks[:, :, N_TARGET_INTERVALS - 1 :],
+        Claim("below", PARALLEL_SHARE),
+    )
     yield Statement.from_quantities(
-        f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
+        "the curves of conditional and true risk are nearly parallel for k >= "
+        f"{N_TARGET_INTERVALS}: "
         "TER − CER moves by less than a tenth of what CER − EER moves",
-        Quantity.from_statistic("share", _share_moved, risks_from_target, parallel_claim, digits=3),
+        Quantity.from_statistic("share", _range_ratio, risks_from_target, parallel_claim, digits=3),
     )
     risks_by_situation = {
         f"d = {d}, n = {n}, noise {noise}": draws["everywhere"][:, situation_index]
@@ -283,28 +292,28 @@ def kearns_figure_1(draws: Draws) -> FindingParts:
         "this behaviour is observed for any η, d and n: the same share from k = d to 2d",
         *(
             Quantity.from_statistic(
-                situation_name, _share_moved, situation_risks, parallel_claim, digits=3
+                situation_name, _range_ratio, situation_risks, parallel_claim, digits=3
             )
             for situation_name, situation_risks in risks_by_situation.items()
         ),
     )
     estimated_bias, conditional_bias = draws["biases"].T
     excess_bias = estimated_bias - conditional_bias
-    situation_name = [
-        {f"S − (CER − EER) at noise {n}": situation_risks}
-        for n, situation_risks in zip(NOISES, excess_bias, strict=True)
+    excess_by_noise = [
+        {f"S − (CER − EER) at noise {noise}": excess_at_noise}
+        for noise, excess_at_noise in zip(NOISES, excess_bias, strict=True)
     ]
     excess_differences = {"its excess over that at noise 0.2": excess_bias[0] - excess_bias[1]}
     zero_claim = Claim("near", 0.0, INVISIBLE_DIFFERENCE)
     for text, quantities, claim in (
-        ("S overestimates the conditional bias at noise 0.2", situation_name[1], ABOVE),
+        ("S overestimates the conditional bias at noise 0.2", excess_by_noise[1], ABOVE),
         ("this overestimation is higher at noise 0.1", excess_differences, ABOVE),
         (
             f"it vanishes at noise 0.3: no more than {INVISIBLE_DIFFERENCE} is left",
-            situation_name[2],
+            excess_by_noise[2],
             zero_claim,
         ),
-        ("it becomes an underestimation at noise 0.4", situation_name[3], BELOW),
+        ("it becomes an underestimation at noise 0.4", excess_by_noise[3], BELOW),
     ):
         yield Statement.from_quantities(text, quantities, claim=claim)
 
@@ -315,13 +324,15 @@ def _table_with_earlier_means(
     """Return a table of our means with the means of an earlier 2000 trials as reference."""
     pairs = zip(values.items(), chain(*earlier_means), strict=True)
     reference = {
-        name: (mean, std_error_of_printed_mean(quantity_values, TRIALS, 3))
+        name: (mean, std_error_of_printed_mean(quantity_values, N_EARLIER_TRIALS, 3))
         for (name, quantity_values), mean in pairs
     }
-    return PaperTable.from_values(title, f"{TRIALS} trials of this recipe", values, reference)
+    return PaperTable.from_values(
+        title, f"{N_EARLIER_TRIALS} trials of this recipe", values, reference
+    )
 
 
-def _share_moved(trials: np.ndarray) -> float:
+def _range_ratio(trials: np.ndarray) -> float:
     """Return the range of TER − CER over k as a share of the range of the bias CER − EER."""
     empirical_risks, conditional_risks, true_risks = trials.mean(axis=0)
     # The denominator is bounded below, because a few trials may have no bias at all.
@@ -329,16 +340,16 @@ def _share_moved(trials: np.ndarray) -> float:
     return float(np.ptp(true_risks - conditional_risks)) / max(range_of_bias, 1e-12)
 
 
-SHOWN = (1, 4, 10, 20, 40, 60)
+SHOWN_KS = (1, 4, 10, 20, 40, 60)
 # An error rate below this maximum counts as zero.
-ZERO = 0.001
+ZERO_ERROR_LIMIT = 0.001
 # The figure shows this number of trials.
-N_LINES = 3
+N_SHOWN_TRIALS = 3
 
 
-def _replicate_2(seed: int, number: int) -> Draws:
+def _replicate_2(seed: int, replicate_number: int) -> Draws:
     """Compute the empirical risk and the swapping criterion by k, for 100 points with noise .2."""
-    trial = kearns_trial(NOISE, N, seed, number)
+    trial = kearns_trial(NOISE, N, seed, replicate_number)
     return {"apparent": trial.empirical_error, "criterion": trial.criterion()}
 
 
@@ -353,24 +364,24 @@ def kearns_figure_2(draws: Draws) -> FindingParts:
     empirical_risks, criterion = draws["apparent"], draws["criterion"]
     curves = {"empirical": empirical_risks, "empirical + S": criterion}
     shown_values = {
-        f"k = {k}: {name}": values[:, k - 1] for k in SHOWN for name, values in curves.items()
+        f"k = {k}: {name}": values[:, k - 1] for k in SHOWN_KS for name, values in curves.items()
     }
     yield PaperTable.from_values(
         f"mean error rates, n = {N}, noise {NOISE}", "document", shown_values
     )
     trial_lines = tuple(
-        Series(f"{name}, trial {t + 1}", KS, values[t], f"{colour}{style}")
-        for t, style in enumerate(("-", "--", ":")[: len(criterion)])
+        Series(f"{name}, trial {trial_index + 1}", KS, values[trial_index], f"{colour}{style}")
+        for trial_index, style in enumerate(("-", "--", ":")[: len(criterion)])
         for name, values, colour in (("empirical", empirical_risks, "k"), ("S", criterion, "C0"))
     )
-    yield Panel(f"{N_LINES} trials", AXIS, "error rate", trial_lines)
+    yield Panel(f"{N_SHOWN_TRIALS} trials", AXIS_LABEL, "error rate", trial_lines)
     means = mean_lines(KS, curves, ("k-", "C0-"))
-    yield Panel("mean of all trials", AXIS, "error rate", means)
+    yield Panel("mean of all trials", AXIS_LABEL, "error rate", means)
 
-    def least(trials: np.ndarray) -> float:
+    def k_of_least_mean(trials: np.ndarray) -> float:
         return float(KS[trials.mean(axis=0).argmin()])
 
-    def gaps(*pairs: tuple[int, int]) -> dict[str, np.ndarray]:
+    def criterion_differences(*pairs: tuple[int, int]) -> dict[str, np.ndarray]:
         return {
             f"criterion at k = {larger_k} − at k = {smaller_k}": criterion[:, larger_k - 1]
             - criterion[:, smaller_k - 1]
@@ -378,18 +389,25 @@ def kearns_figure_2(draws: Draws) -> FindingParts:
         }
 
     yield Statement.from_quantities(
-        f"the empirical error rate decreases to zero: below {ZERO} at k = {MAX_INTERVALS}",
+        f"the empirical error rate decreases to zero: below {ZERO_ERROR_LIMIT} at k = "
+        f"{MAX_INTERVALS}",
         {"its mean there": empirical_risks[:, -1]},
-        claim=Claim("below", ZERO),
+        claim=Claim("below", ZERO_ERROR_LIMIT),
     )
     yield Statement.from_quantities(
-        f"the criterion decreases until k is about {TARGET}",
-        gaps((1, 4), (4, TARGET)),
+        f"the criterion decreases until k is about {N_TARGET_INTERVALS}",
+        criterion_differences((1, 4), (4, N_TARGET_INTERVALS)),
         Quantity.from_statistic(
-            "k of its least mean", least, criterion, Claim("near", TARGET, 2), digits=1
+            "k of its least mean",
+            k_of_least_mean,
+            criterion,
+            Claim("near", N_TARGET_INTERVALS, 2),
+            digits=1,
         ),
     )
     yield Statement.from_quantities(
-        f"the criterion then grows for k > {TARGET}",
-        gaps(*((high, low) for low, high in pairwise((TARGET, 20, 40, MAX_INTERVALS)))),
+        f"the criterion then grows for k > {N_TARGET_INTERVALS}",
+        criterion_differences(
+            *((high, low) for low, high in pairwise((N_TARGET_INTERVALS, 20, 40, MAX_INTERVALS)))
+        ),
     )

@@ -20,19 +20,25 @@ from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, State
 
 SIZES = (20, 100, 500)
 # These are indices of noise levels in NOISES.
-ALL_NOISES, LEAST_NOISE, MORE_NOISE, LOW_NOISES, HIGH_NOISES = (
+(
+    ALL_NOISE_INDICES,
+    LEAST_NOISE_INDICES,
+    MORE_NOISE_INDICES,
+    LOW_NOISE_INDICES,
+    HIGH_NOISE_INDICES,
+) = (
     range(4),
     range(1),
     range(1, 4),
     range(3),
     range(3, 4),
 )
-TRIALS = 1000
+N_TRIALS = 1000
 N0S = (5, 10, 20)
 RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
 ORACLE, LOO, LOO_LARGEST, S_5, S, S_20 = range(len(RULES))
-TIES = {LOO: "smallest", LOO_LARGEST: "largest"}
-# The gain is claimed to lie between 20 and 80 per cent.
+LOO_TIE_RULES = {LOO: "smallest", LOO_LARGEST: "largest"}
+# The document claims that the gain of swapping (S) over LOO is between 20 and 80 per cent.
 GAIN_CLAIM = Claim("near", 50.0, 30.0)
 TINY_GAIN_CLAIM = Claim("near", 5.0, 5.0)
 # Similar true risks differ by at most this: half of S's gain over LOO, where there is a gain.
@@ -41,52 +47,55 @@ STYLES = {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
 # The document's figure uses the noise at this index of NOISES.
 FIGURE_NOISE_INDEX = 1
 
-# Gains of S over LOO in percent, from 1000 or more trials of the same recipe.
-GAINS = {
+# Gains of swapping (S) over LOO in percent, from 1000 or more trials of the same recipe.
+EARLIER_GAINS = {
     (100, LOO): (21.0, 16.0, 8.0, 0.5),
     (500, LOO_LARGEST): (56.0, 39.0, 28.0, -4.0),
     (20, LOO): (-21.0, None, None, None),
 }
-# Pairs: true risk by LOO − true risk by S, and its standard error.
-# They are for n = 100, and LOO resolves ties to the smallest k.
-DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.0001, 0.0003))
+# Each pair holds the true risk by LOO − the true risk by S, and its standard error.
+# The pairs are for n = 100; LOO resolves ties to the smallest k.
+EARLIER_DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.0001, 0.0003))
 
 
-def _replicate(seed: int, number: int) -> Draws:
+def _replicate(seed: int, replicate_number: int) -> Draws:
     """Compute the choices of all rules for four noise levels and three sizes, with k up to 60."""
-    trials = [[kearns_trial(noise, n, seed, number) for noise in NOISES] for n in SIZES]
-    choices = np.array([[_choices(trial) for trial in row] for row in trials], dtype=float)
+    trials = [[kearns_trial(noise, n, seed, replicate_number) for noise in NOISES] for n in SIZES]
+    choices = np.array([[_choices_of_rules(trial) for trial in row] for row in trials], dtype=float)
     return dict(zip(("k", "true", "estimate"), np.moveaxis(choices, 2, 0), strict=True))
 
 
-def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for every rule the chosen k, the true risk of this k, and the rule's estimate."""
-    loo_errors, criteria = drawn.leave_one_out, [drawn.criterion(n0) for n0 in N0S]
-    curves = [drawn.true_risk, loo_errors, loo_errors, *criteria]
-    chosen_positions = [index_of_first_minimum(curve) for curve in curves]
-    chosen_positions[LOO_LARGEST] = len(loo_errors) - 1 - index_of_first_minimum(loo_errors[::-1])
-    chosen_indices = np.array(chosen_positions)
+def _choices_of_rules(trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the k that each selection rule chooses, its true risk and its estimated risk."""
+    loo_errors, criteria = trial.leave_one_out, [trial.criterion(n0) for n0 in N0S]
+    curves = [trial.true_risk, loo_errors, loo_errors, *criteria]
+    chosen_k_indices = [index_of_first_minimum(curve) for curve in curves]
+    chosen_k_indices[LOO_LARGEST] = len(loo_errors) - 1 - index_of_first_minimum(loo_errors[::-1])
+    chosen_indices = np.array(chosen_k_indices)
     estimates = np.array(
-        [curve[position] for curve, position in zip(curves, chosen_positions, strict=True)]
+        [curve[k_index] for curve, k_index in zip(curves, chosen_k_indices, strict=True)]
     )
-    return chosen_indices + 1, drawn.true_risk[chosen_indices], estimates
+    return chosen_indices + 1, trial.true_risk[chosen_indices], estimates
 
 
-def gain(true: np.ndarray, cv: int) -> tuple[float, float]:
+def gain(true_risks: np.ndarray, loo_rule: int) -> tuple[float, float]:
     """Return the gain of S over cross-validation in percent of the possible gain, and its error.
 
     The gain is 100 (L_CV − L_S) / (L_CV − L_O) of the mean risks. Its standard error comes from the
     delta method.
     """
-    gain_of_s, possible_gain = true[:, cv] - true[:, S], true[:, cv] - true[:, ORACLE]
+    gain_of_s, possible_gain = (
+        true_risks[:, loo_rule] - true_risks[:, S],
+        true_risks[:, loo_rule] - true_risks[:, ORACLE],
+    )
     if possible_gain.mean() == 0:
         return 0.0, float("inf")
     ratio = gain_of_s.mean() / possible_gain.mean()
     residual = (gain_of_s - ratio * possible_gain) / possible_gain.mean()
-    return 100 * float(ratio), 100 * float(residual.std(ddof=1) / np.sqrt(len(true)))
+    return 100 * float(ratio), 100 * float(residual.std(ddof=1) / np.sqrt(len(true_risks)))
 
 
-@experiment(_replicate, replicates=TRIALS, quick=50, unit="trials")
+@experiment(_replicate, replicates=N_TRIALS, quick=50, unit="trials")
 def kearns_figure_3(draws: Draws) -> FindingParts:
     """Daudin and Mary-Huard, Figure 3: choosing k by swapping.
 
@@ -100,12 +109,16 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
     longest from the left, then the one that starts with 0. The document states no rule.
     """
     k, true_risks, estimates_of_rules = draws["k"], draws["true"], draws["estimate"]
-    excess, bias = true_risks - true_risks[..., [ORACLE]], estimates_of_rules - true_risks
-    risk_differences = {cv: true_risks[..., cv] - true_risks[..., S] for cv in TIES}
-    by_noise = {f"noise {noise}": risk_differences[LOO][:, 1, j] for j, noise in enumerate(NOISES)}
+    excess_risks, biases = true_risks - true_risks[..., [ORACLE]], estimates_of_rules - true_risks
+    risk_differences = {
+        loo_rule: true_risks[..., loo_rule] - true_risks[..., S] for loo_rule in LOO_TIE_RULES
+    }
+    differences_by_noise = {
+        f"noise {noise}": risk_differences[LOO][:, 1, j] for j, noise in enumerate(NOISES)
+    }
     title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
-    earlier_differences = dict(zip(by_noise, DIFFERENCES, strict=True))
-    yield PaperTable.from_values(title, "same recipe", by_noise, earlier_differences)
+    earlier_differences = dict(zip(differences_by_noise, EARLIER_DIFFERENCES, strict=True))
+    yield PaperTable.from_values(title, "same recipe", differences_by_noise, earlier_differences)
 
     def gains(cv: int, noises: range, claim: Claim) -> list[Quantity]:
         quantities = _values_by_name("gain", true_risks, noises)
@@ -114,21 +127,24 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
             for noise_label, quantity_values in quantities.items()
         ]
 
-    for (n, cv), earlier_percents in GAINS.items():
-        at_n, our_gains, references = np.moveaxis(true_risks[:, SIZES.index(n)], 1, 0), {}, {}
+    for (n, loo_rule), earlier_percents in EARLIER_GAINS.items():
+        risks_at_n, our_gains, references = np.moveaxis(true_risks[:, SIZES.index(n)], 1, 0), {}, {}
         for noise_label, quantity_values, earlier_percent in zip(
-            by_noise, at_n, earlier_percents, strict=True
+            differences_by_noise, risks_at_n, earlier_percents, strict=True
         ):
-            value, std_error = gain(quantity_values, cv)
+            value, std_error = gain(quantity_values, loo_rule)
             our_gains[noise_label] = Quantity("", value, std_error, len(quantity_values))
             # The reference comes from at least as many trials as ours, and is rounded.
             references[noise_label] = (
                 earlier_percent,
-                float(np.hypot(std_error * np.sqrt(len(quantity_values) / TRIALS), 0.5)),
+                float(np.hypot(std_error * np.sqrt(len(quantity_values) / N_TRIALS), 0.5)),
             )
-        title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {TIES[cv]} k"
+        title = (
+            f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the "
+            f"{LOO_TIE_RULES[loo_rule]} k"
+        )
         yield PaperTable.from_values(title, "same recipe", our_gains, references, digits=1)
-    points = {
+    figure_values = {
         f"n = {n}, {RULES[rule]}: {name}": quantity_values[:, i, FIGURE_NOISE_INDEX, rule]
         for i, n in enumerate(SIZES)
         for rule in (ORACLE, LOO, S)
@@ -140,31 +156,35 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         if (rule, name) != (ORACLE, "estimate")
     }
     yield PaperTable.from_values(
-        f"the points of the figure, noise {NOISES[FIGURE_NOISE_INDEX]}", "document", points
+        f"the points of the figure, noise {NOISES[FIGURE_NOISE_INDEX]}", "document", figure_values
     )
 
-    for cv, ties in TIES.items():
-        tie_text = f"(ties of LOO to the {ties} k)"
+    for loo_rule, tie_rule in LOO_TIE_RULES.items():
+        tie_text = f"(ties of LOO to the {tie_rule} k)"
         yield Statement.from_quantities(
             f"up to noise .3 the gain of S over LOO lies between 20 % and 80 % {tie_text}",
-            *gains(cv, LOW_NOISES, GAIN_CLAIM),
+            *gains(loo_rule, LOW_NOISE_INDICES, GAIN_CLAIM),
         )
         yield Statement.from_quantities(
             f"S outperforms LOO up to noise .3 {tie_text}",
-            _values_by_name("true risk by LOO − by S", risk_differences[cv], LOW_NOISES),
+            _values_by_name(
+                "true risk by LOO − by S", risk_differences[loo_rule], LOW_NOISE_INDICES
+            ),
         )
         yield Statement.from_quantities(
             f"at noise .4 the gain exists but is tiny: from 0 to 10 % {tie_text}",
-            *gains(cv, HIGH_NOISES, TINY_GAIN_CLAIM),
+            *gains(loo_rule, HIGH_NOISE_INDICES, TINY_GAIN_CLAIM),
         )
-    # Quantiles are computed over the same trials.
-    for cv, ties in TIES.items():
-        pairs = _values_by_name("quantile by S − by LOO", excess[..., [S, cv]])
+    # The quantiles by S and by LOO are computed over the same trials.
+    for loo_rule, tie_rule in LOO_TIE_RULES.items():
+        pairs = _values_by_name("quantile by S − by LOO", excess_risks[..., [S, loo_rule]])
         yield Statement.from_quantities(
             "the 95 % quantile of the excess over the oracle is always lower for S "
-            f"(ties of LOO to the {ties} k)",
+            f"(ties of LOO to the {tie_rule} k)",
             *(
-                Quantity.from_statistic(name, _quantile_gap, quantity_values, BELOW, digits=3)
+                Quantity.from_statistic(
+                    name, _quantile_difference, quantity_values, BELOW, digits=3
+                )
                 for name, quantity_values in pairs.items()
             ),
         )
@@ -182,36 +202,36 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         "true risk with n0 = 20 − with 5",
     )
     loo_label, s_label = (f"{RULES[rule]}: estimate − true risk" for rule in (LOO, S))
-    loo_bias, s_bias = bias[..., LOO], bias[..., S]
+    loo_bias, s_bias = biases[..., LOO], biases[..., S]
     for text, label, quantity_values, noises, claim in (
         (
             "for a high level of noise n0 should be large",
             n0_label,
             n0_differences,
-            HIGH_NOISES,
+            HIGH_NOISE_INDICES,
             BELOW,
         ),
         (
             "for a low level of noise n0 should be small",
             n0_label,
             n0_differences,
-            LEAST_NOISE,
+            LEAST_NOISE_INDICES,
             ABOVE,
         ),
         (
             "LOO is always optimistic about the rule that it chose",
             loo_label,
             loo_bias,
-            ALL_NOISES,
+            ALL_NOISE_INDICES,
             BELOW,
         ),
-        ("S is pessimistic up to noise .1", s_label, s_bias, LEAST_NOISE, ABOVE),
-        ("S is optimistic from noise .2 on", s_label, s_bias, MORE_NOISE, BELOW),
+        ("S is pessimistic up to noise .1", s_label, s_bias, LEAST_NOISE_INDICES, ABOVE),
+        ("S is optimistic from noise .2 on", s_label, s_bias, MORE_NOISE_INDICES, BELOW),
     ):
         yield Statement.from_quantities(
             text, _values_by_name(label, quantity_values, noises), claim=claim
         )
-    bias_pairs = _values_by_name("|bias| of S − of LOO", bias[..., [S, LOO]])
+    bias_pairs = _values_by_name("|bias| of S − of LOO", biases[..., [S, LOO]])
     yield Statement.from_quantities(
         "S estimates the true risk of its choice better than LOO",
         *(
@@ -220,52 +240,56 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         ),
     )
 
-    sizes = np.array(SIZES)
-    k, true_risks, estimates_of_rules, excess = (
+    n_points = np.array(SIZES)
+    k, true_risks, estimates_of_rules, excess_risks = (
         quantity_values[:, :, FIGURE_NOISE_INDEX]
-        for quantity_values in (k, true_risks, estimates_of_rules, excess)
+        for quantity_values in (k, true_risks, estimates_of_rules, excess_risks)
     )
 
-    def lines(values: np.ndarray, *rules: int) -> tuple[Series, ...]:
+    def lines_of_rules(values: np.ndarray, *rules: int) -> tuple[Series, ...]:
         return tuple(
-            mean_line(RULES[rule_index], sizes, values[..., rule_index], STYLES[rule_index])
+            mean_line(RULES[rule_index], n_points, values[..., rule_index], STYLES[rule_index])
             for rule_index in rules
         )
 
-    yield Panel("mean number of intervals", "n", "k", lines(k, ORACLE, LOO, S))
+    yield Panel("mean number of intervals", "n", "k", lines_of_rules(k, ORACLE, LOO, S))
     errors_by_rule = {
         f"{RULES[rule]}, its estimate": estimates_of_rules[..., rule] for rule in (LOO, S)
     }
-    estimates = mean_lines(sizes, errors_by_rule, ("C1s-.", "C2^-."))
-    yield Panel("mean true risk", "n", "risk", lines(true_risks, ORACLE, LOO, S) + estimates)
-    difference_line = (mean_line("", sizes, true_risks[..., S] - true_risks[..., LOO], "C2^-"),)
+    estimates = mean_lines(n_points, errors_by_rule, ("C1s-.", "C2^-."))
+    yield Panel(
+        "mean true risk", "n", "risk", lines_of_rules(true_risks, ORACLE, LOO, S) + estimates
+    )
+    difference_line = (mean_line("", n_points, true_risks[..., S] - true_risks[..., LOO], "C2^-"),)
     yield Panel(
         "the same data: S (n0 = 10) less LOO", "n", "difference in true risk", difference_line
     )
-    distances = lines(np.abs(k - k[..., [ORACLE]]), LOO, S)
+    distances = lines_of_rules(np.abs(k - k[..., [ORACLE]]), LOO, S)
     yield Panel("mean distance from the oracle's k", "n", "|k − k of the oracle|", distances)
 
-    quantile_lines, quantile = [], partial(np.quantile, q=0.95)
+    quantile_lines, quantile_95 = [], partial(np.quantile, q=0.95)
     for rule in (LOO, S):
         quantities = (
-            Quantity.from_statistic("", quantile, quantity_values)
-            for quantity_values in excess[..., rule].T
+            Quantity.from_statistic("", quantile_95, quantity_values)
+            for quantity_values in excess_risks[..., rule].T
         )
-        quantile_lines.append(Series.from_quantities(RULES[rule], sizes, quantities, STYLES[rule]))
+        quantile_lines.append(
+            Series.from_quantities(RULES[rule], n_points, quantities, STYLES[rule])
+        )
     yield Panel("95 % quantile of the excess risk", "n", "excess", tuple(quantile_lines))
 
 
-def _quantile_gap(excess_pair: np.ndarray) -> float:
+def _quantile_difference(excess_pair: np.ndarray) -> float:
     s_quantile, loo_quantile = np.quantile(excess_pair, 0.95, axis=0)
     return float(s_quantile - loo_quantile)
 
 
 def _values_by_name(
-    words: str, values: np.ndarray, noises: range = ALL_NOISES
+    name_prefix: str, values: np.ndarray, noises: range = ALL_NOISE_INDICES
 ) -> dict[str, np.ndarray]:
-    """Return the values for every size and for these noise levels, under names that say both."""
+    """Return the values by number of points and by noise level, under names that contain both."""
     return {
-        f"{words}, n = {n}, noise {NOISES[j]}": values[:, i, j]
+        f"{name_prefix}, n = {n}, noise {NOISES[j]}": values[:, i, j]
         for i, n in enumerate(SIZES)
         for j in noises
     }

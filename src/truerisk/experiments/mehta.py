@@ -35,14 +35,14 @@ from truerisk.models import Memoriser
 N = 100
 # This number of rows only measures the true risk.
 N_FRESH = 4000
-LARGEST = 31
-KS = range(1, LARGEST + 1, 2)
+LARGEST_K = 31
+KS = range(1, LARGEST_K + 1, 2)
 # The risk of the candidate at this index (k = 9) is estimated without a choice.
 FIXED_CANDIDATE = 4
 # An estimate counts as correct if it is within this share of the true risk.
 NEAR_RISK = 0.1
 FOLDS = {"10-fold": KFold(10), "leave-one-out": LeaveOneOut()}
-ESTIMATES = ("validation", "test", *FOLDS)
+ESTIMATE_NAMES = ("validation", "test", *FOLDS)
 
 
 def _replicate_three_way(seed: int, replicate: int) -> Draws:
@@ -59,16 +59,18 @@ def _replicate_three_way(seed: int, replicate: int) -> Draws:
     )
     three_way = sample.evaluate(ThreeWay(), family, fold_seed)
     assert three_way.procedure is not None
-    unit = three_way.units[0]
+    outer_split = three_way.units[0]
     kept_rows = three_way.plan.train_rows(
         int(three_way.plan.fit[three_way.plan.questions("outer")[0]])
     )[0]
     # Each k is fitted twice: to the training rows of the three-way split, and to the whole sample.
     risks_refitted, risks_on_all_rows = sample.errors(family, kept_rows, np.arange(N)).T
     fold_risks = np.array([sample.risks(method, family, fold_seed) for method in FOLDS.values()])
-    chosen_risk = risks_refitted[unit.candidate]
+    chosen_risk = risks_refitted[outer_split.candidate]
     return {
-        "error": np.array([unit.inner_risk, three_way.procedure.value, *fold_risks.min(axis=1)]),
+        "error": np.array(
+            [outer_split.inner_risk, three_way.procedure.value, *fold_risks.min(axis=1)]
+        ),
         "risk": np.array([chosen_risk, chosen_risk, *risks_on_all_rows[fold_risks.argmin(axis=1)]]),
         "fixed": fold_risks[:, FIXED_CANDIDATE],
         "true of fixed": risks_on_all_rows[FIXED_CANDIDATE],
@@ -79,12 +81,13 @@ def _replicate_three_way(seed: int, replicate: int) -> Draws:
 def mehta_three_way(draws: Draws) -> FindingParts:
     """Mehta (2010): the three-way split beside cross-validation.
 
-    {N} rows of two Gaussians, 50/25/25; k nearest neighbours, odd k up to {LARGEST}
+    {N} rows of two Gaussians, 50/25/25; k nearest neighbours, odd k up to {LARGEST_K}
 
     the document describes procedures and prints no numbers.
     """
     errors, risks = (
-        dict(zip(ESTIMATES, draws[draw_name].T, strict=True)) for draw_name in ("error", "risk")
+        dict(zip(ESTIMATE_NAMES, draws[draw_name].T, strict=True))
+        for draw_name in ("error", "risk")
     )
     risk_refitted, risk_by_folds = risks["test"], risks["10-fold"]
     values_of_selected = {
@@ -92,20 +95,20 @@ def mehta_three_way(draws: Draws) -> FindingParts:
         "test error of the refitted": errors["test"],
         "true risk of the refitted": risk_refitted,
     }
-    for way in FOLDS:
-        values_of_selected[f"{way}: error of the selected"] = errors[way]
-        values_of_selected[f"{way}: its true risk, all rows"] = risks[way]
+    for estimate_name in FOLDS:
+        values_of_selected[f"{estimate_name}: error of the selected"] = errors[estimate_name]
+        values_of_selected[f"{estimate_name}: its true risk, all rows"] = risks[estimate_name]
     yield PaperTable.from_values("the selected rule", "document", values_of_selected)
     # The following numbers are for k = 9, without a selection.
     fold_risks, true_risk = draws["fixed"], draws["true of fixed"]
     squared_deviations, squared_errors = (
-        (fold_risks - draw_name.mean(axis=0)) ** 2 for draw_name in (fold_risks, true_risk)
+        (fold_risks - centre.mean(axis=0)) ** 2 for centre in (fold_risks, true_risk)
     )
     squared_own_errors = (fold_risks - true_risk[:, None]) ** 2
     excess_over_mean = (squared_own_errors - squared_errors).mean(axis=1)
     values_of_fixed = {
-        f"{way}: {name}": values[:, fold_index]
-        for fold_index, way in enumerate(FOLDS)
+        f"{estimate_name}: {name}": values[:, fold_index]
+        for fold_index, estimate_name in enumerate(FOLDS)
         for name, values in (
             ("mean", fold_risks),
             ("squared error for the mean risk", squared_errors),
@@ -116,7 +119,10 @@ def mehta_three_way(draws: Draws) -> FindingParts:
         f"k = {KS[FIXED_CANDIDATE]}, nothing selected", "document", values_of_fixed, digits=5
     )
 
-    differences = {f"{way} error": errors[way] - risks[way] for way in ESTIMATES}
+    differences = {
+        f"{estimate_name} error": errors[estimate_name] - risks[estimate_name]
+        for estimate_name in ESTIMATE_NAMES
+    }
     yield Statement.from_quantities(
         "the validation error of the selected rule is no unbiased estimate: it flatters",
         {"true risk − validation error": -differences["validation error"]},
@@ -159,7 +165,9 @@ def mehta_three_way(draws: Draws) -> FindingParts:
     }.items():
         yield Statement.from_quantities(text, difference, digits=5)
 
-    box_values = {f"{way} error": errors[way] for way in ESTIMATES}
+    box_values = {
+        f"{estimate_name} error": errors[estimate_name] for estimate_name in ESTIMATE_NAMES
+    }
     box_values |= {"true risk, three parts": risk_refitted, "true risk, 10-fold": risk_by_folds}
     yield Panel.boxes("errors of the selected rule, and its true risk", "error", box_values)
     yield Panel.boxes(
@@ -171,13 +179,13 @@ def mehta_three_way(draws: Draws) -> FindingParts:
 
 N_TEST = 1000
 # Share of the label 1. The memoriser's test error is this share, not one minus it.
-POSITIVE = 0.3
-# The share of the rare class, and the number of training rows and of test rows.
+POSITIVE_SHARE = 0.3
+# The share of the rare class, and the number of rows in which it is rare.
 RARE, N_RARE = 0.01, 20_000
 # This is the difference of the class means.
 MEAN_DIFFERENCE = 2.0
 BETAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
-TOLERANCE = 0.01
+ERROR_TOLERANCE = 0.01
 RARE_CLASS_RATES = ("risk", "true positive rate", "true negative rate", "precision")
 
 
@@ -188,7 +196,7 @@ def _replicate_rules(seed: int, replicate: int) -> Draws:
     rare class.
     """
     rng = stream("mehta rules", seed, replicate)
-    x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE
+    x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE_SHARE
     memorised = Memoriser().fit(x[:N, None], y[:N]).predict(x[:, None])
     is_rare = rng.uniform(size=N_RARE) < RARE
     z = rng.standard_normal(N_RARE) + MEAN_DIFFERENCE * is_rare
@@ -199,8 +207,8 @@ def _replicate_rules(seed: int, replicate: int) -> Draws:
         (is_called_rare & ~is_rare).sum(axis=1),
     )
     return {
-        "constant": _errors(~y, y),
-        "memoriser": _errors(memorised != y, y),
+        "constant": _errors_and_positive_shares(~y, y),
+        "memoriser": _errors_and_positive_shares(memorised != y, y),
         "risk of 0": is_rare.mean(),
         "risk": (is_called_rare != is_rare).mean(axis=1),
         "true positive rate": n_hits / is_rare.sum(),
@@ -209,7 +217,7 @@ def _replicate_rules(seed: int, replicate: int) -> Draws:
     }
 
 
-def _errors(is_wrong: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _errors_and_positive_shares(is_wrong: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return training and test error, and the shares of positive training and test rows."""
     return np.array([values.mean() for values in (is_wrong[:N], is_wrong[N:], y[:N], y[N:])])
 
@@ -218,7 +226,7 @@ def _errors(is_wrong: np.ndarray, y: np.ndarray) -> np.ndarray:
 def mehta_rules(draws: Draws) -> FindingParts:
     """Mehta (2010): the constant, the memoriser, and rare classes.
 
-    {N} rows to learn, {N_TEST} to test, {POSITIVE:.0%} positive; then {RARE:.0%} positive of
+    {N} rows to learn, {N_TEST} to test, {POSITIVE_SHARE:.0%} positive; then {RARE:.0%} positive of
     {N_RARE} rows, two Gaussians {MEAN_DIFFERENCE:g} apart
 
     the document prints no numbers; the shares, sizes and Gaussians are ours.
@@ -227,36 +235,41 @@ def mehta_rules(draws: Draws) -> FindingParts:
     """
     constant, memoriser = draws["constant"], draws["memoriser"]
     errors = {
-        f"{rule}: {part} error": draws[rule][:, part_index]
+        f"{rule}: {sample_name} error": draws[rule][:, sample_index]
         for rule in ("constant", "memoriser")
-        for part_index, part in enumerate(("training", "test"))
+        for sample_index, sample_name in enumerate(("training", "test"))
     }
-    exact_errors = dict(zip(errors, (1 - POSITIVE, 1 - POSITIVE, 0.0, POSITIVE), strict=True))
+    exact_errors = dict(
+        zip(errors, (1 - POSITIVE_SHARE, 1 - POSITIVE_SHARE, 0.0, POSITIVE_SHARE), strict=True)
+    )
     yield PaperTable.from_values(
-        f"{POSITIVE:.0%} of the rows are positive", "exact", errors, exact_errors
+        f"{POSITIVE_SHARE:.0%} of the rows are positive", "exact", errors, exact_errors
     )
     columns = [f"β = {beta:g}" for beta in BETAS]
     by_rate = {name: draws[name] for name in RARE_CLASS_RATES}
     rates_by_threshold = {name: rates.T for name, rates in by_rate.items()}
     yield MeansGrid.from_values(f"{RARE:.0%} of the rows are positive", columns, rates_by_threshold)
 
-    def same(name: str, values: np.ndarray) -> Quantity:
+    def largest_difference(name: str, values: np.ndarray) -> Quantity:
         return Quantity.exact(name, np.abs(values).max(), Claim("below", 1e-12))
 
     yield Statement.from_quantities(
         "of the constant 1 training and test error are the fractions of negative examples, and "
-        f"alike: within {TOLERANCE} on average",
-        same("largest training error − fraction", constant[:, 0] + constant[:, 2] - 1),
-        same("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
+        f"alike: within {ERROR_TOLERANCE} on average",
+        largest_difference(
+            "largest training error − fraction", constant[:, 0] + constant[:, 2] - 1
+        ),
+        largest_difference("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
         {"test − training error": constant[:, 1] - constant[:, 0]},
-        claim=Claim("near", 0.0, TOLERANCE),
+        claim=Claim("near", 0.0, ERROR_TOLERANCE),
     )
     yield Statement.from_quantities(
-        "of the memoriser the training error is 0", same("largest training error", memoriser[:, 0])
+        "of the memoriser the training error is 0",
+        largest_difference("largest training error", memoriser[:, 0]),
     )
     yield Statement.from_quantities(
         "its test error is the fraction of negative examples",
-        same("largest difference", memoriser[:, 1] - (1 - memoriser[:, 3])),
+        largest_difference("largest difference", memoriser[:, 1] - (1 - memoriser[:, 3])),
         remark="it is that of the positive ones: on fresh points it says 0",
     )
     yield Statement.from_quantities(
@@ -302,9 +315,12 @@ def mehta_rules(draws: Draws) -> FindingParts:
         Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
     )
     yield Panel("as the document draws it", "true positive rate", "true negative rate", curve_lines)
-    positions, names = np.arange(1.0, len(BETAS) + 1), tuple(f"{beta:g}" for beta in BETAS)
-    lines = mean_lines(positions, by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
-    yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", lines, names=names)
+    threshold_positions, names = (
+        np.arange(1.0, len(BETAS) + 1),
+        tuple(f"{beta:g}" for beta in BETAS),
+    )
+    rate_lines = mean_lines(threshold_positions, by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
+    yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", rate_lines, names=names)
 
 
 # ---------------------------------------------------------------- ROC curves of spam
@@ -314,12 +330,12 @@ N_TEST_MESSAGES = 1536
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 # Curves are drawn at these true positive rates.
 GRID = np.linspace(0, 1, 201)
-# The keys are thresholds β, the values are markers.
+# The keys are thresholds β, the values are plot markers.
 MARKS = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}
-# A competitive model has a true positive rate that is lower by at most this.
+# A competitive model's true positive rate is lower than another model's by at most this.
 COMPETITIVE_DIFFERENCE = 0.01
 HORRIBLE_RATE, A_LITTLE_LESS_INDEX, MASSIVE_GAIN = 0.5, RATES.index(0.95), 0.25
-LEAVES = 17
+N_LEAVES = 17
 # Good mail gets this weight relative to spam.
 GOOD_MAIL_WEIGHT = 5.0
 MODELS = ("GAM", "tree", "weighted tree")
@@ -331,7 +347,7 @@ def _messages() -> tuple[np.ndarray, np.ndarray]:
     return np.log(bundle.X + 0.1), bundle.y
 
 
-def _model(name: str) -> Any:
+def _make_model(name: str) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import SplineTransformer, StandardScaler
@@ -341,7 +357,7 @@ def _model(name: str) -> Any:
         splines = SplineTransformer(n_knots=4, degree=3)
         return make_pipeline(splines, StandardScaler(), LogisticRegression(C=0.02, max_iter=1000))
     weight = {0: GOOD_MAIL_WEIGHT, 1: 1.0} if name == "weighted tree" else None
-    return DecisionTreeClassifier(max_leaf_nodes=LEAVES, class_weight=weight, random_state=0)
+    return DecisionTreeClassifier(max_leaf_nodes=N_LEAVES, class_weight=weight, random_state=0)
 
 
 def _replicate_spam(seed: int, replicate: int) -> Draws:
@@ -350,39 +366,26 @@ def _replicate_spam(seed: int, replicate: int) -> Draws:
     test, train = np.split(
         stream("mehta spam", seed, replicate).permutation(len(y)), [N_TEST_MESSAGES]
     )
-    fitted_models = (_model(name).fit(X[train], y[train]) for name in MODELS)
+    fitted_models = (_make_model(name).fit(X[train], y[train]) for name in MODELS)
     curves = [
-        RocCurve.from_scores(y[test], model_or_curve.predict_proba(X[test])[:, 1], positive=1)
-        for model_or_curve in fitted_models
+        RocCurve.from_scores(y[test], model.predict_proba(X[test])[:, 1], positive=1)
+        for model in fitted_models
     ]
     return {
         "AUC": np.array([curve.auc for curve in curves]),
         "true negative rate": 1
-        - np.array(
-            [
-                _interpolate_rate(model_or_curve.tpr, model_or_curve.fpr, RATES)
-                for model_or_curve in curves
-            ]
-        ),
+        - np.array([_interpolate_rate(curve.tpr, curve.fpr, RATES) for curve in curves]),
         "true positive rate": np.array(
             [
-                _interpolate_rate(
-                    model_or_curve.fpr[::-1], model_or_curve.tpr[::-1], 1 - np.array(RATES)
-                )
-                for model_or_curve in curves
+                _interpolate_rate(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
+                for curve in curves
             ]
         ),
-        "curve": 1
-        - np.array(
-            [
-                _interpolate_rate(model_or_curve.tpr, model_or_curve.fpr, GRID)
-                for model_or_curve in curves
-            ]
-        ),
+        "curve": 1 - np.array([_interpolate_rate(curve.tpr, curve.fpr, GRID) for curve in curves]),
         "at β": np.array(
             [
-                [(point.sensitivity, point.specificity) for point in map(model_or_curve.at, MARKS)]
-                for model_or_curve in curves
+                [(point.sensitivity, point.specificity) for point in map(curve.at, MARKS)]
+                for curve in curves
             ]
         ),
         "share of spam": np.array(y[test].mean()),
@@ -390,27 +393,27 @@ def _replicate_spam(seed: int, replicate: int) -> Draws:
 
 
 def _interpolate_rate(
-    x: np.ndarray, y: np.ndarray, queries: Sequence[float] | np.ndarray
+    given_rate: np.ndarray, wanted_rate: np.ndarray, query_rates: Sequence[float] | np.ndarray
 ) -> np.ndarray:
     """Interpolate one rate of a ROC curve at given values of the other rate, between thresholds."""
-    distinct_x, first_positions = np.unique(x, return_index=True)
-    return np.interp(queries, distinct_x, y[first_positions])
+    distinct_given_rates, first_positions = np.unique(given_rate, return_index=True)
+    return np.interp(query_rates, distinct_given_rates, wanted_rate[first_positions])
 
 
-def precision(tpr: np.ndarray, tnr: np.ndarray, share: np.ndarray) -> np.ndarray:
+def precision(tpr: np.ndarray, tnr: np.ndarray, spam_share: np.ndarray) -> np.ndarray:
     """Return the precision: the share of spam among the messages that are called spam.
 
-    `share` is the share of spam among all messages.
+    `spam_share` is the share of spam among all messages.
     """
-    found_share = share * tpr
-    return np.asarray(found_share / (found_share + (1 - share) * (1 - tnr)))
+    found_share = spam_share * tpr
+    return np.asarray(found_share / (found_share + (1 - spam_share) * (1 - tnr)))
 
 
 @experiment(_replicate_spam, replicates=25, quick=2, unit="splits", check=_messages)
 def mehta_spam(draws: Draws) -> FindingParts:
     """Mehta (2010): ROC curves of three models of the spam data.
 
-    4601 messages, 57 features; an additive logistic model of splines (GAM), and trees of {LEAVES}
+    4601 messages, 57 features; an additive logistic model of splines (GAM), and trees of {N_LEAVES}
     leaves, one with good mail weighted {GOOD_MAIL_WEIGHT:g} times
 
     the document's picture names GAM and calls the other two 'just some models'; here they are
@@ -432,13 +435,13 @@ def mehta_spam(draws: Draws) -> FindingParts:
         rows = dict(zip(MODELS, rates.transpose(1, 2, 0), strict=True))
         yield MeansGrid.from_values(title, (f"{rate:g}" for rate in RATES), rows)
 
-    all_spam_index, trees = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
+    all_spam_index, tree_models = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
     yield Statement.from_quantities(
         "for any true negative rate GAM dominates the other two or is competitive: its true "
         f"positive rate is not lower by {COMPETITIVE_DIFFERENCE}",
         {
             f"GAM − {name} at {RATES[rate_index]:g}": tpr[:, 0, rate_index] - tpr[:, j, rate_index]
-            for j, name in trees
+            for j, name in tree_models
             for rate_index in range(all_spam_index)
         },
         claim=Claim("above", -COMPETITIVE_DIFFERENCE),
@@ -458,7 +461,7 @@ def mehta_spam(draws: Draws) -> FindingParts:
     )
     yield Statement.from_quantities(
         "by the area under the curve GAM is the model to select",
-        {f"GAM − {name}": auc_values["GAM"] - auc_values[name] for _, name in trees},
+        {f"GAM − {name}": auc_values["GAM"] - auc_values[name] for _, name in tree_models},
     )
 
     # As in the document, true negative rates are drawn over true positive rates.
@@ -466,13 +469,15 @@ def mehta_spam(draws: Draws) -> FindingParts:
     spam_share, axis_ends = draws["share of spam"][:, None, None], np.array([0.0, 1.0])
     curve, (sensitivities, specificities) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
 
-    def lines(x: np.ndarray, values: np.ndarray, at: np.ndarray) -> tuple[Series, ...]:
+    def curves_with_marks(
+        x: np.ndarray, values: np.ndarray, marker_heights: np.ndarray
+    ) -> tuple[Series, ...]:
         by_model = dict(zip(MODELS, values.transpose(1, 0, 2), strict=True))
         marks = (
             Series(
                 f"β = {beta:g}",
                 sensitivities[:, :, i].mean(axis=0),
-                at[:, :, i].mean(axis=0),
+                marker_heights[:, :, i].mean(axis=0),
                 style,
             )
             for i, (beta, style) in enumerate(MARKS.items())
@@ -480,7 +485,7 @@ def mehta_spam(draws: Draws) -> FindingParts:
         return *mean_lines(x, by_model, ("C0-", "C1--", "C2:")), *marks
 
     chance = Series("no discrimination", axis_ends, 1 - axis_ends, "k:", 0.8)
-    roc_lines = (*lines(GRID, curve, specificities), chance)
+    roc_lines = (*curves_with_marks(GRID, curve, specificities), chance)
     yield Panel(
         "ROC curves, mean over splits", "true positive rate", "true negative rate", roc_lines
     )
@@ -488,7 +493,7 @@ def mehta_spam(draws: Draws) -> FindingParts:
     # Recall 0 is left out: if no message is called spam, the precision is 0/0.
     recall, precisions = GRID[1:], precision(GRID[1:], curve[:, :, 1:], spam_share)
     precision_lines = (
-        *lines(recall, precisions, precision(sensitivities, specificities, spam_share)),
+        *curves_with_marks(recall, precisions, precision(sensitivities, specificities, spam_share)),
         all_spam,
     )
     yield Panel(

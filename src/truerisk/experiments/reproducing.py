@@ -184,11 +184,12 @@ def _check_fields(experiment: Experiment) -> None:
         _check_fields(experiment.full)
 
 
-def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
+def _checked_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
     """Convert the results of a replicate to arrays by name; raise BadData if one is no number."""
     if not isinstance(draws, Mapping) or not draws:
         raise BadData(
-            f"replicate {number} gives {repr_on_one_line(draws)}: give a dict of numbers, or of "
+            f"replicate {replicate_number} gives {repr_on_one_line(draws)}: give a dict of "
+            "numbers, or of "
             "arrays of "
             "them, by their names."
         )
@@ -196,12 +197,16 @@ def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
     for name, value in draws.items():
         if not isinstance(name, str):
             raise BadData(
-                f"replicate {number} gives the name {repr_on_one_line(name)}: name numbers by text."
+                f"replicate {replicate_number} gives the name {repr_on_one_line(name)}: name "
+                "numbers by text."
             )
-        arrays[name] = array_of_rows(f"{name!r} of replicate {number}", value, "numbers are wanted")
+        arrays[name] = array_of_rows(
+            f"{name!r} of replicate {replicate_number}", value, "numbers are wanted"
+        )
         if arrays[name].dtype.kind not in "biuf":
             raise BadData(
-                f"replicate {number} gives {mention(name, value)}: give real numbers, or an array "
+                f"replicate {replicate_number} gives {mention(name, value)}: give real numbers, "
+                "or an array "
                 "of them."
             )
     return arrays
@@ -210,12 +215,13 @@ def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
 def _stack_replicates(draws: Sequence[Draws]) -> Draws:
     """Stack the replicates along a new first axis; all must have the same quantities and shapes."""
     shapes = [{name: np.shape(value) for name, value in draw.items()} for draw in draws]
-    for number, shape in enumerate(shapes):
+    for replicate_number, shape in enumerate(shapes):
         if shape != shapes[0]:
             differing_names = [*dict(shape.items() ^ shapes[0].items())]
             quoted_names = [repr(escape_and_truncate(name, 40)) for name in sorted(differing_names)]
             raise BadData(
-                f"replicates 0 and {number} differ in the names or the shapes of what they give "
+                f"replicates 0 and {replicate_number} differ in the names or the shapes of what "
+                "they give "
                 f"({join_words(quoted_names)}): every replicate must give the same."
             )
     return {name: np.stack([np.asarray(draw[name]) for draw in draws]) for name in draws[0]}
@@ -230,14 +236,15 @@ def draw_replicates(
     """Compute replicates 0 … replicates − 1 in memory, and stack them along the first axis."""
     workers = workers_of(executor)
     # Without workers the number of threads is set once for all batches.
-    # Finding the BLAS library to set it takes milliseconds.
+    # Finding the BLAS library, in order to set its number of threads, takes milliseconds.
     threads_here, threads_in_batch = (
         (one_thread, nullcontext) if workers is None else (nullcontext, one_thread)
     )
     batch_size = 1 if workers is None else max(1, replicates // (BATCHES_PER_WORKER * workers))
     replicate_numbers, batch_size = range(replicates), min(batch_size, LARGEST_BATCH)
     batches = [
-        replicate_numbers[start : start + batch_size] for start in replicate_numbers[::batch_size]
+        replicate_numbers[first_replicate : first_replicate + batch_size]
+        for first_replicate in replicate_numbers[::batch_size]
     ]
     replicate_draws: list[Draws] = [{}] * replicates
     n_done = 0
@@ -245,7 +252,7 @@ def draw_replicates(
     shared_arguments = experiment.replicate, seed, threads_in_batch
     with (
         threads_here(),
-        closing(run_batches(executor, _batch, shared_arguments, batches)) as finished_batches,
+        closing(run_batches(executor, _draw_batch, shared_arguments, batches)) as finished_batches,
     ):
         for batch_index, draws in finished_batches:
             replicate_draws[batches[batch_index].start : batches[batch_index].stop] = draws
@@ -254,7 +261,7 @@ def draw_replicates(
     return _stack_replicates(replicate_draws)
 
 
-def _batch(
+def _draw_batch(
     replicate: Replicate, seed: int, limit_threads: Callable[[], Any], replicate_numbers: range
 ) -> list[Draws]:
     """Compute the replicates of one batch; progress messages of engines are suppressed."""
@@ -293,7 +300,7 @@ def stored_replicates(
             f"{experiment.name} is kept by the text of its functions, and they stand in no file: "
             "import them from one, or leave out store."
         ) from None
-    draw_replicate = partial(_draw, experiment.replicate)
+    draw_replicate = partial(_draw_stored_replicate, experiment.replicate)
     return _stack_replicates(
         reproductions.stored_replicates(
             draw_replicate,
@@ -301,7 +308,7 @@ def stored_replicates(
             source,
             replicates,
             seed,
-            unit=experiment.unit,
+            progress_unit=experiment.unit,
             executor=executor,
             path=path,
             **store_options,
@@ -309,7 +316,10 @@ def stored_replicates(
     )
 
 
-def _draw(
-    replicate: Replicate, content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
+def _draw_stored_replicate(
+    replicate: Replicate,
+    store_content: Mapping[str, Any],
+    replicate_number: int,
+    arrays: Sequence[np.ndarray],
 ) -> dict[str, np.ndarray]:
-    return _checked_draws(replicate(content["seed"], number), number)
+    return _checked_draws(replicate(store_content["seed"], replicate_number), replicate_number)

@@ -26,17 +26,17 @@ MIN_REPLICATES = 10
 N_BOOTSTRAP_SAMPLES = 200
 # A statement with at most this number of quantities prints all of them.
 MAX_LISTED_QUANTITIES = 4
-WIDTH = 100
+LINE_WIDTH = 100
 
 Verdict = Literal["holds", "does not hold", "undecided"]
-Side = Literal["above", "below", "near"]
+ClaimSide = Literal["above", "below", "near"]
 
 
 @dataclass(frozen=True)
 class Claim:
     """Claimed range of a quantity: above `null`, below it, or within `tolerance` of it."""
 
-    side: Side
+    side: ClaimSide
     null: float = 0.0
     tolerance: float = 0.0
 
@@ -59,7 +59,7 @@ class Claim:
         return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
 
 
-# Both claims compare with zero.
+# These claims say that a quantity is above zero, or below zero.
 ABOVE, BELOW = Claim("above"), Claim("below")
 
 
@@ -98,9 +98,9 @@ class Quantity:
         return cls(name, mean, std_error, n, claim, digits)
 
     @classmethod
-    def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
+    def share(cls, name: str, is_hit: np.ndarray, claim: Claim = ABOVE) -> Quantity:
         """Return the quantity that is the share of true values, in per cent."""
-        n, share = len(hits), float(np.mean(hits))
+        n, share = len(is_hit), float(np.mean(is_hit))
         return cls(name, 100 * share, share_error(share, n), n, claim, 1)
 
     @classmethod
@@ -128,11 +128,11 @@ class Quantity:
     def difference_of_biases(cls, name: str, pairs: np.ndarray, *, digits: int = 4) -> Quantity:
         """Return the quantity |mean of column 1| − |mean of column 2|, with the claim "below 0"."""
 
-        def gap(some: np.ndarray) -> float:
-            first_mean, second_mean = np.abs(some.mean(axis=0))
+        def difference(value_pairs: np.ndarray) -> float:
+            first_mean, second_mean = np.abs(value_pairs.mean(axis=0))
             return float(first_mean - second_mean)
 
-        return cls.from_statistic(name, gap, pairs, BELOW, digits=digits)
+        return cls.from_statistic(name, difference, pairs, BELOW, digits=digits)
 
     @classmethod
     def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
@@ -182,13 +182,13 @@ class Statement:
     ) -> Statement:
         """Return a statement about quantities, or about the means of named values."""
         quantities: list[Quantity] = []
-        for item in values_or_quantities:
-            if isinstance(item, Quantity):
-                quantities.append(item)
+        for values_or_quantity in values_or_quantities:
+            if isinstance(values_or_quantity, Quantity):
+                quantities.append(values_or_quantity)
             else:
                 quantities += [
                     Quantity.mean(name, replicate_values, claim, digits=digits)
-                    for name, replicate_values in item.items()
+                    for name, replicate_values in values_or_quantity.items()
                 ]
         return cls(text, tuple(quantities), remark)
 
@@ -228,17 +228,19 @@ class Statement:
         """Text lines, one per quantity; of many quantities, those that hold are only counted."""
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
         shown_pairs = (pair for pair in pairs if n <= MAX_LISTED_QUANTITIES or pair[1] != "holds")
-        lines = [
+        quantity_lines = [
             f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in shown_pairs
         ]
-        if len(lines) < n:
-            count_text = f"{n - len(lines)} of {n} numbers"
-            lines.append(f"{count_text} lie where they are claimed ({self.quantities[0].claim}, …)")
-        return (*lines, *([self.remark] if self.remark else []))
+        if len(quantity_lines) < n:
+            count_text = f"{n - len(quantity_lines)} of {n} numbers"
+            quantity_lines.append(
+                f"{count_text} lie where they are claimed ({self.quantities[0].claim}, …)"
+            )
+        return (*quantity_lines, *([self.remark] if self.remark else []))
 
     @property
     def evidence(self) -> str:
-        """Lines of `lines`, joined into one line."""
+        """Text lines of all quantities, joined into one line by semicolons."""
         return "; ".join(self.lines)
 
     def __str__(self) -> str:
@@ -249,5 +251,5 @@ class Statement:
 def wrap_text(text: str, indent: str) -> str:
     """Wrap a text into lines of at most 100 characters, without breaking words."""
     return textwrap.fill(
-        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text, LINE_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

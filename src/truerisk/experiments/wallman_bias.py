@@ -30,7 +30,7 @@ from truerisk.extend import Family, Method
 from truerisk.methods import KFold, LeaveOneOut
 
 # The names include the numbers of Wallman's equations.
-REPORTED, UNSELECTED, TRUE, TRUE_OF_CHOSEN = ERRORS = (
+REPORTED, UNSELECTED_ERROR, TRUE, TRUE_ERROR_OF_CHOSEN = ERROR_NAMES = (
     "reported, p_a (6)",
     "all estimates, p_b (7)",
     "true, p (5)",
@@ -47,47 +47,49 @@ def estimates_and_errors(sample: Sample, method: Method, family: Family, splits:
     return np.concatenate([[estimates.argmin()], estimates, sample.errors(family).ravel()])
 
 
-def bias_of(choices: np.ndarray) -> SelectionBias:
+def selection_bias(choices: np.ndarray) -> SelectionBias:
     """Return the selection bias over many choices, given one row of values per data set."""
     estimates, true_errors = np.split(choices[:, 1:], 2, axis=1)
     return SelectionBias(estimates, choices[:, 0].astype(int), true_errors)
 
 
 def errors_of(choices: np.ndarray) -> dict[str, Any]:
-    """Return the distribution of each error in `ERRORS`, by name."""
-    return dict(zip(ERRORS, bias_of(choices).parts.values(), strict=True))
+    """Return the distribution of each error in `ERROR_NAMES`, by name."""
+    return dict(zip(ERROR_NAMES, selection_bias(choices).parts.values(), strict=True))
 
 
-def mean_of(distribution: Any) -> Quantity:
+def mean_quantity(distribution: Any) -> Quantity:
     """Convert the mean of a distribution to a quantity for a table."""
     std_error = float("inf") if distribution.std_error is None else distribution.std_error
     return Quantity("", distribution.mean, std_error, None)
 
 
-def mean_difference(choices: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quantity:
-    """Return the quantity "mean of the distribution `of` minus mean of the distribution `less`"."""
+def mean_difference(
+    choices: np.ndarray, minuend: str, subtrahend: str, claim: Claim = ABOVE
+) -> Quantity:
+    """Return the mean of one error (`minuend`) minus the mean of another one (`subtrahend`)."""
 
-    def statistic(some: np.ndarray) -> float:
-        errors = errors_of(some)
-        return errors[of].mean - errors[less].mean
+    def statistic(resampled_choices: np.ndarray) -> float:
+        errors = errors_of(resampled_choices)
+        return errors[minuend].mean - errors[subtrahend].mean
 
-    return Quantity.from_statistic(f"{of} − {less}", statistic, choices, claim)
+    return Quantity.from_statistic(f"{minuend} − {subtrahend}", statistic, choices, claim)
 
 
 # ---------------------------------------------------------------- why the bias occurs
 
 N = 50
 # Leave-one-out trains on 49 rows, so that larger k make no difference.
-LARGEST = N - 2
-KS = range(1, LARGEST + 1)
+LARGEST_K = N - 2
+KS = range(1, LARGEST_K + 1)
 # The keys are numbers of training rows, the values are numbers of fresh rows of each class.
 # With few training rows, estimates vary more than true errors do.
 FRESH = {20: 250, N: 2000, 100: 250, 200: 250}
 # An error counts as unbiased if it is within this share of the true error.
-NEAR = 0.05
+NEAR_SHARE = 0.05
 # The report has separate numbers for a k only if it was chosen at least this often.
 MIN_TIMES_CHOSEN = 20
-EDGES = np.arange(0, 0.52, 0.02)
+BIN_EDGES = np.arange(0, 0.52, 0.02)
 
 
 def _replicate_bias(seed: int, replicate: int) -> Draws:
@@ -109,8 +111,8 @@ def _replicate_bias(seed: int, replicate: int) -> Draws:
 def wallman_bias(draws: Draws) -> FindingParts:
     """Wallman (2005), §5.3: why does the bias occur?
 
-    {N} points of the 'simple' problem, half of each class, every k from 1 to {LARGEST}; equations 5
-    to 7 in means
+    {N} points of the 'simple' problem, half of each class, every k from 1 to {LARGEST_K};
+    equations 5 to 7 in means
 
     the document describes a thought experiment with three classifiers and prints no numbers; here
     the classifiers are those of its §3.4, nearest neighbours with every k.
@@ -119,31 +121,35 @@ def wallman_bias(draws: Draws) -> FindingParts:
     out makes its own class the smaller one: all estimates (7) lie a little above.
     """  # noqa: D400
     choices = draws[f"{N} rows"]
-    bias, errors = bias_of(choices), errors_of(choices)
+    bias, errors = selection_bias(choices), errors_of(choices)
     estimates, chosen_candidates, true_errors = bias.estimates, bias.chosen, bias.true_risks
     n_chosen = np.bincount(chosen_candidates, minlength=len(KS))
     yield PaperTable.from_values(
-        "mean errors", "document", {name: mean_of(errors[name]) for name in ERRORS}
+        "mean errors", "document", {name: mean_quantity(errors[name]) for name in ERROR_NAMES}
     )
-    # These are the eight most frequent choices.
+    # These are the eight values of k that are chosen most often.
     most_frequent = np.sort(np.argsort(-n_chosen, kind="stable")[:8])
     by_candidate = {
-        "α": [chosen_candidates == n for n in most_frequent],
-        "estimates when taken": [estimates[chosen_candidates == n, n] for n in most_frequent],
-        "all estimates": [estimates[:, n] for n in most_frequent],
-        "true": [true_errors[:, n] for n in most_frequent],
+        "α": [chosen_candidates == candidate for candidate in most_frequent],
+        "estimates when taken": [
+            estimates[chosen_candidates == candidate, candidate] for candidate in most_frequent
+        ],
+        "all estimates": [estimates[:, candidate] for candidate in most_frequent],
+        "true": [true_errors[:, candidate] for candidate in most_frequent],
     }
     yield MeansGrid.from_values(
-        "by candidate", (f"k = {KS[n]}" for n in most_frequent), by_candidate
+        "by candidate", (f"k = {KS[candidate]}" for candidate in most_frequent), by_candidate
     )
 
     often_chosen = np.flatnonzero(n_chosen >= min(MIN_TIMES_CHOSEN, n_chosen.max())).tolist()
 
-    def lucky(candidate: int) -> Quantity:
-        def statistic(some: np.ndarray) -> float:
-            estimates_when_chosen = some[some[:, 0] == candidate, candidate + 1]
+    def bias_when_chosen(candidate: int) -> Quantity:
+        def statistic(resampled_choices: np.ndarray) -> float:
+            estimates_when_chosen = resampled_choices[
+                resampled_choices[:, 0] == candidate, candidate + 1
+            ]
             return (
-                float(some[:, candidate + 1].mean() - estimates_when_chosen.mean())
+                float(resampled_choices[:, candidate + 1].mean() - estimates_when_chosen.mean())
                 if len(estimates_when_chosen)
                 else np.nan
             )
@@ -158,22 +164,23 @@ def wallman_bias(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         "this holds for each classifier: the estimates by which it is taken lie below all of "
         f"its estimates (those taken {MIN_TIMES_CHOSEN} times or more)",
-        *(lucky(n) for n in often_chosen),
+        *(bias_when_chosen(candidate) for candidate in often_chosen),
     )
     yield Statement.from_quantities(
         "all estimates of the same classifiers (7) are unbiased",
-        mean_difference(choices, UNSELECTED, TRUE, Claim("near", 0.0, 0.0)),
+        mean_difference(choices, UNSELECTED_ERROR, TRUE, Claim("near", 0.0, 0.0)),
     )
     yield Statement.from_quantities(
         "the true errors of all classifiers, weighed by α (5), are those of P: within a twentieth",
         mean_difference(
-            choices, TRUE_OF_CHOSEN, TRUE, Claim("near", 0.0, NEAR * errors[TRUE].mean)
+            choices, TRUE_ERROR_OF_CHOSEN, TRUE, Claim("near", 0.0, NEAR_SHARE * errors[TRUE].mean)
         ),
     )
 
     errors_by_rows = {n: errors_of(draws[f"{n} rows"]) for n in FRESH}
     biases = {
-        n: bias[TRUE_OF_CHOSEN].values - bias[REPORTED].values for n, bias in errors_by_rows.items()
+        n: bias[TRUE_ERROR_OF_CHOSEN].values - bias[REPORTED].values
+        for n, bias in errors_by_rows.items()
     }
     title = "bias by rows: true error of the choice − reported"
     yield MeansGrid.from_values(title, (f"n = {n}" for n in biases), {"bias": biases.values()})
@@ -186,17 +193,22 @@ def wallman_bias(draws: Draws) -> FindingParts:
         },
     )
 
-    lines = []
-    for name, style in zip((REPORTED, UNSELECTED, TRUE), ("C0-", "C1--", "k:"), strict=True):
+    error_lines = []
+    for name, style in zip((REPORTED, UNSELECTED_ERROR, TRUE), ("C0-", "C1--", "k:"), strict=True):
         # Estimates are multiples of 1/50, and each multiple gets a bin.
         values, weights = errors[name].values, errors[name].weights
-        share, _ = np.histogram(values + EDGES[1] / 2, EDGES, weights=weights)
-        lines.append(Series(name, (EDGES[1:] + EDGES[:-1]) / 2 - EDGES[1] / 2, share, style))
-    yield Panel("errors of the choice", "error", "share", tuple(lines))
+        share, _ = np.histogram(values + BIN_EDGES[1] / 2, BIN_EDGES, weights=weights)
+        error_lines.append(
+            Series(name, (BIN_EDGES[1:] + BIN_EDGES[:-1]) / 2 - BIN_EDGES[1] / 2, share, style)
+        )
+    yield Panel("errors of the choice", "error", "share", tuple(error_lines))
     ks = np.array(KS, dtype=float)
     shown_candidates = np.flatnonzero(n_chosen >= MIN_TIMES_CHOSEN)
     mean_when_chosen = np.array(
-        [estimates[chosen_candidates == n, n].mean() for n in shown_candidates]
+        [
+            estimates[chosen_candidates == candidate, candidate].mean()
+            for candidate in shown_candidates
+        ]
     )
     lines_by_k = (
         mean_line("all estimates", ks, estimates, "C1--"),
@@ -224,7 +236,7 @@ COLUMNS = GENES, N_INFORMATIVE = 60, 10
 MEAN_DIFFERENCE = 0.8
 # This number of genes is used if the number is not chosen.
 N_SELECTED_GENES = 10
-# These are numbers of genes, or of principal components.
+# These are the candidates for the number of genes, or of principal components.
 SIZES = (1, 2, 3, 5, 8, 13, 20, 30)
 # These are the candidates for the number of neighbours.
 ODD_KS = range(1, 16, 2)
@@ -282,20 +294,24 @@ def wallman_choices(draws: Draws) -> FindingParts:
     how large the bias is depends on how many candidates differ, and by how much.
     """
     error_distributions = [errors_of(draws[name]) for name in CHOICES]
-    means = {name: [mean_of(errors[name]) for errors in error_distributions] for name in ERRORS[:3]}
-    gaps = [mean_difference(draws[name], UNSELECTED, REPORTED) for name in CHOICES]
+    means = {
+        name: [mean_quantity(errors[name]) for errors in error_distributions]
+        for name in ERROR_NAMES[:3]
+    }
+    mean_biases = [mean_difference(draws[name], UNSELECTED_ERROR, REPORTED) for name in CHOICES]
     yield MeansGrid.from_values(
-        "mean errors, by what is chosen", CHOICES, means | {"p_b − p_a": gaps}
+        "mean errors, by what is chosen", CHOICES, means | {"p_b − p_a": mean_biases}
     )
-    for name, bias in zip(CHOICES, gaps, strict=True):
+    for name, bias in zip(CHOICES, mean_biases, strict=True):
         yield Statement.from_quantities(
             f"the bias occurs regardless of what is chosen: {name}",
             bias,
             mean_difference(draws[name], TRUE, REPORTED),
         )
-    positions = np.arange(1.0, len(CHOICES) + 1)
+    choice_positions = np.arange(1.0, len(CHOICES) + 1)
     bars = tuple(
-        Series.from_quantities(name, positions, quantities) for name, quantities in means.items()
+        Series.from_quantities(name, choice_positions, quantities)
+        for name, quantities in means.items()
     )
     yield Panel("what is chosen", "", "mean error", bars, kind="bars", names=CHOICES)
 
@@ -304,18 +320,18 @@ def wallman_choices(draws: Draws) -> FindingParts:
 
 LEVEL = 0.95
 # These numbers of rows test the classifiers a1 and a2 of Figure 5.
-TESTED = (60, 150)
-PER_REPLICATE = 20
+TEST_SIZES = (60, 150)
+TESTS_PER_REPLICATE = 20
 # The keys are numbers of errors and of test rows.
 # The values are the upper bound, P(error > ½) and E[error²], to ten digits.
-EXACT = {
+EXACT_MEASURES = {
     (0, 60): (0.0479239521, 4.3368086899e-19, 0.0005120328),
     (6, 60): (0.1849297991, 2.6903070049e-11, 0.0143369176),
     (15, 150): (0.1488372261, 7.0853777103e-26, 0.0116959064),
     (30, 60): (0.6037259527, 0.5, 0.2539682540),
 }
-HALF_A_UNIT = 0.5e-10
-GRID = np.linspace(0.0, 0.75, 751)
+HALF_A_LAST_DIGIT = 0.5e-10
+ERROR_GRID = np.linspace(0.0, 0.75, 751)
 
 
 def _replicate_posterior(seed: int, replicate: int) -> Draws:
@@ -325,8 +341,8 @@ def _replicate_posterior(seed: int, replicate: int) -> Draws:
     """
     rng = stream("wallman posterior", seed, replicate)
     draws: dict[str, np.ndarray] = {}
-    for n in TESTED:
-        true_errors = rng.random(PER_REPLICATE)
+    for n in TEST_SIZES:
+        true_errors = rng.random(TESTS_PER_REPLICATE)
         posteriors = [ErrorPosterior(int(n_errors), n) for n_errors in rng.binomial(n, true_errors)]
         are_below_bound = [
             true_error <= posterior.upper(LEVEL)
@@ -341,7 +357,9 @@ def _replicate_posterior(seed: int, replicate: int) -> Draws:
     return draws
 
 
-@experiment(_replicate_posterior, replicates=1000, quick=50, unit=f"times {PER_REPLICATE} tests")
+@experiment(
+    _replicate_posterior, replicates=1000, quick=50, unit=f"times {TESTS_PER_REPLICATE} tests"
+)
 def wallman_posterior(draws: Draws) -> FindingParts:
     """Wallman (2005), §3.5: the posterior of a true error after a test.
 
@@ -352,19 +370,24 @@ def wallman_posterior(draws: Draws) -> FindingParts:
     (50 %) is computed in its own tail: 1 − P(error ≤ ½) would be 0 below 1e-16.
     """
     measures: dict[str, float] = {}
-    exact: dict[str, tuple[float, float]] = {}
-    for (errors, n), (upper, above_half, second_moment) in EXACT.items():
+    exact_measures: dict[str, tuple[float, float]] = {}
+    for (errors, n), (upper, above_half, second_moment) in EXACT_MEASURES.items():
         our_measures, name = ErrorPosterior(errors, n).measures(LEVEL), f"{errors} errors in {n}"
-        measures[f"{name}: (ub)"], exact[f"{name}: (ub)"] = our_measures.ub, (upper, HALF_A_UNIT)
-        # Far tails are compared by their logarithm.
-        tail = f"{name}: log10 (50 %)"
-        measures[tail] = float(np.log10(our_measures.above_half))
-        exact[tail] = float(np.log10(above_half)), HALF_A_UNIT / np.log(10)
-        measures[f"{name}: (q2)"], exact[f"{name}: (q2)"] = (
-            our_measures.q2,
-            (second_moment, HALF_A_UNIT),
+        measures[f"{name}: (ub)"], exact_measures[f"{name}: (ub)"] = (
+            our_measures.ub,
+            (upper, HALF_A_LAST_DIGIT),
         )
-    yield PaperTable.from_values("measures of a tested rule", "exact", measures, exact, digits=6)
+        # Far tails are compared by their logarithm.
+        tail_name = f"{name}: log10 (50 %)"
+        measures[tail_name] = float(np.log10(our_measures.above_half))
+        exact_measures[tail_name] = float(np.log10(above_half)), HALF_A_LAST_DIGIT / np.log(10)
+        measures[f"{name}: (q2)"], exact_measures[f"{name}: (q2)"] = (
+            our_measures.q2,
+            (second_moment, HALF_A_LAST_DIGIT),
+        )
+    yield PaperTable.from_values(
+        "measures of a tested rule", "exact", measures, exact_measures, digits=6
+    )
     coverage = dict.fromkeys(draws, LEVEL)
     yield PaperTable.from_values("how often a 95 % statement is true", "theory", draws, coverage)
 
@@ -388,7 +411,7 @@ def wallman_posterior(draws: Draws) -> FindingParts:
         "above",
     )
     half_mass_few, half_mass_many = (
-        ErrorPosterior(n // 10, n).measures().above_half for n in TESTED
+        ErrorPosterior(n // 10, n).measures().above_half for n in TEST_SIZES
     )
     ratio_label = "log10 of (50 %) for 15 errors in 150 rows over that for 6 in 60"
     yield Statement.from_quantities(
@@ -399,13 +422,14 @@ def wallman_posterior(draws: Draws) -> FindingParts:
         remark=f"both err in 10 %: {half_mass_few:.2e} and {half_mass_many:.2e}",
     )
 
-    lines = tuple(
-        Series(f"{errors} of {n}", GRID, ErrorPosterior(errors, n).pdf(GRID)) for errors, n in EXACT
+    density_lines = tuple(
+        Series(f"{errors} of {n}", ERROR_GRID, ErrorPosterior(errors, n).pdf(ERROR_GRID))
+        for errors, n in EXACT_MEASURES
     )
     # The density of 0 errors in 60 rows begins at 61, and would flatten the other densities.
     y_limits = (0.0, 20.0)
     density_label = "density (of 0 of 60 up to 61)"
-    yield Panel("", "true error", density_label, lines, limits=y_limits)
+    yield Panel("", "true error", density_label, density_lines, limits=y_limits)
 
 
 def _share_below_bound(n: int, n_tested: int) -> float:

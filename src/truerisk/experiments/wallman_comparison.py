@@ -46,8 +46,8 @@ N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
 MEASURES = ("ub", "50 %", "q2", "err", "true")
 # These are the positions of the bars.
-PLACES = np.arange(1.0, len(MEASURES) + 1)
-LEARNERS = ("3-NN", "tree", "Parzen", "Fisher")
+BAR_POSITIONS = np.arange(1.0, len(MEASURES) + 1)
+LEARNER_NAMES = ("3-NN", "tree", "Parzen", "Fisher")
 # This is the index of the learner that a2 fixes in advance.
 NEAREST_NEIGHBOUR_INDEX = 0
 # The Parzen classifier chooses its widths by this criterion by default.
@@ -68,16 +68,18 @@ class WallmanCase:
     widths: str = DEFAULT_WIDTHS
 
 
-ROTATED = make_highleyman.rotated(45)
+ROTATED_HIGHLEYMAN = make_highleyman.rotated(45)
 SITUATIONS = (
     WallmanCase("simple", make_simple, "22111"),
     WallmanCase("difficult", make_difficult, "12111"),
-    WallmanCase("Highleyman, Lissack-Fu widths", ROTATED, "22222"),
-    WallmanCase("Highleyman, likelihood widths", ROTATED, "22222", widths="maximum-likelihood"),
+    WallmanCase("Highleyman, Lissack-Fu widths", ROTATED_HIGHLEYMAN, "22222"),
+    WallmanCase(
+        "Highleyman, likelihood widths", ROTATED_HIGHLEYMAN, "22222", widths="maximum-likelihood"
+    ),
     WallmanCase("colon", make_colon2d, "22212"),
 )
 # Each pair holds the wins of a1 and of a2 in 1000 data sets of an earlier run of this recipe.
-COUNTS = {
+EARLIER_WIN_COUNTS = {
     "simple": ((444, 556), (47, 953), (608, 392), (657, 324), (800, 199)),
     "difficult": ((881, 119), (222, 778), (941, 59), (963, 35), (1000, 0)),
 }
@@ -95,10 +97,10 @@ def _replicate_5(seed: int, replicate: int) -> Draws:
         # Cases with the same problem use the same data.
         rng = stream(f"wallman comparison {situation.problem.name}", seed, replicate)
         data, row_order = _draw_rows_and_order(situation.problem, rng)
-        tuning, test_rows = row_order[:N_TUNING], row_order[N_TUNING:]
+        tuning_rows, test_rows = row_order[:N_TUNING], row_order[N_TUNING:]
         # Reversed folds: each fit is trained on 24 of the 120 rows, and tested on the other 96.
-        folds = ReversedKFold(FOLDS, folds=np.argsort(tuning) % FOLDS, average="pooled")
-        tuning_data, learners = data.subset(np.sort(tuning)), classifiers(situation.widths)
+        folds = ReversedKFold(FOLDS, folds=np.argsort(tuning_rows) % FOLDS, average="pooled")
+        tuning_data, learners = data.subset(np.sort(tuning_rows)), classifiers(situation.widths)
         estimates = [
             evaluate_method(folds, family, tuning_data, ZeroOne(), 0).tested for family in learners
         ]
@@ -106,9 +108,9 @@ def _replicate_5(seed: int, replicate: int) -> Draws:
         chosen_index = int(
             np.argmin([candidate_estimates.value for (candidate_estimates,) in estimates])
         )
-        design = rng.permutation(tuning)[:N_DESIGN]
-        measures_1 = _measured(learners[chosen_index], data, design, test_rows)
-        measures_2 = _measured(
+        design_rows = rng.permutation(tuning_rows)[:N_DESIGN]
+        measures_1 = _measure_rule(learners[chosen_index], data, design_rows, test_rows)
+        measures_2 = _measure_rule(
             learners[NEAREST_NEIGHBOUR_INDEX], data, *np.split(rng.permutation(N), [N_DESIGN])
         )
         draws |= {
@@ -144,20 +146,22 @@ def _draw_rows_and_order(
     """
     data = Sample.draw(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).data
     while True:
-        order = rng.permutation(N)
-        if all(0 < data.y[order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
-            return data, order
+        row_order = rng.permutation(N)
+        if all(0 < data.y[row_order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
+            return data, row_order
 
 
-def _measured(family: Family, data: Data, design: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _measure_rule(
+    family: Family, data: Data, design_rows: np.ndarray, test_rows: np.ndarray
+) -> np.ndarray:
     """Train on the design rows; return four measures on the test rows and the validation error."""
-    validation = np.arange(N, data.n_rows)
-    plan = plan_of(data.n_rows, (design, test), (design, validation))
-    labels = predict_plan(family, data, ZeroOne(), plan).values[0]
+    validation_rows = np.arange(N, data.n_rows)
+    plan = plan_of(data.n_rows, (design_rows, test_rows), (design_rows, validation_rows))
+    predicted_labels = predict_plan(family, data, ZeroOne(), plan).values[0]
     test_errors, validation_errors = np.split(
-        labels != data.codes_of(plan.positions[0]), [len(test)]
+        predicted_labels != data.codes_of(plan.positions[0]), [len(test_rows)]
     )
-    measures = ErrorPosterior(int(test_errors.sum()), len(test)).measures()
+    measures = ErrorPosterior(int(test_errors.sum()), len(test_rows)).measures()
     return np.array([*measures, validation_errors.mean()])
 
 
@@ -189,26 +193,26 @@ def wallman_figure_5(draws: Draws) -> FindingParts:
             for is_winner in (verdicts > 0, verdicts < 0)
         ]
         wins |= {
-            f"{name}: a{is_winner}": shares_of_way
-            for is_winner, shares_of_way in enumerate(wins_of_both, start=1)
+            f"{name}: a{classifier_number}": win_shares
+            for classifier_number, win_shares in enumerate(wins_of_both, start=1)
         }
         chosen_indices = draws[f"{name}: choice"]
         choices[name] = [
             Quantity.share("", chosen_indices == learner_index)
-            for learner_index in range(len(LEARNERS))
+            for learner_index in range(len(LEARNER_NAMES))
         ]
-        if name in COUNTS:
+        if name in EARLIER_WIN_COUNTS:
             yield _table_of_wins(name, wins_of_both)
-        yield from _verdicts(situation, *wins_of_both)
+        yield from _statements_on_wins(situation, *wins_of_both)
 
         bars = tuple(
-            Series.from_quantities(f"a{is_winner}", PLACES, shares)
-            for is_winner, shares in enumerate(wins_of_both, start=1)
+            Series.from_quantities(f"a{classifier_number}", BAR_POSITIONS, win_shares)
+            for classifier_number, win_shares in enumerate(wins_of_both, start=1)
         )
         winner_indices = np.array([int(winner) - 1 for winner in situation.winners])
         winner_shares = [
-            wins_of_both[is_winner][measure_index]
-            for measure_index, is_winner in enumerate(winner_indices)
+            wins_of_both[winner_index][measure_index]
+            for measure_index, winner_index in enumerate(winner_indices)
         ]
         marker_heights = np.array(
             [
@@ -217,7 +221,7 @@ def wallman_figure_5(draws: Draws) -> FindingParts:
             ]
         )
         # The marker is over the bar of the winner.
-        marker_positions = PLACES + 0.4 * winner_indices - 0.2
+        marker_positions = BAR_POSITIONS + 0.4 * winner_indices - 0.2
         marker = Series(
             "the document's winner", marker_positions, marker_heights.clip(max=100) + 4, "kv"
         )
@@ -225,7 +229,7 @@ def wallman_figure_5(draws: Draws) -> FindingParts:
             name, "measure", "wins in per cent", (*bars, marker), "bars", MEASURES, (0, 100)
         )
     yield MeansGrid.from_values("wins in per cent, by each measure", MEASURES, wins, digits=1)
-    yield MeansGrid.from_values("what a1 chose, in per cent", LEARNERS, choices, digits=1)
+    yield MeansGrid.from_values("what a1 chose, in per cent", LEARNER_NAMES, choices, digits=1)
     masses_above_half = np.concatenate(
         [draws[f"{case.name}: above ½"] for case in SITUATIONS], axis=1
     )
@@ -240,11 +244,11 @@ def wallman_figure_5(draws: Draws) -> FindingParts:
 def _table_of_wins(name: str, wins_of_both: list[list[Quantity]]) -> PaperTable:
     """Return a table of the wins, with the wins in the earlier run as reference."""
     our_shares = {
-        f"a{classifier}, {share.name}": share
-        for classifier, of in enumerate(wins_of_both, start=1)
-        for share in of
+        f"a{classifier_number}, {share.name}": share
+        for classifier_number, measure_shares in enumerate(wins_of_both, start=1)
+        for share in measure_shares
     }
-    shares = np.array(COUNTS[name]).T.ravel() / 1000
+    shares = np.array(EARLIER_WIN_COUNTS[name]).T.ravel() / 1000
     earlier_shares = {
         name_of_share: (100 * earlier_share, share_error(earlier_share, 1000))
         for name_of_share, earlier_share in zip(our_shares, shares.tolist(), strict=True)
@@ -253,7 +257,9 @@ def _table_of_wins(name: str, wins_of_both: list[list[Quantity]]) -> PaperTable:
     return PaperTable.from_values(title, "1000 sets", our_shares, earlier_shares, digits=1)
 
 
-def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) -> FindingParts:
+def _statements_on_wins(
+    situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]
+) -> FindingParts:
     """Yield a statement per measure: a1 or a2 wins more often, as Wallman says in §4.2."""
     for winner, share_1, share_2 in zip(situation.winners, a1, a2, strict=True):
         p1, p2, n = share_1.value / 100, share_2.value / 100, share_1.replicates or 1
@@ -272,21 +278,21 @@ def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) ->
 
 # ----------------------------------------------------------- Figure 1: points of the four problems
 
-PER_CLASS = 1000
-PROBLEMS = tuple({one.problem.name: one.problem for one in SITUATIONS}.values())
+POINTS_PER_CLASS = 1000
+PROBLEMS = tuple({case.problem.name: case.problem for case in SITUATIONS}.values())
 
 
-def _replicate_1(seed: int, number: int) -> Draws:
+def _replicate_1(seed: int, replicate_number: int) -> Draws:
     """Draw 1000 points of each class of each problem, and compute the Bayes rule's error on them.
 
     The points are kept in the first replicate only, which is in the figure.
     """
     draws: dict[str, np.ndarray] = {}
     for problem in PROBLEMS:
-        rng = stream(f"wallman figure 1 {problem.name}", seed, number)
-        X, y = problem((PER_CLASS, PER_CLASS), shuffle=False, random_state=rng)
+        rng = stream(f"wallman figure 1 {problem.name}", seed, replicate_number)
+        X, y = problem((POINTS_PER_CLASS, POINTS_PER_CLASS), shuffle=False, random_state=rng)
         draws[f"{problem.name}: error"] = np.array((problem.bayes_rule(X) != y).mean())
-        draws[f"{problem.name}: points"] = X if number == 0 else np.zeros_like(X)
+        draws[f"{problem.name}: points"] = X if replicate_number == 0 else np.zeros_like(X)
     return draws
 
 
@@ -302,8 +308,8 @@ def wallman_figure_1(draws: Draws) -> FindingParts:
     the parameters of the document's 'colon' are unpublished; ours are those of two of its genes.
     """
     errors = {problem.name: draws[f"{problem.name}: error"] for problem in PROBLEMS}
-    exact = {problem.name: problem.bayes_risk for problem in PROBLEMS}
-    yield PaperTable.from_values("error of the best rule", "by formula", errors, exact)
+    exact_errors = {problem.name: problem.bayes_risk for problem in PROBLEMS}
+    yield PaperTable.from_values("error of the best rule", "by formula", errors, exact_errors)
     yield Statement.from_quantities(
         "all of them are two partially overlapping Gaussian distributions: even the best rule errs",
         errors,

@@ -81,14 +81,14 @@ def corrected_by_bootstrap(
     candidate with a NaN is not chosen. `rule` chooses in each sample; None takes the smallest mean,
     and the first of equal ones.
 
-    >>> losses = np.random.default_rng(0).integers(0, 2, size=(50, 40))  # guesses, all of them
+    >>> losses = np.random.default_rng(0).integers(0, 2, size=(50, 40))  # losses of random guesses
     >>> corrected = corrected_by_bootstrap(losses, np.random.default_rng(1))
     >>> float(corrected.selected), round(corrected.value, 2)
     (0.325, 0.53)
     """
     losses = np.atleast_2d(np.asarray(losses, dtype=np.float64))
     n_rows = losses.shape[1]
-    share = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+    row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
     group_numbers = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
     check_count("replicates", replicates)
     if (n_rows if group_numbers is None else int(group_numbers.max()) + 1) < 2:
@@ -96,22 +96,24 @@ def corrected_by_bootstrap(
     if not np.isfinite(losses).all(axis=1).any():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
     has_losses = np.isfinite(losses).all(axis=1)
-    finite = np.where(has_losses[:, None], losses, 0.0)
+    finite_losses = np.where(has_losses[:, None], losses, 0.0)
     risk_batches, choice_batches = [], []
     for counts in drawn_counts(n_rows, group_numbers, replicates, len(losses), rng):
-        usable_counts = counts[((counts == 0) * share).sum(axis=1) > 0]
-        usable_counts = usable_counts[(usable_counts * share).sum(axis=1) > 0]
-        choice = _choices(finite, has_losses, usable_counts * share, rule)
-        test_weights = (usable_counts == 0) * share
-        risk_batches.append((finite[choice] * test_weights).sum(axis=1) / test_weights.sum(axis=1))
-        choice_batches.append(choice)
+        usable_counts = counts[((counts == 0) * row_weights).sum(axis=1) > 0]
+        usable_counts = usable_counts[(usable_counts * row_weights).sum(axis=1) > 0]
+        sample_choices = _choices(finite_losses, has_losses, usable_counts * row_weights, rule)
+        test_weights = (usable_counts == 0) * row_weights
+        risk_batches.append(
+            (finite_losses[sample_choices] * test_weights).sum(axis=1) / test_weights.sum(axis=1)
+        )
+        choice_batches.append(sample_choices)
     risks, choices = np.concatenate(risk_batches), np.concatenate(choice_batches)
     if not len(risks):
         raise Refusal("no bootstrap sample misses a row with a weight: there is nothing to test.")
-    selected_candidate = _choices(finite, has_losses, share[None, :], rule)[0]
+    selected_candidate = _choices(finite_losses, has_losses, row_weights[None, :], rule)[0]
     return Corrected(
         value=float(risks.mean()),
-        selected=float(finite[selected_candidate] @ share / share.sum()),
+        selected=float(finite_losses[selected_candidate] @ row_weights / row_weights.sum()),
         replicates=risks,
         frequencies=np.bincount(choices, minlength=len(losses)),
     )
@@ -122,17 +124,17 @@ def corrected_in_any_order(
     weights: np.ndarray,
     groups: np.ndarray | None,
     rule: Rule | None,
-    marks: np.ndarray,
+    row_marks: np.ndarray,
 ) -> Corrected:
     """Run `corrected_by_bootstrap` with a fixed seed, independently of the order of the rows.
 
-    Rows are sorted by their `marks` (`Data.row_marks`; groups by the sum over their rows) before
+    Rows are sorted by their `row_marks` (of the data; groups by the sum over their rows) before
     samples are drawn. They are not sorted by losses, whose last bits depend on the engine.
     """
-    row_order = np.argsort(marks, kind="stable")
+    row_order = np.argsort(row_marks, kind="stable")
     if groups is not None:
         group_numbers = np.unique(groups, return_inverse=True)[1].ravel()
-        group_order = np.argsort(summed_by(group_numbers, marks), kind="stable")
+        group_order = np.argsort(summed_by(group_numbers, row_marks), kind="stable")
         groups = np.argsort(group_order)[group_numbers]
     return corrected_by_bootstrap(
         losses[:, row_order],
@@ -147,14 +149,14 @@ def drawn_counts(
     n_rows: int,
     group_numbers: np.ndarray | None,
     replicates: int,
-    width: int,
+    n_candidates: int,
     rng: np.random.Generator,
 ) -> Iterator[np.ndarray]:
     """Yield the number of copies of every row in each bootstrap sample, in batches of samples."""
     n_units = n_rows if group_numbers is None else int(group_numbers.max()) + 1
-    max_batch_size = max(1, CELLS // max(n_rows, width))
-    for start in range(0, replicates, max_batch_size):
-        batch_size = min(max_batch_size, replicates - start)
+    max_batch_size = max(1, CELLS // max(n_rows, n_candidates))
+    for first_replicate in range(0, replicates, max_batch_size):
+        batch_size = min(max_batch_size, replicates - first_replicate)
         drawn_units = rng.integers(n_units, size=(batch_size, n_units))
         drawn_units += n_units * np.arange(batch_size)[:, None]
         counts = np.bincount(drawn_units.ravel(), minlength=batch_size * n_units).reshape(
@@ -164,33 +166,33 @@ def drawn_counts(
 
 
 def _choices(
-    losses: np.ndarray, known: np.ndarray, counts: np.ndarray, rule: Rule | None
+    losses: np.ndarray, has_losses: np.ndarray, counts: np.ndarray, rule: Rule | None
 ) -> np.ndarray:
     """Return the candidate that each bootstrap sample chooses.
 
     Each row of `counts` holds the weights of the rows of X in one sample.
     """
-    totals = counts.sum(axis=1, keepdims=True)
-    means = counts @ losses.T / totals
-    means[:, ~known] = np.inf
+    total_weights = counts.sum(axis=1, keepdims=True)
+    mean_losses = counts @ losses.T / total_weights
+    mean_losses[:, ~has_losses] = np.inf
     if rule is None:
-        smallest_means = means.min(axis=1, keepdims=True)
-        return are_tied(means, smallest_means).argmax(axis=1)
-    means[:, ~known] = np.nan
-    errors = np.full_like(means, np.nan)
+        smallest_means = mean_losses.min(axis=1, keepdims=True)
+        return are_tied(mean_losses, smallest_means).argmax(axis=1)
+    mean_losses[:, ~has_losses] = np.nan
+    std_errors = np.full_like(mean_losses, np.nan)
     if rule.needs_std_errors:
-        variances = np.maximum(counts @ (losses**2).T / totals - means**2, 0.0)
-        errors = np.sqrt(variances / totals)
+        variances = np.maximum(counts @ (losses**2).T / total_weights - mean_losses**2, 0.0)
+        std_errors = np.sqrt(variances / total_weights)
     return np.array(
         [
             rule.choose(sample_means, sample_errors)
-            for sample_means, sample_errors in zip(means, errors, strict=True)
+            for sample_means, sample_errors in zip(mean_losses, std_errors, strict=True)
         ],
         dtype=np.int64,
     )
 
 
-def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
+def corrected_by_splits(split_risks: Any, chosen_candidate: int | None = None) -> float:
     r"""Return the corrected risk of Tibshirani and Tibshirani (2009) from the risks of the splits.
 
     .. math:: \bar e_{\hat c} + \frac{1}{K} \sum_k \left(e_{k, \hat c} - \min_c e_{k,c}\right)
@@ -205,8 +207,12 @@ def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
     means = risks.mean(axis=1)
     if np.isnan(means).all():
         raise Refusal("every candidate has a failed split: there is nothing to choose from.")
-    best = int(are_tied(means, np.nanmin(means)).argmax()) if chosen is None else chosen
-    return float(means[best] + (risks[best] - np.nanmin(risks, axis=0)).mean())
+    best_candidate = (
+        int(are_tied(means, np.nanmin(means)).argmax())
+        if chosen_candidate is None
+        else chosen_candidate
+    )
+    return float(means[best_candidate] + (risks[best_candidate] - np.nanmin(risks, axis=0)).mean())
 
 
 class Percentiles(IntervalForm[RowEvidence]):
@@ -231,17 +237,17 @@ class Percentiles(IntervalForm[RowEvidence]):
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         losses = evidence.losses if c == evidence.best else evidence.losses[c : c + 1]
         rule = evidence.terms.rule if len(losses) > 1 else None
-        corrected = corrected_in_any_order(
+        corrected_risk = corrected_in_any_order(
             losses, evidence.weights, evidence.groups, rule, evidence.marks
         )
-        error = float(corrected.replicates.std(ddof=1))
+        error = float(corrected_risk.replicates.std(ddof=1))
         if is_none(error, float(evidence.values[c])):
             return None, None, (NO_SPREAD,)
         if len(losses) == 1:
-            return error, corrected.interval(evidence.terms.confidence_level), ()
+            return error, corrected_risk.interval(evidence.terms.confidence_level), ()
         scale = evidence.loss.scale
-        note = (
+        choice_note = (
             f"the interval counts the choice among {len(losses)} settings; the {scale.noun} of the "
-            f"choice is about {scale.value(corrected.value):.4g} (bootstrap-bias-corrected)."
+            f"choice is about {scale.value(corrected_risk.value):.4g} (bootstrap-bias-corrected)."
         )
-        return error, corrected.interval(evidence.terms.confidence_level), (note,)
+        return error, corrected_risk.interval(evidence.terms.confidence_level), (choice_note,)

@@ -40,31 +40,32 @@ from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, LeftTwoOut
 from truerisk.results.interval import Basis, Interval
 
 ONCE = FOLD_VARIANCE_FACTOR  # Variance factor for a single drawing of the folds.
-STABLE = 1.3  # Variance factor of learners with instability 0, unless the loss counts errors.
-BELOW = 1.15
-"""Factor on the standard error towards low ends, for row losses of probabilities (Brier, log).
+# Variance factor of learners with instability 0, unless the loss counts errors.
+STABLE_LEARNER_FACTOR = 1.3
+LOW_END_FACTOR = 1.15
+"""Factor on the standard error at an interval's low end, for row losses of probabilities.
 
-The values of tuned models are more often too high than too low for such a risk: models trained on a
-part of the rows are worse, and a training set on which tuning fails raises the value by more than a
-good training set lowers it. The factor was chosen on simulations of a program that no longer
-exists, and is evaluated on others (`python -m benchmarks.calibration.two_sides`). The high end was
-not moved closer, because a few confident wrong predictions, which a sample may lack, make it too
-low for some learners.
+Such losses are Brier and log loss. The values of tuned models are more often too high than too low
+for such a risk: models trained on a part of the rows are worse, and a training set on which tuning
+fails raises the value by more than a good training set lowers it. The factor was chosen on
+simulations of a program that no longer exists, and is evaluated on others (`python -m
+benchmarks.calibration.two_sides`). The high end was not moved closer, because a few confident wrong
+predictions, which a sample may lack, make it too low for some learners.
 """
-# Expected falls of the risk with all rows, as shares of half the interval.
-# There is no note for a fall below SMALL, and a warning above STEEP.
-SMALL, STEEP = 0.1, 0.4
+# Falls of the risk that are expected with all training rows, as shares of half the interval.
+# There is no note for a fall below SMALL_FALL, and a warning above STEEP_FALL.
+SMALL_FALL, STEEP_FALL = 0.1, 0.4
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
 OF_INFLUENCES: Needs = {
     Basis.INFLUENCES: OF_A_MEAN[Basis.ROW_LOSSES],
     **{basis: remedy for basis, remedy in OF_FOLDS.items() if basis is not Basis.ROW_LOSSES},
 }
-BENGIO = (
+BENGIO_GRANDVALET = (
     "Bengio Y, Grandvalet Y (2004). No unbiased estimator of the variance of K-fold "
     "cross-validation. Journal of Machine Learning Research 5:1089–1105."
 )
-CALIBRATED = (
+CALIBRATION_CAUTION = (
     "take the variance of a cross-validated risk as a multiple of that of independent losses, "
     "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold, or several "
     "drawings of the folds, show how the losses change with them (documentation of truerisk)"
@@ -76,24 +77,23 @@ class InstabilityFactor:
     """Variance factor stable − `delay` + slope u √(K/10) for the instability u and K folds.
 
     It is never smaller than `stable`, the factor of a learner with instability 0, and never larger
-    than `most`.
+    than `max_factor`.
     """
 
     slope: float
-    most: float
+    max_factor: float
     delay: float = 0.0
 
     def factor(self, instability: float, k: float, stable: float = 1.0) -> float:
         """Return the factor that multiplies the variance of a mean of independent rows."""
         factor = stable - self.delay + self.slope * instability * math.sqrt(k / 10)
-        return min(self.most, max(stable, factor))
+        return min(self.max_factor, max(stable, factor))
 
 
-DRAWINGS = InstabilityFactor(
-    5.0, 2.0
-)  # Variance factor for an instability u from several drawings of the folds.
+# Variance factor for an instability u from several drawings of the folds.
+DRAWINGS_FACTOR = InstabilityFactor(5.0, 2.0)
 # Variance factor for an instability u from models without a further fold.
-PAIRS = InstabilityFactor(6.0 * math.sqrt(2), 2.5, 0.4)
+PAIRS_FACTOR = InstabilityFactor(6.0 * math.sqrt(2), 2.5, 0.4)
 
 
 @frozen
@@ -118,42 +118,42 @@ class EnlargedVariance:
     pooled: float | None = None
 
 
-def enlarged(evidence: RowEvidence, c: int) -> EnlargedVariance:
-    """Return candidate c's variance of a mean of independent rows or groups, times the factor.
+def enlarged(evidence: RowEvidence, candidate: int) -> EnlargedVariance:
+    """Return a candidate's variance of a mean of independent rows or groups, times a factor.
 
     The factor accounts for training rows that folds share.
     """
-    plan, loss, (row_variance, units) = (
+    plan, loss, (row_variance, n_units) = (
         evidence.plan,
         evidence.loss,
-        evidence.variance(c, evidence.groups),
+        evidence.variance(candidate, evidence.groups),
     )
-    if is_none(row_variance**0.5, float(evidence.values[c])):
+    if is_none(row_variance**0.5, float(evidence.values[candidate])):
         row_variance = 0.0
-    error = row_variance**0.5
+    std_error = row_variance**0.5
     # A finished model needs no factor of cross-validation: its test rows are independent.
     if not plan.train_sizes.any():
         # For few groups the enlargement of the variance is unknown; it is known for few rows.
         if evidence.groups is not None:
-            return EnlargedVariance(row_variance, error, units, degrees=max(units - 1, 1))
+            return EnlargedVariance(row_variance, std_error, n_units, degrees=max(n_units - 1, 1))
         factor, degrees = loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0])
-        return EnlargedVariance(factor * row_variance, error, units, degrees=degrees)
+        return EnlargedVariance(factor * row_variance, std_error, n_units, degrees=degrees)
     notes: tuple[str, ...] = ()
     factor = ONCE
     if evidence.repeatedly or evidence.left_two_out is not None:
-        factor, notes = _variance_factor(evidence, c, row_variance)
+        factor, notes = _variance_factor(evidence, candidate, row_variance)
     return EnlargedVariance(
         factor * row_variance,
-        error,
-        units / factor,
+        std_error,
+        n_units / factor,
         notes,
-        below=BELOW if loss.per_row and loss.response == "probability" else 1.0,
-        pooled=None if evidence.pooled is None else float(evidence.pooled[c]),
+        below=LOW_END_FACTOR if loss.per_row and loss.response == "probability" else 1.0,
+        pooled=None if evidence.pooled is None else float(evidence.pooled[candidate]),
     )
 
 
 def _variance_factor(
-    evidence: RowEvidence, c: int, row_variance: float
+    evidence: RowEvidence, candidate: int, row_variance: float
 ) -> tuple[float, tuple[str, ...]]:
     """Return the variance factor that additional fits or drawings of the folds show, and notes."""
     # If all losses are equal, the instability is unknown.
@@ -162,32 +162,41 @@ def _variance_factor(
     factor = ONCE
     reason = "models or losses hardly differ, so that nothing shows how training rows change them"
     if instabilities is not None:
-        u, stable = float(instabilities[c]), 1.0 if evidence.loss.binary else STABLE
-        factor = (DRAWINGS if evidence.repeatedly else PAIRS).factor(u, k, stable)
-        reason = f"losses change with the training rows (instability {u:.2g})"
-    note = f"{reason}: the interval rests on {factor:.2g} times the variance of independent rows."
+        instability, stable = (
+            float(instabilities[candidate]),
+            1.0 if evidence.loss.binary else STABLE_LEARNER_FACTOR,
+        )
+        factor = (DRAWINGS_FACTOR if evidence.repeatedly else PAIRS_FACTOR).factor(
+            instability, k, stable
+        )
+        reason = f"losses change with the training rows (instability {instability:.2g})"
+    factor_note = (
+        f"{reason}: the interval rests on {factor:.2g} times the variance of independent rows."
+    )
     if evidence.left_two_out is None:
-        return factor, (note,)
+        return factor, (factor_note,)
     return factor, (
-        note,
-        *_learning_note(evidence, evidence.left_two_out, c, k, (factor * row_variance) ** 0.5),
+        factor_note,
+        *_learning_note(
+            evidence, evidence.left_two_out, candidate, k, (factor * row_variance) ** 0.5
+        ),
     )
 
 
-def _end_distances(half_width: float, gap: float) -> tuple[float, float]:
-    """Return the distances from the value to both ends: √(half² + gap²) on the side of the gap.
+def _end_distances(half_width: float, bias_gap: float) -> tuple[float, float]:
+    """Return the distances from the value to the interval's ends, one of them larger by a bias.
 
-    On the other side the distance is `half_width`. A score such as F1 is a ratio, whose mean over
-    small test sets is biased. All predictions together form a test set that is large enough for the
-    bias
-    to be small. The gap between their value and the mean, on the scale of the interval, estimates
-    the bias as if it were one standard error.
+    On the side of the bias the distance is √(`half_width`² + `bias_gap`²), on the other side
+    `half_width`. A score such as F1 is a ratio, whose mean over small test sets is biased. All
+    predictions together form a test set that is large enough for the bias to be small. The gap
+    between their value and the mean, on the scale of the interval, estimates the bias as if it were
+    one standard error.
     """
-    return math.hypot(half_width, min(gap, 0.0)), math.hypot(half_width, max(gap, 0.0))
+    return math.hypot(half_width, min(bias_gap, 0.0)), math.hypot(half_width, max(bias_gap, 0.0))
 
 
 def _learning_note(
-    evidence: RowEvidence, left_two_out: LeftTwoOut, c: int, k: float, error: float
+    evidence: RowEvidence, left_two_out: LeftTwoOut, candidate: int, k: float, interval_error: float
 ) -> tuple[str, ...]:
     """Return a note if a model trained on all rows is noticeably better than the value suggests.
 
@@ -196,18 +205,18 @@ def _learning_note(
     give its error: d ± 2 standard errors give the ends of the predicted fall. If a value is too
     large by .4 of half a 95 % interval, the interval covers in 88 %.
     """
-    if error <= 0:
+    if interval_error <= 0:
         return ()
     value, lower_bound, scale = (
-        float(evidence.values[c]),
+        float(evidence.values[candidate]),
         evidence.loss.lower or 0.0,
         evidence.loss.scale,
     )
-    losses, weights = left_two_out.by_row(c, evidence.rows), evidence.weights
-    loss_changes, loss_without_two = losses - evidence.losses[c], float(losses @ weights)
+    losses, weights = left_two_out.by_row(candidate, evidence.rows), evidence.weights
+    loss_changes, loss_without_two = losses - evidence.losses[candidate], float(losses @ weights)
     mean_change = np.array([loss_without_two - value])
     variances, _ = variances_of_means(loss_changes[None], weights, mean_change, evidence.groups)
-    change_error, half_width = 2 * float(variances[0]) ** 0.5, evidence.z * error
+    change_error, half_width = 2 * float(variances[0]) ** 0.5, evidence.z * interval_error
     if not loss_without_two - value > change_error:
         return ()
     power = math.log(1 - 1 / k) / math.log(1 - 1 / (k - 1))
@@ -215,24 +224,24 @@ def _learning_note(
         loss_without_two - lower_bound + np.array([-change_error, 0.0, change_error])
     )
     smallest_fall, fall, largest_fall = (value - lower_bound) * (1 - ratios**power)
-    if fall < SMALL * half_width:
+    if fall < SMALL_FALL * half_width:
         return ()
     names = ("risk", "less") if scale.perfect is None else ("score", "more")
-    note = (
+    rise_note = (
         f"each model saw {1 - 1 / k:.0%} of the rows. With all of them the {names[0]} will be "
         f"about {fall:.2g} {names[1]} ({smallest_fall:.2g} to {largest_fall:.2g}): models of "
         f"{1 - 2 / k:.0%} have "
         f"{scale.value(loss_without_two):.3g} where these have {scale.value(value):.3g}."
     )
-    if fall > STEEP * half_width:
+    if fall > STEEP_FALL * half_width:
         remedy = "more folds"
         if evidence.loss.per_row:
             remedy = "interval='ncv' of tr.estimate_risk, tr.assess or HonestSearchCV"
-        note += (
+        rise_note += (
             " Where learning is so steep, the interval covers less often than it states. Use "
             f"{remedy}, or a learner that needs fewer rows."
         )
-    return (note,)
+    return (rise_note,)
 
 
 class BetaCV(IntervalForm[RowEvidence]):
@@ -244,33 +253,33 @@ class BetaCV(IntervalForm[RowEvidence]):
     1 to 2 for several drawings, and 1 for a finished model. For zero-one loss and one drawing n_e
     is (n − 1)/1.8. If no row, or every row, is wrong, the rows (or groups) are counted: n_e =
     n/1.8. For losses of probabilities the low end uses a V that is 1.15² times as large (see
-    `BELOW`). The reported standard error is the usual one, of independent rows.
+    `LOW_END_FACTOR`). The reported standard error is the usual one, of independent rows.
     """
 
     name: ClassVar[str] = "beta-cv"
     needs: ClassVar[Needs] = {**OF_FOLDS, Basis.UPPER_BOUND: "use interval='log-cv'"}
-    reference: ClassVar[str] = BENGIO
-    caution: ClassVar[str] = CALIBRATED
+    reference: ClassVar[str] = BENGIO_GRANDVALET
+    caution: ClassVar[str] = CALIBRATION_CAUTION
 
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
-        spread, value = enlarged(evidence, c), float(evidence.values[c])
+        variance, value = enlarged(evidence, c), float(evidence.values[c])
         lowest_loss, span = evidence.bounds
         share = float(np.clip((value - lowest_loss) / span, 0, 1))
-        are_equal_losses = spread.std_error == 0
-        if spread.units < 1 or (are_equal_losses and 0 < share < 1):
+        are_equal_losses = variance.std_error == 0
+        if variance.units < 1 or (are_equal_losses and 0 < share < 1):
             return None, None, (NO_SPREAD,)
         name = evidence.named(self.name)
         if are_equal_losses:
-            return None, evidence.beta(value, spread.units, name), (NO_SPREAD,)
-        sample_size = share * (1 - share) * span**2 / spread.variance
-        if spread.degrees < math.inf:
-            sample_size *= (evidence.z / evidence.reach(spread.degrees)) ** 2
+            return None, evidence.beta(value, variance.units, name), (NO_SPREAD,)
+        sample_size = share * (1 - share) * span**2 / variance.variance
+        if variance.degrees < math.inf:
+            sample_size *= (evidence.z / evidence.reach(variance.degrees)) ** 2
         interval = evidence.beta(value, sample_size, name)
-        if spread.below != 1:
-            lowest_loss = evidence.beta(value, sample_size / spread.below**2, name).low
+        if variance.below != 1:
+            lowest_loss = evidence.beta(value, sample_size / variance.below**2, name).low
             interval = replace(interval, low=lowest_loss)
-        return spread.std_error, interval, spread.notes
+        return variance.std_error, interval, variance.notes
 
 
 class LogCV(IntervalForm[RowEvidence]):
@@ -281,32 +290,32 @@ class LogCV(IntervalForm[RowEvidence]):
     skewed to the right, and so is this interval. The largest errors are often missing from a
     sample, so that its variance is too small: even a stable learner has the factor 1.3. With heavy
     tails and few rows the interval is still too short. For log loss the low end uses 1.15 z (see
-    `BELOW`). If R² is a mean over folds, one end is farther away, as in `LogitCV`. The reported
-    standard error is the usual one, of independent rows.
+    `LOW_END_FACTOR`). If R² is a mean over folds, one end is farther away, as in `LogitCV`. The
+    reported standard error is the usual one, of independent rows.
     """
 
     name: ClassVar[str] = "log-cv"
     needs: ClassVar[Needs] = {**OF_INFLUENCES, Basis.NEVER_NEGATIVE: "use interval='wald'"}
-    reference: ClassVar[str] = BENGIO
-    caution: ClassVar[str] = CALIBRATED
+    reference: ClassVar[str] = BENGIO_GRANDVALET
+    caution: ClassVar[str] = CALIBRATION_CAUTION
 
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
-        spread = enlarged(evidence, c)
-        value, error = float(evidence.values[c]), spread.variance**0.5
-        if spread.units < 1 or is_none(error, value) or value <= 0:
+        variance = enlarged(evidence, c)
+        value, error = float(evidence.values[c]), variance.variance**0.5
+        if variance.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
-        quantile = evidence.reach(spread.degrees)
-        gap = 0.0 if spread.pooled is None else float(np.log(spread.pooled / value))
-        below, above = _end_distances(quantile * error / value, quantile * gap)
-        upper_limit, upper_bound = value * float(np.exp(above)), evidence.loss.upper
+        quantile = evidence.reach(variance.degrees)
+        bias_gap = 0.0 if variance.pooled is None else float(np.log(variance.pooled / value))
+        low_distance, high_distance = _end_distances(quantile * error / value, quantile * bias_gap)
+        upper_limit, upper_bound = value * float(np.exp(high_distance)), evidence.loss.upper
         interval = Interval(
-            value * float(np.exp(-spread.below * below)),
+            value * float(np.exp(-variance.below * low_distance)),
             upper_limit if upper_bound is None else min(upper_limit, upper_bound),
             evidence.named(self.name),
             evidence.terms.confidence_level,
         )
-        return spread.std_error, interval, spread.notes
+        return variance.std_error, interval, variance.notes
 
 
 class LogitCV(IntervalForm[RowEvidence]):
@@ -333,13 +342,13 @@ class LogitCV(IntervalForm[RowEvidence]):
         "intervals for cross-validated area under the ROC curve estimates. Electronic Journal of "
         "Statistics 9:1583–1607."
     )
-    caution: ClassVar[str] = CALIBRATED
+    caution: ClassVar[str] = CALIBRATION_CAUTION
 
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
-        spread, value = enlarged(evidence, c), float(evidence.values[c])
+        variance, value = enlarged(evidence, c), float(evidence.values[c])
         lowest_loss, span = evidence.bounds
-        if spread.units < 1:
+        if variance.units < 1:
             return None, None, (NO_SPREAD,)
         smallest_share = 1.0 / len(evidence.rows)
         if evidence.one_row is not None:
@@ -348,21 +357,25 @@ class LogitCV(IntervalForm[RowEvidence]):
         share = float(np.clip((value - lowest_loss) / span, *share_limits))
         # This is the binomial standard error of the share in 1/smallest_share predictions.
         few_rows_error = (share * (1 - share) * smallest_share) ** 0.5
-        error = max(spread.variance**0.5 / span, min(smallest_share, few_rows_error))
-        logit, gap = np.log(share / (1 - share)), 0.0
-        if spread.pooled is not None:
-            pooled = float(np.clip((spread.pooled - lowest_loss) / span, *share_limits))
-            gap = np.log(pooled / (1 - pooled)) - logit
-        quantile = evidence.reach(spread.degrees)
-        below, above = _end_distances(quantile * error / (share * (1 - share)), quantile * gap)
-        ends = lowest_loss + span / (1 + np.exp(-np.array([logit - below, logit + above])))
+        error = max(variance.variance**0.5 / span, min(smallest_share, few_rows_error))
+        logit, bias_gap = np.log(share / (1 - share)), 0.0
+        if variance.pooled is not None:
+            pooled_share = float(np.clip((variance.pooled - lowest_loss) / span, *share_limits))
+            bias_gap = np.log(pooled_share / (1 - pooled_share)) - logit
+        quantile = evidence.reach(variance.degrees)
+        low_distance, high_distance = _end_distances(
+            quantile * error / (share * (1 - share)), quantile * bias_gap
+        )
+        limits = lowest_loss + span / (
+            1 + np.exp(-np.array([logit - low_distance, logit + high_distance]))
+        )
         interval = Interval(
             # The interval contains the value, because a perfect score may always be the true one.
-            min(float(ends[0]), value),
-            max(float(ends[1]), value),
+            min(float(limits[0]), value),
+            max(float(limits[1]), value),
             evidence.named(self.name),
             evidence.terms.confidence_level,
         )
-        if spread.std_error == 0:
+        if variance.std_error == 0:
             return None, interval, (NO_SPREAD,)
-        return spread.std_error, interval, spread.notes
+        return variance.std_error, interval, variance.notes

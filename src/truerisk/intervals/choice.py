@@ -105,7 +105,7 @@ def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
 
 
 def choose(
-    wanted: str | None,
+    requested_name: str | None,
     loss: Loss,
     data: Data,
     method: Method,
@@ -120,31 +120,31 @@ def choose(
     15) takes rows, or clusters of rows, as independent, so that there is none for rows that are
     tested in the order of time.
     """
-    if wanted is None and not calibrated:
+    if requested_name is None and not calibrated:
         return None
-    bases, testing_method = provided_evidence(method, data, plan), method.outer_method
+    evidence_kinds, testing_method = provided_evidence(method, data, plan), method.outer_method
     provider = f"method '{testing_method.name}' (it offers {{}})"
-    average_of = getattr(testing_method, "average_of", None)
-    is_pooled = average_of is not None and average_of(loss) == "pooled"
+    averaging_rule = getattr(testing_method, "average_of", None)
+    is_pooled = averaging_rule is not None and averaging_rule(loss) == "pooled"
     if is_pooled and not loss.per_row and not loss.one_scale:
         # A pooled score ranks the predictions of several models together.
-        bases &= {Basis.LOSSES, Basis.SPLITS}
+        evidence_kinds &= {Basis.LOSSES, Basis.SPLITS}
         provider = "a score of all folds at once"
-    if wanted is None:
+    if requested_name is None:
         name = None if testing_method.respects_time else calibrated_name(loss, data)
-        return None if name is None or as_form(name).lacking(bases) is not None else name
-    form = as_form(wanted)
-    if testing_method.respects_time and Basis.TIMES not in form.needs:
+        return None if name is None or as_form(name).lacking(evidence_kinds) is not None else name
+    interval_form = as_form(requested_name)
+    if testing_method.respects_time and Basis.TIMES not in interval_form.needs:
         raise Refusal(
-            f"interval '{wanted}' needs rows that do not depend on each other, which method "
-            f"'{testing_method.name}' (it offers 'hac') cannot give: it tests rows in the order of "
-            "time."
+            f"interval '{requested_name}' needs rows that do not depend on each other, which "
+            f"method '{testing_method.name}' (it offers 'hac') cannot give: it tests rows "
+            "in the order of time."
         )
-    if form.lacking(bases) is not None:
+    if interval_form.lacking(evidence_kinds) is not None:
         allowed_names = ", ".join(f"'{name}'" for name in offered(method, data, plan))
-        form.require(bases, provider.format(allowed_names or "no interval"))
-    form.check(data, loss)
-    return wanted
+        interval_form.require(evidence_kinds, provider.format(allowed_names or "no interval"))
+    interval_form.check(data, loss)
+    return requested_name
 
 
 def provided_evidence(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
@@ -154,29 +154,29 @@ def provided_evidence(method: Method, data: Data, plan: Plan) -> frozenset[Basis
     order rows are tested. For a method that tunes inside, both are those of the testing part.
     """
     if method.tunes_inside:
-        outer, method = plan.part_named("outer"), method.outer_method
-        plan = outer if outer.n_questions else plan
+        outer_plan, method = plan.part_named("outer"), method.outer_method
+        plan = outer_plan if outer_plan.n_questions else plan
     n_tests = np.bincount(plan.positions[0], minlength=plan.n_rows)
-    bases = set(method.gives)
+    evidence_kinds = set(method.gives)
     if n_tests.max(initial=0) <= 1:
-        bases.add(Basis.ONCE)
+        evidence_kinds.add(Basis.ONCE)
     is_untested = n_tests == 0
     # Rows of an outer fold are in no inner test set, but no inner fit is trained on them either.
     untested_rows_train = is_untested.any() and any(
         is_untested[plan.train_rows(int(fit))[0]].any() for fit in np.unique(plan.fit)
     )
     if np.ptp(n_tests[~is_untested]) == 0 and not untested_rows_train:
-        bases.add(Basis.EQUALLY_OFTEN)
+        evidence_kinds.add(Basis.EQUALLY_OFTEN)
     if method.respects_time or data.time is not None or order_of(plan) == "of rows":
-        bases.add(Basis.TIMES)
-    return frozenset(bases)
+        evidence_kinds.add(Basis.TIMES)
+    return frozenset(evidence_kinds)
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
     """Return the names of the intervals that the predictions of a method for this plan allow."""
-    bases = provided_evidence(method, data, plan)
+    evidence_kinds = provided_evidence(method, data, plan)
     candidate_names = ["hac"] if method.outer_method.respects_time else registry
-    return [name for name in candidate_names if as_form(name).lacking(bases) is None]
+    return [name for name in candidate_names if as_form(name).lacking(evidence_kinds) is None]
 
 
 def calibrated_name(loss: Loss, data: Data) -> str | None:
@@ -194,26 +194,26 @@ def with_interval(method: Method, name: str) -> Method:
 
     For K-fold words it is nested cross-validation or paired halves, and for `oob` the bootstrap.
     """
-    need = as_form(name).lacking(method.gives | PLAN_BASES)
-    return (None if need is None else method.giving(need, name)) or method
+    missing_evidence = as_form(name).lacking(method.gives | PLAN_BASES)
+    return (None if missing_evidence is None else method.giving(missing_evidence, name)) or method
 
 
 def own_interval(
     plan: Plan,
     data: Data,
     loss: Loss,
-    terms: Terms,
+    interval_terms: Terms,
     refusal_reason: str | None,
     usual_name: str | None,
 ) -> tuple[str | None, str | None, bool]:
     """Return the interval's name, why there is none, and whether rows are in the order of time.
 
     The name is the one in the terms, else the one that the dependence of the rows requires, else
-    the `usual_name` one. None stands for the interval of independent rows.
+    `usual_name`. None stands for the interval of independent rows.
     """
-    requested_name = terms.interval if terms.with_errors else None
+    requested_name = interval_terms.interval if interval_terms.with_errors else None
     in_time = data.time is not None
-    time_order = order_of(plan) if terms.with_errors and loss.per_row else None
+    time_order = order_of(plan) if interval_terms.with_errors and loss.per_row else None
     if time_order is not None:
         in_time = in_time or time_order == "of rows"
         if not in_time or requested_name not in (None, "hac"):

@@ -49,7 +49,7 @@ class Wald(IntervalForm[RowEvidence]):
         return error, evidence.around(value, evidence.z * error, evidence.named(self.name)), ()
 
 
-SAME = "every split has the same risk: their spread is 0 and says nothing."
+EQUAL_RISKS_NOTE = "every split has the same risk: their spread is 0 and says nothing."
 NADEAU_BENGIO = (
     "Nadeau C, Bengio Y (2003). Inference for the generalization error. Machine Learning "
     "52:239–281."
@@ -77,7 +77,7 @@ class CorrectedT(IntervalForm[RowEvidence]):
         ratio = float(plan.test_sizes.mean() / plan.train_sizes[plan.fit].mean())
         error = float(risks.std(ddof=1) * np.sqrt(1 / n_splits + ratio))
         if is_none(error, value):
-            return None, None, (SAME,)
+            return None, None, (EQUAL_RISKS_NOTE,)
         from scipy.special import stdtrit
 
         half_width = float(stdtrit(n_splits - 1, (1 + evidence.terms.confidence_level) / 2)) * error

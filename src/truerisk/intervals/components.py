@@ -15,7 +15,7 @@ MOST_ALIKE = 0.15
 MOST_COMPONENTS = 12
 MOST_PLACES = 500  # If there are more places than this, they are merged into the cells of a grid.
 # Multiples of the decay rate, from the strongest assumed correlation to none.
-STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])
+DECAY_MULTIPLES = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])
 
 
 @frozen(eq=False)
@@ -40,35 +40,45 @@ class SpatialComponents:
     member: np.ndarray
 
     def std_error(self, shares: np.ndarray) -> float:
-        """Return the standard error of the sum of one share per row."""
+        """Return the standard error of a sum, given the share that each row contributes."""
         sums = np.bincount(self.member, shares, minlength=len(self.vectors))
         return float(np.sqrt(len(sums) * np.square(sums @ self.vectors).mean()))
 
 
-def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialComponents | None:
+def spatial_components(
+    coordinates: np.ndarray, confidence_level: float
+) -> SpatialComponents | None:
     """Return the spatial components of rows at these places, or None if fewer than three places."""
-    coordinates = np.ascontiguousarray(places, dtype=np.float64)
-    return _cached_components(coordinates.tobytes(), coordinates.shape[1], float(confidence_level))
+    contiguous_coordinates = np.ascontiguousarray(coordinates, dtype=np.float64)
+    return _cached_components(
+        contiguous_coordinates.tobytes(), contiguous_coordinates.shape[1], float(confidence_level)
+    )
 
 
 @lru_cache(maxsize=8)
-def _cached_components(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
+def _cached_components(
+    coordinate_bytes: bytes, n_axes: int, confidence_level: float
+) -> SpatialComponents | None:
     """Compute the components of places given as bytes, which makes the function cacheable.
 
     The cache is needed because a search asks for the same components with every score.
     """
-    centres, place_of_row = _distinct_places(np.frombuffer(content).reshape(-1, n_axes))
+    centres, place_of_row = _distinct_places(np.frombuffer(coordinate_bytes).reshape(-1, n_axes))
     if len(centres) < 3:
         return None
     distances = distances_among(centres)
     decay = _decay_rate(distances)
     n, n_components = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
     correlations = np.exp(-decay * distances)
-    centred = correlations - correlations.mean(axis=0)
-    vectors = _leading_eigenvectors(centred - centred.mean(axis=1, keepdims=True), n_components)
+    centred_correlations = correlations - correlations.mean(axis=0)
+    vectors = _leading_eigenvectors(
+        centred_correlations - centred_correlations.mean(axis=1, keepdims=True), n_components
+    )
     basis = np.column_stack([np.full(n, n**-0.5), vectors])
-    spreads = np.array([basis.T @ np.exp(-decay * step * distances) @ basis for step in STEPS])
-    n_chosen, critical = _shortest_interval(spreads, 1 - level)
+    covariances = np.array(
+        [basis.T @ np.exp(-decay * step * distances) @ basis for step in DECAY_MULTIPLES]
+    )
+    n_chosen, critical = _shortest_interval(covariances, 1 - confidence_level)
     return SpatialComponents(vectors[:, :n_chosen], critical, place_of_row)
 
 
@@ -81,45 +91,49 @@ def _leading_eigenvectors(matrix: np.ndarray, n_vectors: int) -> np.ndarray:
     return vectors
 
 
-def _shortest_interval(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
+def _shortest_interval(covariances: np.ndarray, alpha: float) -> tuple[int, float]:
     """Return the number of components that gives the shortest interval, and its critical value.
 
     The length is that for independent places. It falls with the first components, which improve the
     estimate of the variance, and then rises.
     """
-    n_components = min(2, spreads.shape[-1] - 1)
-    critical = _critical_value(spreads[:, : n_components + 1, : n_components + 1], alpha)
-    while n_components + 2 <= spreads.shape[-1]:
-        next_critical = _critical_value(spreads[:, : n_components + 2, : n_components + 2], alpha)
+    n_components = min(2, covariances.shape[-1] - 1)
+    critical = _critical_value(covariances[:, : n_components + 1, : n_components + 1], alpha)
+    while n_components + 2 <= covariances.shape[-1]:
+        next_critical = _critical_value(
+            covariances[:, : n_components + 2, : n_components + 2], alpha
+        )
         if next_critical * mean_of_chi(n_components + 1) >= critical * mean_of_chi(n_components):
             break
         n_components, critical = n_components + 1, next_critical
     return n_components, critical
 
 
-def distances_among(places: np.ndarray) -> np.ndarray:
+def distances_among(coordinates: np.ndarray) -> np.ndarray:
     """Return the matrix of Euclidean distances between places, in the unit of the coordinates."""
     # The places are centred to avoid the cancellation of digits for large coordinates.
-    centred = places - places.mean(axis=0)
-    squared_norms = (centred**2).sum(axis=1)
-    squared_distances = squared_norms[:, None] + squared_norms - 2 * centred @ centred.T
+    centred_coordinates = coordinates - coordinates.mean(axis=0)
+    squared_norms = (centred_coordinates**2).sum(axis=1)
+    squared_distances = (
+        squared_norms[:, None] + squared_norms - 2 * centred_coordinates @ centred_coordinates.T
+    )
     np.fill_diagonal(squared_distances, 0)
     distances: np.ndarray = np.sqrt(np.maximum(squared_distances, 0))
     return distances
 
 
-def _distinct_places(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distinct_places(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct places, and the index of each row's place.
 
     If there are many places, the centres of grid cells take their place.
     """
-    centres, place_of_row = np.unique(places, axis=0, return_inverse=True)
+    centres, place_of_row = np.unique(coordinates, axis=0, return_inverse=True)
     place_of_row = place_of_row.ravel()
     n_cells = MOST_PLACES
     while len(centres) > MOST_PLACES:
-        place_of_row = grid_cells(places, default_cell_side(places, n_cells))
-        sums = [np.bincount(place_of_row, column) for column in places.T]
-        centres = np.column_stack(sums) / np.bincount(place_of_row)[:, None]
+        place_of_row = grid_cells(coordinates, default_cell_side(coordinates, n_cells))
+        coordinate_sums = [np.bincount(place_of_row, column) for column in coordinates.T]
+        centres = np.column_stack(coordinate_sums) / np.bincount(place_of_row)[:, None]
         n_cells = int(0.8 * n_cells)
     return centres, place_of_row
 
@@ -133,28 +147,30 @@ def _decay_rate(distances: np.ndarray) -> float:
     low_rate, high_rate = 1e-3 / distances.mean(), 1e4 / distances.mean()
     for _ in range(40):
         candidate_rate = np.sqrt(low_rate * high_rate)
-        mean = (np.exp(-candidate_rate * distances).sum() - n) / (n * (n - 1))
+        mean_correlation = (np.exp(-candidate_rate * distances).sum() - n) / (n * (n - 1))
         low_rate, high_rate = (
-            (candidate_rate, high_rate) if mean > MOST_ALIKE else (low_rate, candidate_rate)
+            (candidate_rate, high_rate)
+            if mean_correlation > MOST_ALIKE
+            else (low_rate, candidate_rate)
         )
     return float(high_rate)
 
 
-def _critical_value(spreads: np.ndarray, alpha: float) -> float:
-    """Return the smallest critical value with error rates of at most `alpha` in all settings.
+def _critical_value(covariances: np.ndarray, alpha: float) -> float:
+    """Return the smallest critical value with error rates up to `alpha` for all `covariances`.
 
-    Each setting is a covariance matrix in `spreads`.
+    These are the covariance matrices of the assumed correlations.
     """
-    return least_factor(lambda factor: _error_rates(spreads, factor), alpha)
+    return least_factor(lambda factor: _error_rates(covariances, factor), alpha)
 
 
-def _error_rates(spreads: np.ndarray, critical_value: float) -> np.ndarray:
-    """Return P(z₀² > f²/q Σ z_j²) for each covariance matrix of the normal variables z₀ … z_q.
+def _error_rates(covariances: np.ndarray, critical_value: float) -> np.ndarray:
+    """Return the error rate P(z₀² > f²/q Σ z_j²) for each covariance matrix of normal z₀ … z_q.
 
     f is the critical value. The quadratic form has one positive eigenvalue, so that the probability
     equals that of Z₀² > Σ λ_j Z_j² with independent Z.
     """
-    n_components = spreads.shape[-1] - 1
+    n_components = covariances.shape[-1] - 1
     signs = np.append(1.0, np.full(n_components, -(critical_value**2) / n_components))
-    eigenvalues = np.sort(np.linalg.eigvals(spreads * signs).real, axis=-1)
+    eigenvalues = np.sort(np.linalg.eigvals(covariances * signs).real, axis=-1)
     return exceeds(np.maximum(-eigenvalues[:, :-1] / eigenvalues[:, -1:], 0))

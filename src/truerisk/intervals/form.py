@@ -1,4 +1,4 @@
-"""Base classes of confidence intervals, of the evidence that they need, and the check of it."""
+"""Base classes of confidence intervals, and of the evidence from which they are computed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Needs = Mapping[Basis, str]
 """The kinds of evidence that an interval may need, each with the remedy if it is lacking."""
 
 Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
-"""Standard error, interval, and notes with the reason if there is none."""
+"""Standard error, interval, and notes, which say why if there is no interval."""
 
 NONE: Sureness = (None, None, ())
 NO_SPREAD = (
@@ -45,14 +45,14 @@ OF_ROWS = {
 }
 OF_A_MEAN = {**OF_ROWS, Basis.MEAN: "use a K-fold word such as '10-fold'"}
 
-OF_LOSS = {
+BASES_OF_LOSS = {
     Basis.ROW_LOSSES,
     Basis.INFLUENCES,
     Basis.UPPER_BOUND,
     Basis.NEVER_NEGATIVE,
     Basis.ERROR_COUNT,
 }
-OF_DATA = {
+BASES_OF_DATA = {
     Basis.EQUAL_ROWS: "data with sample_weight",
     Basis.PLACES: f"data without {mention('block')}",
 }
@@ -61,7 +61,7 @@ MUELLER_WATSON = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )
 
-AT_ONCE = 1 << 15  # Number of cells that fit into the processor's cache.
+CACHED_CELLS = 1 << 15  # Number of cells that fit into the processor's cache.
 
 
 @frozen(eq=False, kw_only=True)
@@ -196,17 +196,20 @@ class Evidence:
         if loss.lower is not None and loss.upper is not None:
             smallest_loss, span = self.bounds
             share = (value - smallest_loss) / span
-            spread, logit = half / (span * share * (1 - share)), np.log(share / (1 - share))
-            ends = smallest_loss + span / 2 * (
-                1 + np.tanh(np.array([logit - spread, logit + spread]) / 2)
+            logit_half_width, logit = (
+                half / (span * share * (1 - share)),
+                np.log(share / (1 - share)),
+            )
+            limits = smallest_loss + span / 2 * (
+                1 + np.tanh(np.array([logit - logit_half_width, logit + logit_half_width]) / 2)
             )
         elif loss.lower == 0:
             if half >= 2 * value:
                 return None
-            ends = value / (1 + np.array([0.5, -0.5]) * half / value) ** 2
+            limits = value / (1 + np.array([0.5, -0.5]) * half / value) ** 2
         else:
             return self.around(value, half, name)
-        return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
+        return Interval(float(limits[0]), float(limits[1]), name, self.terms.confidence_level)
 
     def beta(self, value: float, size: float, name: str) -> Interval:
         """Return the interval between quantiles of Beta(size m + ½, size (1 − m) + ½).
@@ -218,7 +221,7 @@ class Evidence:
         value : float
             The value.
         size : float
-            The number m of independent rows that the value is worth.
+            The number of independent rows that the value is worth.
         name : str
             Name of the interval.
 
@@ -234,14 +237,14 @@ class Evidence:
         tails = np.array([1 - level, 1 + level]) / 2
         a, b = size * share + 0.5, size * (1 - share) + 0.5
         # For a value of 1e-21 the oldest supported SciPy returns NaN.
-        # There Beta(a, b) equals Gamma(a) / b.
-        quantiles = betaincinv(a, b, tails) if b < HUGE else gammaincinv(a, tails) / b
-        ends = smallest_loss + span * quantiles
-        return Interval(float(ends[0]), float(ends[1]), name, level)
+        # For such small values Beta(a, b) equals Gamma(a) / b.
+        quantiles = betaincinv(a, b, tails) if b < MIN_B_OF_GAMMA else gammaincinv(a, tails) / b
+        limits = smallest_loss + span * quantiles
+        return Interval(float(limits[0]), float(limits[1]), name, level)
 
 
 # Above this b, Beta(a, b) and Gamma(a) / b are taken as equal; they differ by about a / b.
-HUGE = 1e12
+MIN_B_OF_GAMMA = 1e12
 
 
 @frozen(eq=False, kw_only=True)
@@ -351,8 +354,8 @@ class RowEvidence(Evidence):
     @cached_property
     def variances(self) -> tuple[list[float], int]:
         """Variance of each candidate's mean loss, and the number of independent rows or groups."""
-        variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
-        return variances.tolist(), m
+        variances, n_units = variances_of_means(self.losses, self.weights, self.values, self.groups)
+        return variances.tolist(), n_units
 
     def influences(self, c: int, losses: np.ndarray | None) -> Influences | None:
         """Return each row's influence on the value of candidate c, or None.
@@ -409,27 +412,27 @@ class RowEvidence(Evidence):
             The variance of the mean, and the number of independent rows or groups.
         """
         one_candidate = slice(c, c + 1)
-        variances, m = variances_of_means(
+        variances, n_units = variances_of_means(
             self.losses[one_candidate], self.weights, self.values[one_candidate], groups
         )
-        return float(variances[0]), m
+        return float(variances[0]), n_units
 
 
 def variances_of_means(
     losses: np.ndarray, weights: np.ndarray, values: np.ndarray, groups: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """Return the variances of the weighted mean losses, and the number m of groups or rows.
+    """Return the variances of weighted mean losses, and the number m of independent units.
 
-    A variance is m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows with a weight;
-    there is one for each value and its row of losses.
+    The units are groups or rows. A variance is m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m
+    groups or rows with a weight; there is one for each value and its row of losses.
     """
     group_numbers = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
     unit_weights = weights if group_numbers is None else np.bincount(group_numbers, weights)
     n_units = int(np.count_nonzero(unit_weights))
     variances = np.zeros(len(losses))
-    batch_size = max(1, AT_ONCE // max(1, len(weights)))
-    for start in range(0, len(losses) if n_units > 1 else 0, batch_size):
-        batch = slice(start, start + batch_size)
+    batch_size = max(1, CACHED_CELLS // max(1, len(weights)))
+    for first_candidate in range(0, len(losses) if n_units > 1 else 0, batch_size):
+        batch = slice(first_candidate, first_candidate + batch_size)
         residuals = losses[batch] - values[batch, None]
         residuals *= weights
         if group_numbers is not None:
@@ -473,16 +476,16 @@ def dependence_name(loss: Loss, data: Data, in_time: bool) -> str | None:
     return "spatial" if data.block is not None and loss.tells_influences and is_calibrated else None
 
 
-def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
-    """Return the intervals of all candidates by a form for independent rows.
+def if_independent(interval_form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
+    """Compute the intervals of all candidates by a formula for independent rows.
 
     If rows are not independent, each candidate has no interval but the reason.
     """
     reason = dependence(data)
     if reason is None:
-        return form.of_each(evidence)
+        return interval_form.of_each(evidence)
     if evidence.terms.interval is not None:
-        raise Refusal(f"interval '{form.name}' is not available here: {reason}")
+        raise Refusal(f"interval '{interval_form.name}' is not available here: {reason}")
     return [(None, None, (reason,))] * len(evidence.values)
 
 
@@ -585,7 +588,7 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         """
         if data.time is not None and Basis.TIMES not in self.needs:
             raise Refusal(f"interval '{self.name}' is not available here: {dependence(data)}")
-        fulfilled = {
+        is_fulfilled = {
             Basis.ROW_LOSSES: loss.per_row,
             Basis.INFLUENCES: loss.tells_influences,
             Basis.UPPER_BOUND: loss.lower is not None and loss.upper is not None,
@@ -595,9 +598,9 @@ class IntervalForm(Extensible, ABC, Generic[E]):
             Basis.PLACES: data.block is not None,
         }
         for need in self.needs:
-            if not fulfilled.get(need, True):
-                who = OF_DATA.get(need, f"loss '{loss.name}'")
-                raise self._refusal(need, who)
+            if not is_fulfilled.get(need, True):
+                provider = BASES_OF_DATA.get(need, f"loss '{loss.name}'")
+                raise self._refusal(need, provider)
 
     def require(self, given: Collection[Basis], who: str) -> None:
         """Raise Refusal if a method, or its predictions, lack evidence that the form needs.
@@ -629,14 +632,17 @@ class IntervalForm(Extensible, ABC, Generic[E]):
             The first lacking need, or None if nothing is lacking.
         """
         for need in self.needs:
-            if need not in OF_LOSS and need not in OF_DATA and need not in given:
+            if need not in BASES_OF_LOSS and need not in BASES_OF_DATA and need not in given:
                 return need
         return None
 
-    def _refusal(self, need: Basis, who: str) -> Refusal:
+    def _refusal(self, need: Basis, provider: str) -> Refusal:
         """Return the error that says which evidence is missing, and the remedy."""
-        what, remedy = need.value, self.needs[need]
-        return Refusal(f"interval '{self.name}' needs {what}, which {who} cannot give: {remedy}.")
+        needed_evidence, remedy = need.value, self.needs[need]
+        return Refusal(
+            f"interval '{self.name}' needs {needed_evidence}, which {provider} cannot give: "
+            f"{remedy}."
+        )
 
 
 def is_none(error: float, value: float) -> bool:

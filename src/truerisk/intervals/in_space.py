@@ -24,11 +24,11 @@ from truerisk.results.interval import Basis
 
 LEAST_PLACES = 20
 LEAST_BLOCKS = 6
-SPREAD = (
+SPREAD_GROUPS_NOTE = (
     "rows of one group lie at several places: how such rows depend on each other does not show in "
     "where they lie, so no standard error is justified."
 )
-APART = (
+INDEPENDENT_BLOCKS_NOTE = (
     "the interval treats the blocks of block= as independent, as labels do not say which are "
     "neighbours. Where neighbouring blocks are alike it is too short: give coordinates."
 )
@@ -74,10 +74,10 @@ class Spatial(IntervalForm[RowEvidence]):
         interval = evidence.skewed(value, factor * error, self.name)
         if interval is None:
             return None, None, (UNBOUNDED,)
-        return error, interval, (APART,) if evidence.data.places is None else ()
+        return error, interval, (INDEPENDENT_BLOCKS_NOTE,) if evidence.data.places is None else ()
 
     def _of_places(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """Return the standard error of the mean over places and its critical value, or a reason.
+        """Return the standard error over places and its critical value, or why there is none.
 
         The reason, a sentence, says why there is no standard error.
         """
@@ -89,33 +89,33 @@ class Spatial(IntervalForm[RowEvidence]):
                 f"interval needs {LEAST_PLACES}."
             )
         if _has_spread_group(evidence):
-            return SPREAD
+            return SPREAD_GROUPS_NOTE
         return components.std_error(shares), components.critical
 
     def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """Return the standard error over independent blocks and its t quantile, or a reason.
+        """Return the standard error over blocks and its t quantile, or why there is none.
 
         The reason, a sentence, says why there is no standard error.
         """
         from scipy.special import stdtrit
 
         assert evidence.groups is not None
-        sums = np.bincount(np.unique(evidence.groups, return_inverse=True)[1].ravel(), shares)
-        n_blocks = len(sums)
+        block_sums = np.bincount(np.unique(evidence.groups, return_inverse=True)[1].ravel(), shares)
+        n_blocks = len(block_sums)
         if n_blocks < LEAST_BLOCKS:
             return (
                 f"{n_blocks} blocks are too few for an interval of their mean: "
                 f"it needs {LEAST_BLOCKS}."
             )
-        error = float(np.sqrt(ONCE * n_blocks / (n_blocks - 1) * (sums**2).sum()))
+        error = float(np.sqrt(ONCE * n_blocks / (n_blocks - 1) * (block_sums**2).sum()))
         return error, float(stdtrit(n_blocks - 1, (1 + evidence.terms.confidence_level) / 2))
 
 
 def _has_spread_group(evidence: RowEvidence) -> bool:
     """Return True if a group has rows at more than one place."""
-    groups, places = evidence.data.groups, evidence.data.places
-    if groups is None or places is None:
+    groups, coordinates = evidence.data.groups, evidence.data.places
+    if groups is None or coordinates is None:
         return False
     group_numbers = np.unique(groups[evidence.rows], return_inverse=True)[1].ravel()
-    groups_and_places = np.column_stack([group_numbers, places[evidence.rows]])
+    groups_and_places = np.column_stack([group_numbers, coordinates[evidence.rows]])
     return len(np.unique(groups_and_places, axis=0)) > len(np.unique(group_numbers))

@@ -22,7 +22,7 @@ from truerisk.intervals.form import (
 from truerisk.results.interval import Basis
 from truerisk.statistics.long_run import FEWEST_TIMES, long_run
 
-OF_GROUPS = (
+RETURNING_GROUPS_NOTE = (
     "{met} are met again later, so that losses far apart in time depend on each other: no "
     "standard error is justified."
 )
@@ -64,20 +64,20 @@ class HAC(IntervalForm[RowEvidence]):
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
         if evidence.groups is not None and _groups_return(evidence.groups, evidence.times):
-            return None, None, (OF_GROUPS.format(met=_cluster_noun(evidence.data)),)
+            return None, None, (RETURNING_GROUPS_NOTE.format(met=_cluster_noun(evidence.data)),)
         value = float(evidence.values[c])
         time_numbers = np.unique(evidence.times, return_inverse=True)[1].ravel()
-        sums = np.bincount(time_numbers, evidence.weights * (evidence.losses[c] - value))
-        n_times = len(sums)
+        time_sums = np.bincount(time_numbers, evidence.weights * (evidence.losses[c] - value))
+        n_times = len(time_sums)
         if n_times < FEWEST_TIMES:
             return None, None, (_too_few_times_note(n_times),)
-        variance = long_run(sums)
-        if variance is None:
+        long_run_variance = long_run(time_sums)
+        if long_run_variance is None:
             return None, None, (_long_dependence_note(n_times),)
-        error = n_times * variance.std_error
+        error = n_times * long_run_variance.std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        half_width = variance.factor(evidence.terms.confidence_level) * error
+        half_width = long_run_variance.factor(evidence.terms.confidence_level) * error
         interval = evidence.skewed(value, half_width, self.name)
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
 
@@ -91,18 +91,18 @@ def _cluster_noun(data: Data) -> str:
     return "places" if data.groups is None else "places and groups"
 
 
-def _groups_return(groups: np.ndarray, times: np.ndarray) -> bool:
+def _groups_return(groups: np.ndarray, row_times: np.ndarray) -> bool:
     """Return True if rows of another group lie between two rows of a group in time.
 
     Groups that follow one another are time periods, whose rows may depend on each other like those
     of any period.
     """
     group_numbers = np.unique(groups, return_inverse=True)[1].ravel()
-    row_order = np.lexsort((times, group_numbers))
-    starts = np.flatnonzero(np.diff(group_numbers[row_order], prepend=-1))
+    row_order = np.lexsort((row_times, group_numbers))
+    group_starts = np.flatnonzero(np.diff(group_numbers[row_order], prepend=-1))
     first_times, last_times = (
-        times[row_order][starts],
-        times[row_order][np.append(starts[1:], len(row_order)) - 1],
+        row_times[row_order][group_starts],
+        row_times[row_order][np.append(group_starts[1:], len(row_order)) - 1],
     )
     start_order = np.argsort(first_times, kind="stable")
     first_times, last_times = first_times[start_order], last_times[start_order]

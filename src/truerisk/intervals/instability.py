@@ -9,71 +9,79 @@ import numpy as np
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import LOSSES_PER_SLICE, LeftTwoOut
 
-# This is the smallest exchange of training rows, relative to 1/K of them.
-# Below it, a learner may look stable only because its training sets hardly changed.
-LEAST = 0.6
+# Smallest share of training rows that two drawings of K folds exchange, as a multiple of 1/K.
+# Below this share, a learner may look stable only because its training sets hardly changed.
+MIN_EXCHANGED_SHARE = 0.6
 
 
 def instabilities(
     losses: np.ndarray,
-    means: np.ndarray,
+    mean_losses: np.ndarray,
     shares: np.ndarray,
     plan: Plan,
 ) -> np.ndarray | None:
-    """Return the instability of every candidate, or None if the drawings of the folds show none.
+    """Return the instability of every candidate, or None if the drawings cannot show it.
 
-    `means` are the mean losses of the test rows, in ascending order. There must be at least two
-    drawings that test every row, and training sets must change from one to the next.
+    `mean_losses` are the mean losses of the test rows, in ascending order. There must be at least
+    two drawings that test every row, and training sets must change from one to the next.
     """
-    n = means.shape[1]
+    n_rows = mean_losses.shape[1]
     position_order = np.argsort(plan.positions[0], kind="stable")
-    n_tests = len(position_order) // n
+    n_tests = len(position_order) // n_rows
     if n_tests < 2 or (np.bincount(plan.positions[0])[plan.positions[0]] != n_tests).any():
         return None
-    question = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    if exchanged_share(question[position_order].reshape(n, n_tests).T) < LEAST:
+    test_set_of_loss = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    if (
+        exchanged_share(test_set_of_loss[position_order].reshape(n_rows, n_tests).T)
+        < MIN_EXCHANGED_SHARE
+    ):
         return None
-    row_of = np.empty(len(position_order), dtype=np.int64)
-    row_of[position_order] = np.repeat(np.arange(n), n_tests)
-    return instability(losses, means, shares, row_of)
+    row_of_loss = np.empty(len(position_order), dtype=np.int64)
+    row_of_loss[position_order] = np.repeat(np.arange(n_rows), n_tests)
+    return instability(losses, mean_losses, shares, row_of_loss)
 
 
 def instability(
-    losses: np.ndarray, means: np.ndarray, shares: np.ndarray, row_of: np.ndarray
+    losses: np.ndarray, mean_losses: np.ndarray, shares: np.ndarray, row_of_loss: np.ndarray
 ) -> np.ndarray:
     """Return, for each candidate, the share of its losses' variance that is variance within rows.
 
-    `losses` are those of all tests, `(n_candidates, n_tests)`. `row_of` is the index of their row
-    among the columns of `means`, whose weights `shares` sum to 1. Every row is tested equally
-    often, at least twice. A learner that predicts the same for a row whatever the folds has
+    `losses` are those of all tests, `(n_candidates, n_tests)`. `row_of_loss` is the index of their
+    row among the columns of `mean_losses`, whose weights `shares` sum to 1. Every row is tested
+    equally often, at least twice. A learner that predicts the same for a row whatever the folds has
     instability 0; one whose errors move from row to row with every drawing has 1. One minus the
     instability is the intraclass correlation. It is NaN for a candidate without losses.
     """
-    n_tests = losses.shape[1] // means.shape[1]
-    within = np.empty(len(losses))
-    for candidate, (candidate_losses, row_means) in enumerate(zip(losses, means, strict=True)):
-        squares = np.bincount(row_of, (candidate_losses - row_means[row_of]) ** 2, means.shape[1])
-        within[candidate] = squares @ shares / (n_tests - 1)
-    centred = means - (means @ shares)[:, None]
+    n_tests = losses.shape[1] // mean_losses.shape[1]
+    within_variance = np.empty(len(losses))
+    for candidate, (candidate_losses, row_means) in enumerate(
+        zip(losses, mean_losses, strict=True)
+    ):
+        squared_deviations = np.bincount(
+            row_of_loss, (candidate_losses - row_means[row_of_loss]) ** 2, mean_losses.shape[1]
+        )
+        within_variance[candidate] = squared_deviations @ shares / (n_tests - 1)
+    centred_means = mean_losses - (mean_losses @ shares)[:, None]
     # This factor is 1 − 1/n for equal weights, since the mean is estimated from the rows.
     variance_share = 1 - shares @ shares
-    variance_of_means = centred**2 @ shares / (variance_share if variance_share > 0 else 1.0)
+    variance_of_means = centred_means**2 @ shares / (variance_share if variance_share > 0 else 1.0)
     # The variance of the row means already contains the share within/n_tests.
-    total_variance = variance_of_means + within * (1 - 1 / n_tests)
-    share = np.where(np.isnan(total_variance), np.nan, 0.0)
-    np.divide(within, total_variance, out=share, where=total_variance > 0)
-    return np.clip(share, 0.0, 1.0, out=share)
+    total_variance = variance_of_means + within_variance * (1 - 1 / n_tests)
+    within_share = np.where(np.isnan(total_variance), np.nan, 0.0)
+    np.divide(within_variance, total_variance, out=within_share, where=total_variance > 0)
+    return np.clip(within_share, 0.0, 1.0, out=within_share)
 
 
 def exchanged_share(labels: np.ndarray) -> float:
-    """Return how much a row's training set changes between drawings, times the number of folds.
+    """Return the share of a training set that two drawings exchange, times the number of folds.
 
     `labels` has a row of fold numbers for each drawing. The result is about 1 for large folds that
     are drawn anew, and smaller for small folds, because a row is always in its own fold: 1 − 1/m
     for folds of m rows, or of m groups that stay together. It is 0 if the folds do not change.
-    Below `LEAST`, the losses do not show how a learner changes with its training rows.
+    Below `MIN_EXCHANGED_SHARE`, the losses do not show how a learner changes with its training
+    rows.
     """
-    n = labels.shape[1]
+    n_rows = labels.shape[1]
     fold_sizes = np.array([_label_sizes(fold_numbers) for fold_numbers in labels])
     shared_sizes = np.array(
         [
@@ -81,9 +89,9 @@ def exchanged_share(labels: np.ndarray) -> float:
             for former_labels, next_labels in pairwise(labels)
         ]
     )
-    n_left, n_trained = fold_sizes[1:] - shared_sizes, n - fold_sizes[:-1]
-    k = (1 / fold_sizes).sum(axis=1).mean()  # Each fold contributes 1 to the sum.
-    return float(n_left.sum() / n_trained.sum() * k)
+    n_left, n_trained = fold_sizes[1:] - shared_sizes, n_rows - fold_sizes[:-1]
+    n_folds = (1 / fold_sizes).sum(axis=1).mean()  # Each fold contributes 1 to the sum.
+    return float(n_left.sum() / n_trained.sum() * n_folds)
 
 
 def _label_sizes(labels: np.ndarray) -> np.ndarray:
@@ -111,32 +119,32 @@ def instability_of_pairs(
     shape = int(unit_of_row.max()) + 1, int(left_two_out.second_folds.max()) + 1
     has_test, sums = np.zeros(shape, dtype=bool), np.zeros((len(left_two_out.losses), *shape))
     # Each row has K − 1 tests, which are never all in memory at once.
-    for batch, positions in left_two_out.slices(rows):
-        cells = unit_of_row[positions] * shape[1] + left_two_out.second_folds[batch]
+    for batch, row_positions in left_two_out.slices(rows):
+        cells = unit_of_row[row_positions] * shape[1] + left_two_out.second_folds[batch]
         has_test.ravel()[cells] = True
         for candidate_sums, losses in zip(sums, left_two_out.losses, strict=True):
-            np.add.at(candidate_sums.ravel(), cells, losses[batch] * weights[positions])
+            np.add.at(candidate_sums.ravel(), cells, losses[batch] * weights[row_positions])
     n_tests = has_test.sum(axis=1)
     if np.ptp(n_tests) or n_tests[0] < 2:
         return None
-    step = 1 + LOSSES_PER_SLICE // shape[1]
+    units_per_batch = 1 + LOSSES_PER_SLICE // shape[1]
     variances = np.empty((len(residuals), shape[0]))
-    for start in range(0, shape[0], step):
-        batch = slice(start, start + step)
+    for first_unit in range(0, shape[0], units_per_batch):
+        batch = slice(first_unit, first_unit + units_per_batch)
         for candidate, candidate_sums in enumerate(sums):
-            tests = candidate_sums[batch][has_test[batch]].reshape(-1, n_tests[0])
-            variances[candidate, batch] = tests.var(axis=1, ddof=1)
-    within = variances.sum(axis=1)
+            test_losses = candidate_sums[batch][has_test[batch]].reshape(-1, n_tests[0])
+            variances[candidate, batch] = test_losses.var(axis=1, ddof=1)
+    within_variance = variances.sum(axis=1)
     influence = residuals * weights
     if groups is not None:
         influence = np.array(
             [np.bincount(unit_of_row, candidate_sums) for candidate_sums in influence]
         )
-    total = (influence**2).sum(axis=1) + within
-    share = np.where(np.isnan(total), np.nan, 0.0)
-    return np.divide(within, total, out=share, where=total > 0)
+    total_variance = (influence**2).sum(axis=1) + within_variance
+    within_share = np.where(np.isnan(total_variance), np.nan, 0.0)
+    return np.divide(within_variance, total_variance, out=within_share, where=total_variance > 0)
 
 
 def _group_numbers(groups: np.ndarray) -> np.ndarray:
-    numbers: np.ndarray = np.unique(groups, return_inverse=True)[1].ravel()
-    return numbers
+    group_indices: np.ndarray = np.unique(groups, return_inverse=True)[1].ravel()
+    return group_indices

@@ -21,7 +21,7 @@ from truerisk.intervals.form import (
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Basis
 
-SEVERAL_RULES = (
+SEVERAL_RULES_NOTE = (
     "the rows of different splits were tested by different rules; their errors are counted as if "
     "one rule had made them."
 )
@@ -51,15 +51,17 @@ class BetaPosterior(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value, groups = float(evidence.values[c]), evidence.groups
-        row_variance, n = evidence.variance(c, None)
-        effective_rows, variance = float(n), row_variance
+        row_variance, n_rows = evidence.variance(c, None)
+        effective_rows, variance = float(n_rows), row_variance
         if groups is not None:
             variance, _ = evidence.variance(c, groups)
             n_groups = float(len(np.unique(groups)))
-            effective_rows = n / max(1.0, variance / row_variance) if row_variance > 0 else n_groups
+            effective_rows = (
+                n_rows / max(1.0, variance / row_variance) if row_variance > 0 else n_groups
+            )
         posterior = ErrorPosterior(effective_rows * value, effective_rows)
         interval = posterior.interval(evidence.terms.confidence_level)
-        several_rules_note = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
-        one_row_note = (ONE_ROW,) if n < 2 else ()
+        several_rules_note = (SEVERAL_RULES_NOTE,) if len(evidence.split_risks[c]) > 1 else ()
+        one_row_note = (ONE_ROW,) if n_rows < 2 else ()
         notes = several_rules_note + one_row_note + (() if variance > 0 else (NO_SPREAD,))
         return variance**0.5 or None, replace(interval, method=evidence.named(self.name)), notes

@@ -111,14 +111,14 @@ class NestedBeta(IntervalForm[PairEvidence]):
 
     @override
     def compute(self, evidence: PairEvidence, c: int) -> Sureness:
-        pairs, value = evidence.pairs[c], float(evidence.values[c])
+        nested_errors, value = evidence.pairs[c], float(evidence.values[c])
         name = evidence.named(self.name)
-        if is_none(pairs.std_error, value):
-            return None, evidence.beta(value, float(pairs.n), name), (NO_SPREAD,)
+        if is_none(nested_errors.std_error, value):
+            return None, evidence.beta(value, float(nested_errors.n), name), (NO_SPREAD,)
         smallest_loss, span = evidence.bounds
-        mean_share = (pairs.mean - smallest_loss) / span
-        sample_size = mean_share * (1 - mean_share) * (span / pairs.std_error) ** 2
-        return pairs.std_error, evidence.beta(value, sample_size, name), ()
+        mean_share = (nested_errors.mean - smallest_loss) / span
+        sample_size = mean_share * (1 - mean_share) * (span / nested_errors.std_error) ** 2
+        return nested_errors.std_error, evidence.beta(value, sample_size, name), ()
 
 
 class ConservativeZ(IntervalForm[HalfEvidence]):
@@ -164,8 +164,12 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
 
     @override
     def compute(self, evidence: SampleEvidence, c: int) -> Sureness:
-        value, error, risk = float(evidence.values[c]), evidence.std_errors[c], evidence.risks[c]
-        if error is None or risk <= 0:
+        value, error, missed_rows_risk = (
+            float(evidence.values[c]),
+            evidence.std_errors[c],
+            evidence.risks[c],
+        )
+        if error is None or missed_rows_risk <= 0:
             return None, None, ()  # The method itself reports the reason.
-        scaled_error = error * value / risk
+        scaled_error = error * value / missed_rows_risk
         return scaled_error, evidence.around(value, evidence.z * scaled_error, self.name), ()

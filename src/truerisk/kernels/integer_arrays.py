@@ -20,12 +20,12 @@ def integers(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]
     return array
 
 
-def check_bounds(array: NDArray[Any], name: str, low: int, high: int, high_is: str) -> None:
+def check_bounds(array: NDArray[Any], name: str, low: int, high: int, high_meaning: str) -> None:
     """Raise ValueError that names the first value outside low .. high, if there is any."""
     if array.size == 0 or (array.min() >= low and array.max() <= high):
         return
     first_index = tuple(int(i) for i in np.argwhere((array < low) | (array > high))[0])
     raise ValueError(
         f"{name}{list(first_index)} is {array[first_index]}: it must lie in {low} .. {high} "
-        f"({high_is})"
+        f"({high_meaning})"
     )

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-# An eigenvalue below CLEARLY times its rounding error may be nothing but rounding error.
-CLEARLY = 10.0
+# An eigenvalue may be nothing but rounding error if it is below this multiple of the error.
+ROUNDING_SAFETY_FACTOR = 10.0
 # Rounding errors of size s in an m × m matrix change an eigenvalue by about s/√m.
-# SPREAD is a safety factor for this estimate.
-SPREAD = 4.0
+# EIGENVALUE_SAFETY_FACTOR is a safety factor for this estimate.
+EIGENVALUE_SAFETY_FACTOR = 4.0
 
 
 @frozen(eq=False)
@@ -66,7 +66,7 @@ class Spectrum:
             np.maximum(least_share * self.values.min(initial=np.inf), 0.0) + penalties
         )
         return (np.sqrt(smallest_eigenvalue) if self.of_rows else smallest_eigenvalue) > (
-            CLEARLY * EPS * self.noise
+            ROUNDING_SAFETY_FACTOR * EPS * self.noise
         )
 
     def rounding_bound(self, row_length: Doubles, solution_length: Doubles) -> Doubles:
@@ -101,10 +101,12 @@ class RowCoordinates:
             coordinates *= self.factors[row_slice, None]
         return coordinates
 
-    def across(self, row_slice: slice, out: Doubles) -> Doubles:
-        """Write a slice's transposed coordinates into `out`, which is faster in BLAS."""
+    def across(self, row_slice: slice, buffer: Doubles) -> Doubles:
+        """Write a slice's transposed coordinates into `buffer`, which is faster in BLAS."""
         rows = self.rows[row_slice]
-        transposed_coordinates: Doubles = np.matmul(self.vectors.T, rows.T, out=out[:, : len(rows)])
+        transposed_coordinates: Doubles = np.matmul(
+            self.vectors.T, rows.T, out=buffer[:, : len(rows)]
+        )
         transposed_coordinates -= self.shift[:, None]
         if self.factors is not None:
             transposed_coordinates *= self.factors[row_slice]
@@ -119,7 +121,7 @@ class RowCoordinates:
 
 def from_product(
     product: Doubles,
-    right: Doubles,
+    targets_product: Doubles,
     *,
     noise: float = 0.0,
     noise_right: float = 0.0,
@@ -133,16 +135,16 @@ def from_product(
     from scipy.linalg import eigh
 
     if not len(product):
-        return Spectrum(product, np.empty(0), right, 0.0, dual)
+        return Spectrum(product, np.empty(0), targets_product, 0.0, dual)
     # Before SciPy 1.11, the driver "evd" fails for a 1 x 1 matrix.
     lapack_driver = "evd" if len(product) > 1 else "ev"
     # LAPACK's memory order avoids a copy.
     product = product if product.flags.f_contiguous else product.T
     eigenvalues, vectors = eigh(product, driver=lapack_driver, overwrite_a=True, check_finite=False)
     largest_eigenvalue = float(np.abs(eigenvalues[[0, -1]]).max())
-    noise += largest_eigenvalue * min(1.0, SPREAD / len(eigenvalues) ** 0.5)
-    right = vectors.T @ right
-    return Spectrum(vectors, eigenvalues, right, noise, dual, noise_right=noise_right)
+    noise += largest_eigenvalue * min(1.0, EIGENVALUE_SAFETY_FACTOR / len(eigenvalues) ** 0.5)
+    targets_product = vectors.T @ targets_product
+    return Spectrum(vectors, eigenvalues, targets_product, noise, dual, noise_right=noise_right)
 
 
 def from_rows(
@@ -195,16 +197,19 @@ def contrast_rows(reflection: Doubles, rows: Doubles) -> Doubles:
     return rows[1:] - np.multiply.outer(reflection[1:], reflection @ rows)
 
 
-def predictions_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
+def predictions_at(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
     """Return the ridge predictions `(penalty, row, target)` for rows in the eigenvector basis.
 
     They are Σ_j l_j r_j / (d_j + a), with the symbols of the module's docstring.
     """
-    inverse_eigenvalues, right = spectrum.inverse_eigenvalues(penalties), spectrum.right
-    coefficients = inverse_eigenvalues[:, :, None] * right[:, None, :]
+    inverse_eigenvalues, target_coordinates = (
+        spectrum.inverse_eigenvalues(penalties),
+        spectrum.right,
+    )
+    coefficients = inverse_eigenvalues[:, :, None] * target_coordinates[:, None, :]
     n_directions, n_penalties, n_targets = coefficients.shape
-    predictions = coefficients.reshape(n_directions, n_penalties * n_targets).T @ left.T
-    return predictions.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
+    predictions = coefficients.reshape(n_directions, n_penalties * n_targets).T @ coordinates.T
+    return predictions.reshape(n_penalties, n_targets, len(coordinates)).transpose(0, 2, 1)
 
 
 def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:

@@ -62,8 +62,8 @@ __all__ = [
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
 
     def __getattr__(name: str) -> Any:
-        if name in (lines := registry.by_name()):
-            return lines[name].load()
+        if name in (losses_by_name := registry.by_name()):
+            return losses_by_name[name].load()
         raise no_attribute("truerisk.losses", name, __dir__())
 
 

@@ -86,7 +86,9 @@ class _ConfusionLoss(Loss):
         return Events.of_class(data)
 
     @abstractmethod
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
         """Return the score of confusion tables, as arrays whose last axis holds the classes."""
 
     def of_set(
@@ -129,10 +131,12 @@ class _ConfusionLoss(Loss):
         Changes from right to wrong count as well. The result is the maximum over the true classes.
         The prediction moves to, or from, the other class that is predicted most often.
         """
-        _, true, predicted = table
-        row_weight, changed_tables = true.sum() / n_rows, []
-        for k in np.flatnonzero(true):
-            other_class = np.where(np.arange(len(predicted)) == k, -1.0, predicted).argmax()
+        _, true_weights, predicted_weights = table
+        row_weight, changed_tables = true_weights.sum() / n_rows, []
+        for k in np.flatnonzero(true_weights):
+            other_class = np.where(
+                np.arange(len(predicted_weights)) == k, -1.0, predicted_weights
+            ).argmax()
             for direction in (1, -1):
                 changed_table = table.copy()
                 changed_table[0, k] += direction * row_weight
@@ -140,7 +144,7 @@ class _ConfusionLoss(Loss):
                     direction * row_weight,
                     -direction * row_weight,
                 )
-                if (changed_table >= 0).all() and changed_table[0, k] <= true[k]:
+                if (changed_table >= 0).all() and changed_table[0, k] <= true_weights[k]:
                     changed_tables.append(changed_table)
         if not changed_tables:
             return 0.0
@@ -150,23 +154,23 @@ class _ConfusionLoss(Loss):
         return float(np.abs(differences).max())
 
     def _codes(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray
+        self, data: Data, rows: np.ndarray, labels: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return class codes of true and predicted labels, and the table's number of classes."""
-        return data.codes_of(rows), answers, data.n_classes
+        return data.codes_of(rows), labels, data.n_classes
 
     def _tables(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+        self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         """Return `(n_candidates, 3, n_classes)` weights of each class's hits, rows, predictions."""
-        truth, answers, n_classes = self._codes(data, rows, answers)
+        truth, predictions, n_classes = self._codes(data, rows, predictions)
         row_weights = (
             np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         )
         class_weights = np.bincount(truth, row_weights, n_classes)
         self._check_test_set(class_weights, len(rows))
-        tables = np.empty((len(answers), 3, n_classes))
-        for table, labels in zip(tables, answers, strict=True):
+        tables = np.empty((len(predictions), 3, n_classes))
+        for table, labels in zip(tables, predictions, strict=True):
             is_right, is_known_label = labels == truth, labels >= 0
             table[0] = np.bincount(truth[is_right], row_weights[is_right], n_classes)
             table[1] = class_weights
@@ -179,9 +183,9 @@ class _ConfusionLoss(Loss):
         stepped_scores = self._score(*np.moveaxis(table + steps, 1, 0))
         return np.asarray(stepped_scores.imag / STEP).reshape(table.shape)
 
-    def _check_test_set(self, true: np.ndarray, n_rows: int) -> None:
+    def _check_test_set(self, true_weights: np.ndarray, n_rows: int) -> None:
         """Raise Refusal if the test set lacks rows that the score needs."""
-        if self.wants_two and np.count_nonzero(true) < 2:
+        if self.wants_two and np.count_nonzero(true_weights) < 2:
             self._refuse("rows of two classes", n_rows, "holds a single class")
 
     def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
@@ -210,8 +214,10 @@ class BalancedAccuracy(_ConfusionLoss):
 
     name = "balanced-accuracy"
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        return _mean(_ratio(hits, true), true.real > 0)
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
+        return _mean(_ratio(hit_weights, true_weights), true_weights.real > 0)
 
 
 class GMean(_ConfusionLoss):
@@ -240,15 +246,19 @@ class GMean(_ConfusionLoss):
 
     name, wants_two = "g-mean", True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        is_present = true.real > 0
-        recalls = np.where(is_present, _ratio(hits, true), 1.0)
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
+        is_present = true_weights.real > 0
+        recalls = np.where(is_present, _ratio(hit_weights, true_weights), 1.0)
         return np.asarray(recalls.prod(axis=-1) ** (1 / is_present.sum(axis=-1)))
 
     def _slopes(self, table: np.ndarray) -> np.ndarray:
-        hits, true, _ = table
-        half_row = true[true > 0].min() / 2 if (true > 0).any() else 0.0
-        return super()._slopes(np.array([np.where(hits > 0, hits, half_row), true, table[2]]))
+        hit_weights, true_weights, _ = table
+        half_row = true_weights[true_weights > 0].min() / 2 if (true_weights > 0).any() else 0.0
+        return super()._slopes(
+            np.array([np.where(hit_weights > 0, hit_weights, half_row), true_weights, table[2]])
+        )
 
 
 class MCC(_ConfusionLoss):
@@ -280,12 +290,14 @@ class MCC(_ConfusionLoss):
 
     name, upper, wants_two = "mcc", 2.0, True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        n = true.sum(axis=-1)
-        unknown_weight = n - predicted.sum(axis=-1)
-        covariance = n * hits.sum(axis=-1) - (true * predicted).sum(axis=-1)
-        predicted_variance = n**2 - (predicted**2).sum(axis=-1) - unknown_weight**2
-        true_variance = n**2 - (true**2).sum(axis=-1)
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
+        n = true_weights.sum(axis=-1)
+        unknown_weight = n - predicted_weights.sum(axis=-1)
+        covariance = n * hit_weights.sum(axis=-1) - (true_weights * predicted_weights).sum(axis=-1)
+        predicted_variance = n**2 - (predicted_weights**2).sum(axis=-1) - unknown_weight**2
+        true_variance = n**2 - (true_weights**2).sum(axis=-1)
         is_constant = predicted_variance.real <= 1e-12 * n.real**2
         standard_deviations = np.sqrt(
             np.where(is_constant, 1.0, predicted_variance) * true_variance
@@ -317,9 +329,14 @@ class Kappa(_ConfusionLoss):
 
     name, upper, wants_two = "kappa", 2.0, True
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        n = true.sum(axis=-1)
-        agreement, chance_agreement = hits.sum(axis=-1) / n, (true * predicted).sum(axis=-1) / n**2
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
+        n = true_weights.sum(axis=-1)
+        agreement, chance_agreement = (
+            hit_weights.sum(axis=-1) / n,
+            (true_weights * predicted_weights).sum(axis=-1) / n**2,
+        )
         return np.asarray((agreement - chance_agreement) / (1 - chance_agreement))
 
 
@@ -332,35 +349,41 @@ class _OneClassLoss(OneClassScore, _ConfusionLoss):
     needs_positive = True
 
     def _codes(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray
+        self, data: Data, rows: np.ndarray, labels: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return the codes 1 for the rated class, 0 for other classes, -1 for unknown labels."""
-        truth, answers, k = super()._codes(data, rows, answers)
-        code = self.rated(data)
-        if code is None or (code, k) == (1, 2):
-            return truth, answers, k
-        return np.where(truth == code, 1, 0), np.where(answers < 0, -1, answers == code), 2
+        truth, labels, n_classes = super()._codes(data, rows, labels)
+        rated_code = self.rated(data)
+        if rated_code is None or (rated_code, n_classes) == (1, 2):
+            return truth, labels, n_classes
+        return (
+            np.where(truth == rated_code, 1, 0),
+            np.where(labels < 0, -1, labels == rated_code),
+            2,
+        )
 
     @abstractmethod
     def _class_scores(
-        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
         """Return the score of every class."""
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        scores = self._class_scores(hits, true, predicted)
-        if self._rates_one(true):
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
+        scores = self._class_scores(hit_weights, true_weights, predicted_weights)
+        if self._rates_one(true_weights):
             return np.asarray(scores[..., 1])
         if self.over_classes == "weighted":
-            return np.asarray((true * scores).sum(axis=-1) / true.sum(axis=-1))
-        return _mean(scores, (true.real > 0) | (predicted.real > 0))
+            return np.asarray((true_weights * scores).sum(axis=-1) / true_weights.sum(axis=-1))
+        return _mean(scores, (true_weights.real > 0) | (predicted_weights.real > 0))
 
-    def _rates_one(self, true: np.ndarray) -> bool:
-        return self.over_classes is None and true.shape[-1] == 2
+    def _rates_one(self, true_weights: np.ndarray) -> bool:
+        return self.over_classes is None and true_weights.shape[-1] == 2
 
-    def _check_test_set(self, true: np.ndarray, n_rows: int) -> None:
-        super()._check_test_set(true, n_rows)
-        if self.needs_positive and self._rates_one(true) and not true[1]:
+    def _check_test_set(self, true_weights: np.ndarray, n_rows: int) -> None:
+        super()._check_test_set(true_weights, n_rows)
+        if self.needs_positive and self._rates_one(true_weights) and not true_weights[1]:
             self._refuse("rows of the positive class", n_rows, "holds none")
 
 
@@ -412,10 +435,10 @@ class FBeta(_OneClassLoss):
         super().__init__(average, positive)
 
     def _class_scores(
-        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
         square = self.beta**2
-        return _ratio((1 + square) * hits, square * true + predicted)
+        return _ratio((1 + square) * hit_weights, square * true_weights + predicted_weights)
 
 
 class Precision(_OneClassLoss):
@@ -448,9 +471,9 @@ class Precision(_OneClassLoss):
     name, needs_positive = "precision", False
 
     def _class_scores(
-        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
-        return _ratio(hits, predicted)
+        return _ratio(hit_weights, predicted_weights)
 
 
 class Recall(_OneClassLoss):
@@ -481,9 +504,9 @@ class Recall(_OneClassLoss):
     name = "recall"
 
     def _class_scores(
-        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
-        return _ratio(hits, true)
+        return _ratio(hit_weights, true_weights)
 
 
 class Sensitivity(Recall):
@@ -545,25 +568,27 @@ class Specificity(_OneClassLoss):
 
     @override
     def events(self, data: Data) -> Events | None:
-        code = self.rated(data)
-        if code is None or data.n_classes > 2:
+        rated_code = self.rated(data)
+        if rated_code is None or data.n_classes > 2:
             return None  # The rows of all other classes together are rarely few.
-        return Events.of_class(data, 1 - code)
+        return Events.of_class(data, 1 - rated_code)
 
-    def _score(self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        if self._rates_one(true):
-            return _ratio(hits[..., 0], true[..., 0])
-        return super()._score(hits, true, predicted)
+    def _score(
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
+    ) -> np.ndarray:
+        if self._rates_one(true_weights):
+            return _ratio(hit_weights[..., 0], true_weights[..., 0])
+        return super()._score(hit_weights, true_weights, predicted_weights)
 
     def _class_scores(
-        self, hits: np.ndarray, true: np.ndarray, predicted: np.ndarray
+        self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
-        others = true.sum(axis=-1, keepdims=True) - true
-        return _ratio(others - predicted + hits, others)
+        other_weights = true_weights.sum(axis=-1, keepdims=True) - true_weights
+        return _ratio(other_weights - predicted_weights + hit_weights, other_weights)
 
-    def _check_test_set(self, true: np.ndarray, n_rows: int) -> None:
-        super()._check_test_set(true, n_rows)
-        if self._rates_one(true) and not true[0]:
+    def _check_test_set(self, true_weights: np.ndarray, n_rows: int) -> None:
+        super()._check_test_set(true_weights, n_rows)
+        if self._rates_one(true_weights) and not true_weights[0]:
             self._refuse("rows of the negative class", n_rows, "holds none")
 
 

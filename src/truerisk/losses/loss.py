@@ -46,7 +46,7 @@ Risks = TypeVar("Risks", float, np.ndarray)
 
 
 def check_average(average: str | None) -> None:
-    """Raise if the average is unknown."""
+    """Raise UnknownName if `average` is not one of the ways to average over test sets."""
     if average not in (None, "pooled", "fold", "rows by fold"):
         raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
@@ -73,14 +73,16 @@ class Events:
     enough: int = ENOUGH_EVENTS
 
     @classmethod
-    def of_class(cls, data: Data, code: int | None = None, enough: int = ENOUGH_EVENTS) -> Events:
+    def of_class(
+        cls, data: Data, code_of_class: int | None = None, n_enough: int = ENOUGH_EVENTS
+    ) -> Events:
         """Count the rows of a class, by default of the rarest class."""
-        sizes = data.class_sizes
-        code = int(np.argmin(sizes)) if code is None else code
+        class_sizes = data.class_sizes
+        code_of_class = int(np.argmin(class_sizes)) if code_of_class is None else code_of_class
         return cls(
-            int(sizes[code]),
-            f"rows of class {escape_and_truncate(str(data.label(code)), 60)!r}",
-            enough,
+            int(class_sizes[code_of_class]),
+            f"rows of class {escape_and_truncate(str(data.label(code_of_class)), 60)!r}",
+            n_enough,
         )
 
 
@@ -248,7 +250,7 @@ class Loss(Extensible, ABC):
         return np.zeros(len(answers))
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Return the factor of the variance of a finished model's loss, and Student's degrees.
+        """Return the variance factor of a finished model's loss, and Student's degrees of freedom.
 
         Few rows underestimate that variance. The factor is 1 and the degrees are infinite if the
         rows estimate it without bias, as those of a mean do.
@@ -268,7 +270,7 @@ class Loss(Extensible, ABC):
         return 1.0, np.inf
 
     def events(self, data: Data) -> Events | None:
-        """Return the few rows that the value mainly depends on, such as those of the rarer class.
+        """Count the few rows that the score mainly depends on, such as those of the rarer class.
 
         The result is None if the value depends equally on all rows, as a mean of row losses does.
 
@@ -366,13 +368,14 @@ class Loss(Extensible, ABC):
         if data.task == "other" and data.task not in self.tasks:
             raise Refusal(NO_PREDICTIONS.format(self.name))
         if data.task not in self.tasks:
-            fitting = {
+            losses_by_task = {
                 "classification": "zero-one, log or brier",
                 "regression": "squared or absolute",
                 "survival": "concordance, integrated-brier or brier-at-5, say",
             }
             raise Refusal(
-                f"loss '{self.name}' is not defined for {data.task}; use {fitting[data.task]}."
+                f"loss '{self.name}' is not defined for {data.task}; use "
+                f"{losses_by_task[data.task]}."
             )
 
     def score(self, risk: Risks) -> Risks:
@@ -461,7 +464,7 @@ def class_code(positive: Any, data: Data) -> int:
         return labels.index(positive)
     # Comparing an arbitrary object with labels may raise any exception.
     except Exception:  # noqa: BLE001
-        listed = escape_and_truncate(", ".join(map(str, labels)), 160)
+        labels_text = escape_and_truncate(", ".join(map(str, labels)), 160)
         raise UnknownName(
-            f"{mention('positive', positive)} is no class of y, which has {listed}."
+            f"{mention('positive', positive)} is no class of y, which has {labels_text}."
         ) from None

@@ -118,9 +118,9 @@ def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
             f"{mention('scoring', loss, text)} is neither a word ({', '.join(registry)}), a "
             f"function of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
-    functions = _user_losses()
-    if functions.is_loss_function(loss):
-        return functions.loss_of_function(loss, data)
+    user_loss_module = _user_losses()
+    if user_loss_module.is_loss_function(loss):
+        return user_loss_module.loss_of_function(loss, data)
     return scorer_losses().loss_of_scorer(loss, data, positive)
 
 
@@ -134,12 +134,12 @@ def loss_at_horizon(name: str) -> Loss | None:
     >>> loss_at_horizon("brier-at-2.5").horizons, loss_at_horizon("brier-at")
     ((2.5,), None)
     """
-    loss_name, _, number = name.rpartition("-")
+    loss_name, _, horizon_text = name.rpartition("-")
     if loss_name not in AT_HORIZON:
         return None
     loss_class = registry.load(loss_name)
     try:
-        loss: Loss = loss_class(float(number))
+        loss: Loss = loss_class(float(horizon_text))
     except ValueError:
         return None
     return loss
@@ -268,13 +268,13 @@ def scores_by_name(scoring: Any) -> dict[str, Any]:
     >>> scores_by_name(["accuracy", "roc_auc"])
     {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
     """
-    members = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
+    elements = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
     is_dict = isinstance(scoring, Mapping)
-    scores = [scoring[member] for member in members] if is_dict else members
-    names = members if is_dict else [_name(score) for score in members]
+    scores = [scoring[element] for element in elements] if is_dict else elements
+    names = elements if is_dict else [_name(score) for score in elements]
     is_named = names and all(isinstance(name, str) and name for name in names)
     if not is_named or not all(map(_is_score, scores)):
-        is_matrix = any(isinstance(each_one, list | tuple) for each_one in scores)
+        is_matrix = any(isinstance(score, list | tuple) for score in scores)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise BadArgument(
             f"{mention('scoring', scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or "

@@ -61,7 +61,7 @@ class _RankScore(OneClassScore):
         return 1 if data.n_classes == 2 and self.positive is None else super().rated(data)
 
     def events(self, data: Data) -> Events | None:
-        """Return the rows of the smaller of two classes, or of the smallest of several classes.
+        """Count the rows of the smaller of two classes, or of the smallest of several classes.
 
         Parameters
         ----------
@@ -79,8 +79,13 @@ class _RankScore(OneClassScore):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        sides, row_weights = self._sides(data, rows, answers, weights)
-        return np.asarray(sum(side.share * self._losses(side, row_weights) for side in sides))
+        rated_classes, row_weights = self._rated_classes_and_weights(data, rows, answers, weights)
+        return np.asarray(
+            sum(
+                rated_class.share * self._losses(rated_class, row_weights)
+                for rated_class in rated_classes
+            )
+        )
 
     def influences(
         self,
@@ -90,39 +95,42 @@ class _RankScore(OneClassScore):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        sides, row_weights = self._sides(data, rows, answers, weights)
+        rated_classes, row_weights = self._rated_classes_and_weights(data, rows, answers, weights)
         influences = np.zeros(answers.shape[:2])
-        for side, values in zip(
-            sides, self._center_by_class(sides, row_weights, about), strict=True
+        for rated_class, values in zip(
+            rated_classes, self._center_by_class(rated_classes, row_weights, about), strict=True
         ):
             for influences_of_candidate, scores, value in zip(
-                influences, side.scores, values, strict=True
+                influences, rated_class.scores, values, strict=True
             ):
-                influences_of_candidate += side.share * self._influence(
-                    scores, side.positive, row_weights, value
+                influences_of_candidate += rated_class.share * self._influence(
+                    scores, rated_class.positive, row_weights, value
                 )
             # One more row of a class increases the class's share.
-            if self.over_classes == "weighted" and len(sides) > 1:
-                influences += (side.positive - side.share) * values[:, None]
+            if self.over_classes == "weighted" and len(rated_classes) > 1:
+                influences += (rated_class.positive - rated_class.share) * values[:, None]
         return influences
 
     def _center_by_class(
-        self, sides: Sequence[_RatedClass], row_weights: np.ndarray, about: np.ndarray
+        self, rated_classes: Sequence[_RatedClass], row_weights: np.ndarray, about: np.ndarray
     ) -> list[np.ndarray]:
         """Return, for each class, the loss around which its influences are computed.
 
         It is the class's own loss, shifted like the mean.
         """
-        if len(sides) == 1:
+        if len(rated_classes) == 1:
             return [about]
-        losses = [self._losses(side, row_weights) for side in sides]
+        losses = [self._losses(rated_class, row_weights) for rated_class in rated_classes]
         mean = sum(
-            side.share * class_losses for side, class_losses in zip(sides, losses, strict=True)
+            rated_class.share * class_losses
+            for rated_class, class_losses in zip(rated_classes, losses, strict=True)
         )
         return [class_losses + about - mean for class_losses in losses]
 
-    def _losses(self, side: _RatedClass, w: np.ndarray) -> np.ndarray:
-        return np.array([self._loss(scores, side.positive, w) for scores in side.scores])
+    def _losses(self, rated_class: _RatedClass, row_weights: np.ndarray) -> np.ndarray:
+        return np.array(
+            [self._loss(scores, rated_class.positive, row_weights) for scores in rated_class.scores]
+        )
 
     @staticmethod
     @abstractmethod
@@ -136,8 +144,8 @@ class _RankScore(OneClassScore):
     ) -> np.ndarray:
         """Return the influence of every row on the loss, computed around the loss `value`."""
 
-    def _sides(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    def _rated_classes_and_weights(
+        self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> tuple[list[_RatedClass], np.ndarray]:
         """Return the rated classes and the row weights; raise if the test set lacks a class."""
         codes, rated_code = data.codes_of(rows), self.rated(data)
@@ -145,25 +153,32 @@ class _RankScore(OneClassScore):
             np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         )
         rated_codes = np.arange(data.n_classes) if rated_code is None else np.array([rated_code])
-        sums = np.bincount(codes, row_weights, data.n_classes)
-        for code in rated_codes[(sums[rated_codes] == 0) | (sums[rated_codes] == sums.sum())]:
+        weight_by_class = np.bincount(codes, row_weights, data.n_classes)
+        for class_code in rated_codes[
+            (weight_by_class[rated_codes] == 0)
+            | (weight_by_class[rated_codes] == weight_by_class.sum())
+        ]:
             has_two_classes = data.n_classes == 2
-            needed = (
-                "both classes" if has_two_classes else f"rows of {data.label(code)!r} and of others"
+            needed_rows_text = (
+                "both classes"
+                if has_two_classes
+                else f"rows of {data.label(class_code)!r} and of others"
             )
             raise Refusal(
-                f"loss '{self.name}' needs {needed} in every test set, and one of {len(rows)} rows "
-                f"{'holds a single class' if has_two_classes else 'lacks them'}; use fewer folds, "
-                "or 'auc pooled', which takes all answers as one set."
+                f"loss '{self.name}' needs {needed_rows_text} in every test set, and one of "
+                f"{len(rows)} rows {'holds a single class' if has_two_classes else 'lacks them'}; "
+                "use fewer folds, or 'auc pooled', which takes all answers as one set."
             )
         shares = np.full(len(rated_codes), 1 / len(rated_codes))
         if self.over_classes == "weighted":
-            shares = sums[rated_codes] / sums[rated_codes].sum()
-        sides = [
-            _RatedClass(float(share), codes == code, _scores_for_class(int(code), answers))
-            for code, share in zip(rated_codes, shares, strict=True)
+            shares = weight_by_class[rated_codes] / weight_by_class[rated_codes].sum()
+        rated_classes = [
+            _RatedClass(
+                float(share), codes == class_code, _scores_for_class(int(class_code), predictions)
+            )
+            for class_code, share in zip(rated_codes, shares, strict=True)
         ]
-        return sides, row_weights
+        return rated_classes, row_weights
 
 
 class AUC(_RankScore):
@@ -222,7 +237,9 @@ class AUC(_RankScore):
     ) -> np.ndarray:
         if not np.isfinite(scores).all():
             return np.full(len(scores), np.nan)
-        positive_weights, negative_weights, level = _weights_by_score(scores, positive, weights)
+        positive_weights, negative_weights, score_index = _weights_by_score(
+            scores, positive, weights
+        )
         share_above = (
             negative_weights.sum() - np.cumsum(negative_weights) + negative_weights / 2
         ) / negative_weights.sum()
@@ -231,7 +248,7 @@ class AUC(_RankScore):
             positive, weights.sum() / positive_weights.sum(), weights.sum() / negative_weights.sum()
         )
         influences: np.ndarray = class_factor * (
-            np.where(positive, share_above[level], share_below[level]) - value
+            np.where(positive, share_above[score_index], share_below[score_index]) - value
         )
         return influences
 
@@ -243,7 +260,7 @@ class AUC(_RankScore):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """Return the variance of one pair of rows, divided by the number of pairs.
+        """Return the variance of the loss of one pair of rows, divided by the number of pairs.
 
         Each of the two rows of a pair has the pair in its influence. The effect of a pair on the
         AUCs of both its classes is counted as if it were two pairs.
@@ -266,23 +283,23 @@ class AUC(_RankScore):
         array, shape (n_candidates,)
             The part that is counted twice, for each candidate.
         """
-        sides, row_weights = self._sides(data, rows, answers, weights)
+        rated_classes, row_weights = self._rated_classes_and_weights(data, rows, answers, weights)
         pair_variances = np.zeros(len(answers))
-        for side, means in zip(
-            sides, self._center_by_class(sides, row_weights, about), strict=True
+        for rated_class, means in zip(
+            rated_classes, self._center_by_class(rated_classes, row_weights, about), strict=True
         ):
-            weights_by_class = row_weights[side.positive], row_weights[~side.positive]
-            pair_weight = side.share**2 * np.prod(
+            weights_by_class = row_weights[rated_class.positive], row_weights[~rated_class.positive]
+            pair_weight = rated_class.share**2 * np.prod(
                 [
                     (class_weights @ class_weights) / class_weights.sum() ** 2
                     for class_weights in weights_by_class
                 ]
             )
-            for candidate, (scores, mean) in enumerate(zip(side.scores, means, strict=True)):
+            for candidate, (scores, mean) in enumerate(zip(rated_class.scores, means, strict=True)):
                 positive_weights, negative_weights, _ = _weights_by_score(
-                    scores, side.positive, row_weights
+                    scores, rated_class.positive, row_weights
                 )
-                loss = self._loss(scores, side.positive, row_weights)
+                loss = self._loss(scores, rated_class.positive, row_weights)
                 tied_share = (
                     positive_weights
                     @ negative_weights
@@ -317,8 +334,10 @@ class AUC(_RankScore):
         weighted_rows = rows if weights is None else rows[weights > 0]
         m = np.bincount(data.codes_of(weighted_rows), minlength=data.n_classes)
         k = len(weighted_rows) - m
-        sizes = np.maximum([m, k] if rated_code is None else [m[rated_code], k[rated_code]], 2)
-        return float((sizes / (sizes - 1)).prod(axis=0).max() * (n - 1) / n), np.inf
+        class_sizes = np.maximum(
+            [m, k] if rated_code is None else [m[rated_code], k[rated_code]], 2
+        )
+        return float((class_sizes / (class_sizes - 1)).prod(axis=0).max() * (n - 1) / n), np.inf
 
 
 class AveragePrecision(_RankScore):
@@ -353,7 +372,8 @@ class AveragePrecision(_RankScore):
 
     name = "average-precision"
     is_biased_on_small_sets = True
-    enough_events = 30  # A 95 % interval covers .86 with 15 events, and .92 with 30 events.
+    # A 95 % interval covers the true value in .86 of samples with 15 events, and in .92 with 30.
+    enough_events = 30
 
     @override
     def check(self, data: Data) -> None:
@@ -378,36 +398,46 @@ class AveragePrecision(_RankScore):
     ) -> np.ndarray:
         if not np.isfinite(scores).all():
             return np.full(len(scores), np.nan)
-        positive_weights, negative_weights, level = _weights_by_score(scores, positive, weights)
+        positive_weights, negative_weights, score_index = _weights_by_score(
+            scores, positive, weights
+        )
         precision, weight_above = _precision(positive_weights, negative_weights)
-        own_influence = positive * (precision[level] - (1 - value))
+        own_influence = positive * (precision[score_index] - (1 - value))
         gain_of_positive, loss_of_any = (
             np.cumsum(positive_weights / weight_above),
             np.cumsum(positive_weights * precision / weight_above),
         )
-        influence_on_others = positive * gain_of_positive[level] - loss_of_any[level]
+        influence_on_others = positive * gain_of_positive[score_index] - loss_of_any[score_index]
         influence: np.ndarray = (
             -(own_influence + influence_on_others) * weights.sum() / positive_weights.sum()
         )
         return influence
 
 
-def _scores_for_class(code: int, answers: np.ndarray) -> np.ndarray:
+def _scores_for_class(class_code: int, predictions: np.ndarray) -> np.ndarray:
     """Return scores that are larger for rows of a class: its probability or decision values.
 
     Decision values are for the second of two classes, so that their sign is changed for the first.
     """
-    if answers.ndim == 3:
-        return answers[..., code]
-    return answers if code == 1 else -answers
+    if predictions.ndim == 3:
+        return predictions[..., class_code]
+    return predictions if class_code == 1 else -predictions
 
 
 def _weights_by_score(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return weights of positive and of negative rows by distinct score, and the score's index."""
-    _, level = np.unique(scores, return_inverse=True)
-    return np.bincount(level, weights * positive), np.bincount(level, weights * ~positive), level
+    """Sum the weights of positive and of negative rows at each distinct score.
+
+    Return both sums in the ascending order of the distinct scores, and for each row the index of
+    its score in this order.
+    """
+    _, score_index = np.unique(scores, return_inverse=True)
+    return (
+        np.bincount(score_index, weights * positive),
+        np.bincount(score_index, weights * ~positive),
+        score_index,
+    )
 
 
 def _precision(

@@ -100,7 +100,7 @@ class ZeroOne(RowLoss):
 
     @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        # Equal types compare fastest.
+        # Arrays of equal types are compared fastest.
         truth = data.codes_of(rows).astype(answers.dtype, copy=False)
         is_wrong: np.ndarray = answers != truth
         return is_wrong.astype(np.float64)
@@ -245,18 +245,18 @@ class Brier(RowLoss):
         self.upper = 1.0 if data.n_classes == 2 else 2.0
 
 
-def error_sizes(size_function: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+def error_sizes(size_function: np.ufunc, predictions: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the squares or absolute values of the prediction errors, by np.square or np.abs.
 
     An error that may be rounding alone counts as 0. Settings that fit y exactly are therefore tied,
     whichever engine computed their predictions.
     """
-    sizes: np.ndarray = answers - y
-    size_function(sizes, out=sizes)
-    is_exact = sizes <= size_function(ROUNDING * y)
+    magnitudes: np.ndarray = predictions - y
+    size_function(magnitudes, out=magnitudes)
+    is_exact = magnitudes <= size_function(ROUNDING * y)
     if is_exact.any():
-        sizes[is_exact] = 0.0
-    return sizes
+        magnitudes[is_exact] = 0.0
+    return magnitudes
 
 
 class Squared(RowLoss):
@@ -313,25 +313,25 @@ class Absolute(RowLoss):
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
-def infinite_findings(answers: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
+def infinite_findings(predictions: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
     """Find, for each candidate, held-out rows whose true class was predicted with probability 0.
 
     Their log loss is infinite, and so is the mean: a value exists only because of the clip, and no
     interval is justified. Predictions for the training rows of a fit are skipped, as is a loss with
     a `clip`.
     """
-    plan = answers.plan
-    if type(loss) is not Log or loss.clip is not None or answers.response != "probability":
-        return [()] * answers.n_candidates
-    rows, is_counted = plan.positions[0], ~np.repeat(plan.own_rows, plan.test_sizes)
+    plan = predictions.plan
+    if type(loss) is not Log or loss.clip is not None or predictions.response != "probability":
+        return [()] * predictions.n_candidates
+    rows, is_tested = plan.positions[0], ~np.repeat(plan.own_rows, plan.test_sizes)
     if data.sample_weight is not None:
-        is_counted &= data.sample_weight[rows] > 0
-    positions, truth = np.arange(len(rows)), data.codes_of(rows)
+        is_tested &= data.sample_weight[rows] > 0
+    prediction_indices, truth = np.arange(len(rows)), data.codes_of(rows)
     rows_by_candidate = [
-        rows[is_counted & (values[positions, truth] == 0)] for values in answers.values
+        rows[is_tested & (values[prediction_indices, truth] == 0)] for values in predictions.values
     ]
     return [
-        _infinite_finding(np.unique(infinite_rows), rows[is_counted])
+        _infinite_finding(np.unique(infinite_rows), rows[is_tested])
         for infinite_rows in rows_by_candidate
     ]
 

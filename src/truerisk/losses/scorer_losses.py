@@ -24,34 +24,34 @@ from truerisk.losses.loss import Events, Loss, class_code
 from truerisk.losses.row_losses import registry
 from truerisk.results.interval import Scale
 
-_TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
-_SCORERS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "accuracy": (_CLASSES, "zero-one", {}),
-    "average_precision": (_TWO, "average-precision", {}),
-    "balanced_accuracy": (_CLASSES, "balanced-accuracy", {}),
-    "f1": (_TWO, "f1", {}),
-    "f1_macro": (_CLASSES, "f1", {"average": "macro"}),
-    "f1_weighted": (_CLASSES, "f1", {"average": "weighted"}),
-    "matthews_corrcoef": (_CLASSES, "mcc", {}),
-    "neg_brier_score": (_CLASSES, "brier", {}),
-    "neg_log_loss": (_CLASSES, "log", {}),
-    "neg_mean_absolute_error": (_NUMBERS, "absolute", {}),
-    "neg_mean_squared_error": (_NUMBERS, "squared", {}),
-    "precision": (_TWO, "precision", {}),
-    "precision_macro": (_CLASSES, "precision", {"average": "macro"}),
-    "precision_weighted": (_CLASSES, "precision", {"average": "weighted"}),
-    "r2": (_NUMBERS, "r2", {}),
-    "recall": (_TWO, "recall", {}),
-    "recall_macro": (_CLASSES, "recall", {"average": "macro"}),
-    "recall_weighted": (_CLASSES, "recall", {"average": "weighted"}),
-    "roc_auc": (_TWO, "auc", {}),
-    "roc_auc_ovr": (_CLASSES, "auc", {"average": "macro"}),
-    "roc_auc_ovr_weighted": (_CLASSES, "auc", {"average": "weighted"}),
+_TWO_CLASSES, _ANY_CLASSES, _NUMERIC_Y = "two classes", "classes", "numbers"
+_LOSS_BY_SCORER: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "accuracy": (_ANY_CLASSES, "zero-one", {}),
+    "average_precision": (_TWO_CLASSES, "average-precision", {}),
+    "balanced_accuracy": (_ANY_CLASSES, "balanced-accuracy", {}),
+    "f1": (_TWO_CLASSES, "f1", {}),
+    "f1_macro": (_ANY_CLASSES, "f1", {"average": "macro"}),
+    "f1_weighted": (_ANY_CLASSES, "f1", {"average": "weighted"}),
+    "matthews_corrcoef": (_ANY_CLASSES, "mcc", {}),
+    "neg_brier_score": (_ANY_CLASSES, "brier", {}),
+    "neg_log_loss": (_ANY_CLASSES, "log", {}),
+    "neg_mean_absolute_error": (_NUMERIC_Y, "absolute", {}),
+    "neg_mean_squared_error": (_NUMERIC_Y, "squared", {}),
+    "precision": (_TWO_CLASSES, "precision", {}),
+    "precision_macro": (_ANY_CLASSES, "precision", {"average": "macro"}),
+    "precision_weighted": (_ANY_CLASSES, "precision", {"average": "weighted"}),
+    "r2": (_NUMERIC_Y, "r2", {}),
+    "recall": (_TWO_CLASSES, "recall", {}),
+    "recall_macro": (_ANY_CLASSES, "recall", {"average": "macro"}),
+    "recall_weighted": (_ANY_CLASSES, "recall", {"average": "weighted"}),
+    "roc_auc": (_TWO_CLASSES, "auc", {}),
+    "roc_auc_ovr": (_ANY_CLASSES, "auc", {"average": "macro"}),
+    "roc_auc_ovr_weighted": (_ANY_CLASSES, "auc", {"average": "weighted"}),
 }
 """Kind of y, name in this package, and arguments of the loss for scikit-learn's score names."""
 
 
-_METRICS = {
+_LOSS_BY_METRIC = {
     "f1_score": "f1",
     "fbeta_score": "f1",
     "precision_score": "precision",
@@ -71,11 +71,15 @@ def loss_equal_to_scorer(name: str, n_classes: int, positive: Any = None) -> Los
     >>> loss.name, loss.usual_average, loss_equal_to_scorer("f1", 3)
     ('f1', 'fold', None)
     """
-    if name not in _SCORERS:
+    if name not in _LOSS_BY_SCORER:
         return None
-    kind_of_y, own_name, arguments = _SCORERS[name]
+    kind_of_y, own_name, arguments = _LOSS_BY_SCORER[name]
     rates_one_class = n_classes == 2 or (n_classes > 2 and positive is not None)
-    is_possible = {_TWO: rates_one_class, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
+    is_possible = {
+        _TWO_CLASSES: rates_one_class,
+        _ANY_CLASSES: n_classes > 0,
+        _NUMERIC_Y: n_classes == 0,
+    }
     return (
         _named_like_scorer(registry.load(own_name)(**arguments), name)
         if is_possible[kind_of_y]
@@ -129,7 +133,7 @@ def negative_score_named(name: str) -> NegativeScore | None:
 
 def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
     """Convert a scorer to a loss: one of this package if it has an equal metric."""
-    equal_loss = _loss_equal_to(scorer, data, positive)
+    equal_loss = _loss_equal_to_made_scorer(scorer, data, positive)
     return ScorerLoss(scorer, scorer_name(scorer), data) if equal_loss is None else equal_loss
 
 
@@ -139,14 +143,14 @@ def scorer_name(scorer: Any) -> str:
     if "_score_func" not in scorer_fields:
         return str(getattr(scorer, "__name__", scorer))
     metric = scorer_fields["_score_func"]
-    options = ", ".join(
+    arguments_text = ", ".join(
         f"{name}={repr_on_one_line(value)}" for name, value in scorer_fields["_kwargs"].items()
     )
     name = getattr(metric, "__name__", type(metric).__name__)
-    return f"{name}({options})" if options else name
+    return f"{name}({arguments_text})" if arguments_text else name
 
 
-def _loss_equal_to(scorer: Any, data: Data, positive: Any) -> Loss | None:
+def _loss_equal_to_made_scorer(scorer: Any, data: Data, positive: Any) -> Loss | None:
     """Return the loss of this package that equals a scorer made by `make_scorer`, or None.
 
     The positive class is ``pos_label``, or else `positive`, or else the label 1 that scikit-learn
@@ -156,28 +160,31 @@ def _loss_equal_to(scorer: Any, data: Data, positive: Any) -> Loss | None:
 
     if type(scorer) is not type(get_scorer("accuracy")):
         return None
-    options = dict(vars(scorer)["_kwargs"])
-    name = next((name for name in _SCORERS if vars(get_scorer(name)) == vars(scorer)), "")
-    if name == "roc_auc" or _SCORERS.get(name, (_TWO,))[0] != _TWO:
+    scorer_arguments = dict(vars(scorer)["_kwargs"])
+    name = next((name for name in _LOSS_BY_SCORER if vars(get_scorer(name)) == vars(scorer)), "")
+    if name == "roc_auc" or _LOSS_BY_SCORER.get(name, (_TWO_CLASSES,))[0] != _TWO_CLASSES:
         return loss_equal_to_scorer(name, data.n_classes, positive)
     labels = [data.label(code) for code in range(data.n_classes)]
-    label = options.pop("pos_label", 1 if positive is None else positive)
+    label = scorer_arguments.pop("pos_label", 1 if positive is None else positive)
     if name == "average_precision":  # For the smaller label scikit-learn's values differ.
         return loss_equal_to_scorer(name, data.n_classes) if labels[1:] == [label] else None
-    own_name, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
-    if own_name is None or options.keys() - {"beta"}:
+    own_name, average = (
+        _LOSS_BY_METRIC.get(_metric_name(scorer)),
+        scorer_arguments.pop("average", "binary"),
+    )
+    if own_name is None or scorer_arguments.keys() - {"beta"}:
         return None
     loss_class = registry.load(own_name)
     if average in ("macro", "weighted"):
-        loss: Loss = loss_class(**options, average=average)
+        loss: Loss = loss_class(**scorer_arguments, average=average)
         return _named_like_scorer(loss, loss.name.replace("-", "_"))
     if average != "binary" or len(labels) != 2 or label not in labels:
         return None
-    loss = loss_class(**options, positive=label)
+    loss = loss_class(**scorer_arguments, positive=label)
     return _named_like_scorer(loss, loss.name)
 
 
-def _metric(scorer: Any) -> str:
+def _metric_name(scorer: Any) -> str:
     """Return the name of a scorer's metric of labels if it is scikit-learn's, or "" otherwise."""
     from sklearn import metrics
 
@@ -342,8 +349,10 @@ class PositiveScorer:
         """Score the estimator with the positive class recoded to 1 and the other to 0."""
         from sklearn.metrics import get_scorer
 
-        ones = _is_positive(y, self.positive)
-        return get_scorer(self.name)(_Recoded(estimator, self.positive), X, ones, **options)
+        recoded_y = _is_positive(y, self.positive)
+        return get_scorer(self.name)(
+            _RecodedClassifier(estimator, self.positive), X, recoded_y, **options
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -353,7 +362,7 @@ class PositiveScorer:
         return {"name": self.name, "positive": self.positive}
 
 
-class _Recoded:
+class _RecodedClassifier:
     """A fitted classifier whose labels are 1 for the positive class and 0 for the other."""
 
     def __init__(self, model: Any, positive: Any) -> None:
@@ -367,17 +376,17 @@ class _Recoded:
         return _is_positive(self._model.predict(X), self._positive)
 
     def __getattr__(self, name: str) -> Any:
-        member = getattr(self._model, name)
+        model_method = getattr(self._model, name)
         if name not in _REVERSED_METHODS or _is_positive(
             self._model.classes_, self._positive
         ).tolist() != [1, 0]:
-            return member
+            return model_method
 
-        @wraps(member)  # scikit-learn reads the name of the method, so it must be kept.
-        def turned(X: Any) -> Any:
-            return _REVERSED_METHODS[name](member(X))
+        @wraps(model_method)  # scikit-learn reads the name of the method, so it must be kept.
+        def reversed_method(X: Any) -> Any:
+            return _REVERSED_METHODS[name](model_method(X))
 
-        return turned
+        return reversed_method
 
 
 _REVERSED_METHODS: dict[str, Callable[[Any], Any]] = {

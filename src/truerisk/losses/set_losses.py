@@ -41,8 +41,12 @@ class R2(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        errors, square_deviations, weight_shares = self._squares(data, rows, answers, weights)
-        ratios = np.einsum("i,cit->ct", weight_shares, errors) / (weight_shares @ square_deviations)
+        squared_errors, square_deviations, weight_shares = self._squares(
+            data, rows, answers, weights
+        )
+        ratios = np.einsum("i,cit->ct", weight_shares, squared_errors) / (
+            weight_shares @ square_deviations
+        )
         return np.asarray(ratios.mean(axis=1))
 
     @override
@@ -54,15 +58,19 @@ class R2(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        errors, square_deviations, weight_shares = self._squares(data, rows, answers, weights)
+        squared_errors, square_deviations, weight_shares = self._squares(
+            data, rows, answers, weights
+        )
         variance = weight_shares @ square_deviations
-        losses_of_targets = np.einsum("i,cit->ct", weight_shares, errors) / variance
+        losses_of_targets = np.einsum("i,cit->ct", weight_shares, squared_errors) / variance
         losses_of_targets += (about - losses_of_targets.mean(axis=1))[:, None]
-        by_target = (errors - losses_of_targets[:, None] * square_deviations) / variance
-        return np.asarray(by_target.mean(axis=2))
+        influences_by_target = (
+            squared_errors - losses_of_targets[:, None] * square_deviations
+        ) / variance
+        return np.asarray(influences_by_target.mean(axis=2))
 
     def _squares(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+        self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return squared errors (y − f)² by candidate, (y − ȳ)², and the rows' weight shares.
 
@@ -79,8 +87,8 @@ class R2(Loss):
                 "takes all answers as one set."
             )
         weight_shares = row_weights / row_weights.sum()
-        errors = error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)
-        return errors, (y - weight_shares @ y) ** 2, weight_shares
+        squared_errors = error_sizes(np.square, predictions.reshape(len(predictions), *y.shape), y)
+        return squared_errors, (y - weight_shares @ y) ** 2, weight_shares
 
 
 class ECE(Loss):
@@ -132,8 +140,10 @@ class ECE(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        gaps, signs, weight_shares = self._gaps(data, rows, answers, weights)
-        return np.asarray((gaps * signs) @ weight_shares)
+        confidence_gaps, bin_signs, weight_shares = self._confidence_gaps(
+            data, rows, answers, weights
+        )
+        return np.asarray((confidence_gaps * bin_signs) @ weight_shares)
 
     @override
     def influences(
@@ -144,11 +154,11 @@ class ECE(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        gaps, signs, _ = self._gaps(data, rows, answers, weights)
-        return np.asarray(gaps * signs - about[:, None])
+        confidence_gaps, bin_signs, _ = self._confidence_gaps(data, rows, answers, weights)
+        return np.asarray(confidence_gaps * bin_signs - about[:, None])
 
-    def _gaps(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    def _confidence_gaps(
+        self, data: Data, rows: np.ndarray, probabilities: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return hit minus confidence of every row, its bin's sign, and the rows' weight shares.
 
@@ -157,13 +167,15 @@ class ECE(Loss):
         weight_shares = np.full(len(rows), 1 / len(rows))
         if weights is not None:
             weight_shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-        confidence = answers.max(axis=2)
-        gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
+        confidence = probabilities.max(axis=2)
+        confidence_gaps = (probabilities.argmax(axis=2) == data.codes_of(rows)) - confidence
         # Bins exclude their lower edge.
         bin_numbers = np.nan_to_num(np.ceil(confidence * self.bins) - 1)
         bins = np.clip(bin_numbers, 0, self.bins - 1).astype(np.int64)
-        signs = [
-            np.sign(np.bincount(bins_of_rows, weight_shares * gap, self.bins))[bins_of_rows]
-            for bins_of_rows, gap in zip(bins, gaps, strict=True)
+        bin_signs = [
+            np.sign(np.bincount(bins_of_rows, weight_shares * candidate_gaps, self.bins))[
+                bins_of_rows
+            ]
+            for bins_of_rows, candidate_gaps in zip(bins, confidence_gaps, strict=True)
         ]
-        return gaps, np.array(signs), weight_shares
+        return confidence_gaps, np.array(bin_signs), weight_shares

@@ -75,7 +75,7 @@ class Concordance(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """Return the variance of one pair of rows, divided by the number of pairs.
+        """Return the variance of the loss of one pair of rows, divided by the number of pairs.
 
         Both rows of a pair include it in their influence.
         """
@@ -89,7 +89,7 @@ class Concordance(Loss):
             total_weight += pair_weights.sum()
             for candidate, (predictions, mean) in enumerate(zip(answers, about, strict=True)):
                 square_sums[candidate] += (
-                    (pair_weights * (_wrong(predictions, batch) - mean)) ** 2
+                    (pair_weights * (_wrong_order(predictions, batch) - mean)) ** 2
                 ).sum()
         return square_sums / total_weight**2
 
@@ -106,16 +106,16 @@ class Concordance(Loss):
         return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
 
     def _pairs(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+        self, data: Data, rows: np.ndarray, risk_predictions: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, for each row, the weight of its pairs in wrong order, and of all its pairs."""
         row_weights = _weights_or_ones(weights, rows)
-        wrong_weight, pair_weight = np.zeros(answers.shape), np.zeros(len(rows))
+        wrong_weight, pair_weight = np.zeros(risk_predictions.shape), np.zeros(len(rows))
         for batch, pairs in self._known_pairs(data, rows):
             pair_weight[batch] += pairs @ row_weights
             pair_weight += row_weights[batch] @ pairs
-            for wrong_of_candidate, predictions in zip(wrong_weight, answers, strict=True):
-                wrong_pairs = pairs * _wrong(predictions, batch)
+            for wrong_of_candidate, predictions in zip(wrong_weight, risk_predictions, strict=True):
+                wrong_pairs = pairs * _wrong_order(predictions, batch)
                 wrong_of_candidate[batch] += wrong_pairs @ row_weights
                 wrong_of_candidate += row_weights[batch] @ wrong_pairs
         if not pair_weight.any():
@@ -192,7 +192,7 @@ class IntegratedBrier(RowLoss):
         for horizon in self.horizons:
             # At time 0 no prediction is wrong, so the trapezoid rule has no first term.
             share = 0.5 if horizon == self.horizons[-1] else 1.0
-            losses += share / STEPS * _brier(data, rows, answers, horizon)
+            losses += share / STEPS * _adjusted_brier_losses(data, rows, answers, horizon)
         return losses
 
 
@@ -213,7 +213,7 @@ class BrierAt(RowLoss):
 
     @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        return _brier(data, rows, answers, *self.horizons)
+        return _adjusted_brier_losses(data, rows, answers, *self.horizons)
 
 
 class AUCAt(Loss):
@@ -248,7 +248,7 @@ class AUCAt(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        return self._auc.of_set(*self._two(data, rows, answers, weights))
+        return self._auc.of_set(*self._as_two_classes(data, rows, answers, weights))
 
     @override
     def influences(
@@ -259,7 +259,7 @@ class AUCAt(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        two_class_rows = self._two(data, rows, answers, weights)
+        two_class_rows = self._as_two_classes(data, rows, answers, weights)
         total_weight = len(rows) if weights is None else weights.sum()
         share = (
             _censoring_weights(data, *self.horizons)[rows] * total_weight / two_class_rows[3].sum()
@@ -275,19 +275,23 @@ class AUCAt(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        return self._auc.counted_twice(*self._two(data, rows, answers, weights), about)
+        return self._auc.counted_twice(*self._as_two_classes(data, rows, answers, weights), about)
 
     @override
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
         return self._auc.enlargement(data.at_horizon(self.horizons[0]), rows)
 
-    def _two(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    def _as_two_classes(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        interval_probabilities: np.ndarray,
+        weights: np.ndarray | None,
     ) -> tuple[Data, np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows as two classes, the probability of the event, and the weights of rows."""
         (horizon,) = self.horizons
         event_probability, censoring_weights = (
-            probability_by(data, answers, horizon),
+            probability_by(data, interval_probabilities, horizon),
             _censoring_weights(data, horizon)[rows],
         )
         return (
@@ -298,12 +302,14 @@ class AUCAt(Loss):
         )
 
 
-def probability_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
+def probability_by(data: Data, interval_probabilities: np.ndarray, horizon: float) -> np.ndarray:
     """Return the predicted probability of the event by one of the horizons.
 
     It is the sum of the probabilities of all intervals up to the horizon.
     """
-    probability: np.ndarray = answers[..., -1 - data.horizons.index(horizon) :].sum(axis=-1)
+    probability: np.ndarray = interval_probabilities[..., -1 - data.horizons.index(horizon) :].sum(
+        axis=-1
+    )
     return probability
 
 
@@ -323,7 +329,9 @@ def _censoring_weights(data: Data, horizon: float) -> np.ndarray:
     )
 
 
-def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
+def _adjusted_brier_losses(
+    data: Data, rows: np.ndarray, interval_probabilities: np.ndarray, horizon: float
+) -> np.ndarray:
     """Return each row's squared error of the predicted event probability, times its weight.
 
     In addition, a censored row receives the mean loss of the rows followed beyond its time, and all
@@ -331,7 +339,8 @@ def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) ->
     estimation of the probability of being followed (Robins and Rotnitzky, 1992).
     """
     squared_errors = (
-        probability_by(data, answers, horizon) - data.at_horizon(horizon).codes_of(rows)
+        probability_by(data, interval_probabilities, horizon)
+        - data.at_horizon(horizon).codes_of(rows)
     ) ** 2
     losses: np.ndarray = squared_errors * _censoring_weights(data, horizon)[rows]
     (has_event, time), weights = data.y[rows].T, data.weights(rows)
@@ -367,10 +376,10 @@ def _weights_or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray
     return np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def _wrong(predictions: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _wrong_order(predictions: np.ndarray, earlier_rows: np.ndarray) -> np.ndarray:
     """Return 1 for each later row with a larger predicted risk than the first row of its pair.
 
     Equal predictions give ½.
     """
-    is_wrong: np.ndarray = (1 + np.sign(predictions - predictions[first, None])) / 2
+    is_wrong: np.ndarray = (1 + np.sign(predictions - predictions[earlier_rows, None])) / 2
     return is_wrong

@@ -30,22 +30,32 @@ def is_loss_function(function: Callable[..., Any]) -> bool:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return True  # Functions in C may have no signature, and scorers are not written in C.
-    positional = [parameter for parameter in parameters if parameter.kind in positional_kinds]
-    n_required = sum(parameter.default is inspect.Parameter.empty for parameter in positional)
-    has_more = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
-    if n_required > 3 or (len(positional) < 2 and not has_more):
+    positional_parameters = [
+        parameter for parameter in parameters if parameter.kind in positional_kinds
+    ]
+    n_required = sum(
+        parameter.default is inspect.Parameter.empty for parameter in positional_parameters
+    )
+    accepts_more = any(
+        parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters
+    )
+    if n_required > 3 or (len(positional_parameters) < 2 and not accepts_more):
         raise UnknownName(
             f"{mention('scoring', function)} takes {n_required} arguments; a loss takes (y_true, "
             "y_pred), and a scorer (estimator, X, y)."
         )
-    first_name, second_name = [*(parameter.name.lower() for parameter in positional), "", ""][:2]
+    first_name, second_name = [
+        *(parameter.name.lower() for parameter in positional_parameters),
+        "",
+        "",
+    ][:2]
     if (
         first_name.startswith(SCORER_PREFIXES)
         or second_name == "x"
         or second_name.startswith("feature")
     ):
         return False
-    if n_required > 2 or (len(positional) < 3 and not has_more):
+    if n_required > 2 or (len(positional_parameters) < 3 and not accepts_more):
         return n_required < 3
     if first_name.startswith("y") or "tru" in first_name or "pred" in second_name:
         return True
@@ -69,7 +79,10 @@ class RowFunctionLoss(RowLoss):
 
     @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = [_call(self, data, rows, row) for row in answers]
+        losses = [
+            _call_user_function(self, data, rows, candidate_predictions)
+            for candidate_predictions in answers
+        ]
         for row_losses in losses:
             if np.shape(row_losses) != (len(rows),):
                 raise Refusal(
@@ -99,7 +112,10 @@ class SetFunctionLoss(Loss):
                 f"loss {self.name} rates a whole test set, so truerisk cannot weight its rows; "
                 "return one loss per row instead."
             )
-        candidate_losses = [_call(self, data, rows, row) for row in answers]
+        candidate_losses = [
+            _call_user_function(self, data, rows, candidate_predictions)
+            for candidate_predictions in answers
+        ]
         if any(np.shape(candidate_loss) != () for candidate_loss in candidate_losses):
             raise Refusal(
                 f"loss {self.name} gave shape {np.shape(candidate_losses[0])} for {len(rows)} "
@@ -160,12 +176,14 @@ def try_rows(loss: RowLoss, data: Data) -> None:
         )
 
 
-def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+def _call_user_function(
+    loss: Any, data: Data, rows: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
     if data.classes is not None:
-        if (answers < 0).any():
+        if (predictions < 0).any():
             raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
-        answers = data.classes[answers]
+        predictions = data.classes[predictions]
     with failures_as_fit_failed(
         f"loss {loss.name} failed on {len(rows)} rows, the first of them row {rows[0]}"
     ):
-        return real_array(loss.function(data.y[rows], answers))
+        return real_array(loss.function(data.y[rows], predictions))

@@ -142,9 +142,9 @@ def __getattr__(name: str) -> Callable[..., Method]:
     # A `from truerisk.methods import ...` here would call this function again.
     if name == "as_method":
         return import_module("truerisk.methods.words").as_method
-    entries = {**WITHOUT_NAME, **registry.by_name()}
-    if name in entries:
-        return entries[name].load()
+    registry_entries = {**WITHOUT_NAME, **registry.by_name()}
+    if name in registry_entries:
+        return registry_entries[name].load()
     raise no_attribute(__name__, name, __dir__())
 
 

@@ -36,7 +36,7 @@ from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
-_LEAST_RANK = -1e300  # Rules whose error is certainly 0 get this rank instead of log 0.
+_MIN_RANK = -1e300  # Rules whose error is certainly 0 get this rank instead of log 0.
 _CERTAIN_NOTE = (
     "the rule is constant, or a class has no spread: the error is exact and has no interval"
 )
@@ -58,25 +58,25 @@ class RuleRisks:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """Posterior means of the risks."""
+        """Posterior mean of the error of each rule."""
         return np.asarray(np.exp(self.log_errors))
 
     @cached_property
     def ranks(self) -> np.ndarray:
         """Logarithms of the errors, by which rules are ranked, since 1e-400 underflows to 0."""
-        return np.asarray(np.maximum(self.log_errors, _LEAST_RANK))
+        return np.asarray(np.maximum(self.log_errors, _MIN_RANK))
 
     def tested_at(self, rule: int) -> Tested:
         """Return the error estimate of one rule, with notes and a standard error if it has one."""
         is_certain = self._certain_errors is not None and bool(self._certain_errors[rule])
-        computed_later = None
+        credible_interval = None
         if self.errors is not None and not is_certain and self.errors.too_wide(rule) is None:
-            computed_later = CredibleInterval(self.errors, rule, self.confidence_level)
+            credible_interval = CredibleInterval(self.errors, rule, self.confidence_level)
         return Tested(
             float(self.values[rule]),
             split_risks=self.values[rule : rule + 1],
             notes=(*self.notes[rule], _CERTAIN_NOTE) if is_certain else self.notes[rule],
-            later=computed_later,
+            later=credible_interval,
             rank=float(self.ranks[rule]),
         )
 
@@ -85,13 +85,13 @@ class RuleRisks:
         return None if self.errors is None else self.errors.are_certain()
 
 
-def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
+def risks_of(blocks: Sequence[RuleRisks], predictions: Answers) -> RisksByColumn:
     """Return the risks of all candidates; the risk is NaN if a candidate's fit failed."""
-    values = np.full(answers.n_candidates, np.nan)
+    values = np.full(predictions.n_candidates, np.nan)
     ranks = values.copy()
     for block in blocks:
         values[block.candidates], ranks[block.candidates] = block.values, block.ranks
-    return RisksByColumn(values, ranks, _RuleLookup(blocks, answers).tested_at)
+    return RisksByColumn(values, ranks, _RuleLookup(blocks, predictions).tested_at)
 
 
 @frozen(eq=False)
@@ -103,13 +103,13 @@ class _RuleLookup:
 
     def tested_at(self, candidate: int) -> Tested:
         """Return the error estimate of one candidate; its value is NaN if the fit failed."""
-        tested = Tested(np.nan, rank=np.nan)
+        estimate = Tested(np.nan, rank=np.nan)
         for block in self.blocks:
             for rule in np.flatnonzero(block.candidates == candidate):
-                tested = block.tested_at(int(rule))
+                estimate = block.tested_at(int(rule))
         if not self.answers.failures:
-            return tested
-        return replace(tested, notes=tested.notes + failure_notes(self.answers, candidate))
+            return estimate
+        return replace(estimate, notes=estimate.notes + failure_notes(self.answers, candidate))
 
 
 _PAIRWISE_NOTE = (
@@ -127,9 +127,8 @@ _PRIOR_SHARE_NOTE = (
     "{:.0f} % of the scatter along the rule comes from the prior: features vary less in this "
     "direction than one by one, and the estimate is pessimistic; use prior='empirical'"
 )
-# A rule with more than MAX_FEATURES_PER_SQRT_N times √n features gets a note, where n is the number
-# of rows.
-# Intervals of such rules covered too rarely (see the documentation).
+# With n rows, a rule with more than MAX_FEATURES_PER_SQRT_N times √n features gets a note.
+# Intervals of such rules covered their error too rarely (see the documentation).
 MAX_FEATURES_PER_SQRT_N = 0.5
 # A rule gets a note if the prior makes up more than this share of the scatter of its scores.
 MAX_PRIOR_SHARE = 0.25
@@ -243,12 +242,14 @@ class BayesianError(Method):
         name_parts += [] if self.gamma is None else [f"gamma={self.gamma}"]
         name_parts += [] if self.standardize else ["not standardised"]
         name_parts += [
-            f"{name}={value}" if np.ndim(value) == 0 and not isinstance(value, Mapping) else name
-            for name, value in self._parameters.items()
+            f"{base_name}={value}"
+            if np.ndim(value) == 0 and not isinstance(value, Mapping)
+            else base_name
+            for base_name, value in self._parameters.items()
             if value is not None
         ]
-        name = "bee-improper" if self.prior == "improper" else "bee"
-        return f"{name} ({', '.join(name_parts)})" if name_parts else name
+        base_name = "bee-improper" if self.prior == "improper" else "bee"
+        return f"{base_name} ({', '.join(name_parts)})" if name_parts else base_name
 
     @property
     @override
@@ -268,10 +269,14 @@ class BayesianError(Method):
         check_rows(self.name, data, loss)
         if self.gamma is None:
             return
-        n_given = len(np.atleast_1d(self.gamma))
-        if n_given != (1 if data.n_classes == 2 else data.n_classes) and n_given != data.n_classes:
+        n_given_shares = len(np.atleast_1d(self.gamma))
+        if (
+            n_given_shares != (1 if data.n_classes == 2 else data.n_classes)
+            and n_given_shares != data.n_classes
+        ):
             raise BadData(
-                f"gamma has {n_given} shares and y {data.n_classes} classes: give one share for "
+                f"gamma has {n_given_shares} shares and y {data.n_classes} classes: give one "
+                "share for "
                 "each class in sorted order, or of two classes that of the first."
             )
 
@@ -288,9 +293,9 @@ class BayesianError(Method):
         return risks_of(blocks, answers)
 
     def _rules_and_rows(
-        self, answers: Answers, rules: LinearRules, data: Data
+        self, predictions: Answers, rules: LinearRules, data: Data
     ) -> tuple[LinearRules, ScaledRows]:
-        """Return the rules and their training rows.
+        """Return the candidates' linear rules and the standardised training rows.
 
         Columns that no rule uses are left out if they are many and the prior does not depend on
         them.
@@ -298,10 +303,10 @@ class BayesianError(Method):
         is_default = self.prior in ("proper", "improper") and not any(
             value is not None for value in self._parameters.values()
         )
-        has_few_used = is_default and 2 * len(rules.used) < rules.coefficients.shape[2]
-        columns = rules.used if has_few_used else None
+        uses_few_columns = is_default and 2 * len(rules.used) < rules.coefficients.shape[2]
+        columns = rules.used if uses_few_columns else None
         rows = scaled_rows(
-            answers, rules, data, self.name, standardize=self.standardize, columns=columns
+            predictions, rules, data, self.name, standardize=self.standardize, columns=columns
         )
         return rules if columns is None else rules.cut(columns), rows
 
@@ -321,22 +326,26 @@ class BayesianError(Method):
             The probabilities.
         """
         if self.gamma is None:
-            return {code: rows.size(code) / len(rows.codes) for code in rules.codes}
+            return {
+                class_code: rows.size(class_code) / len(rows.codes) for class_code in rules.codes
+            }
         given_shares = np.atleast_1d(np.asarray(self.gamma, dtype=np.float64))
         if len(given_shares) == 1:
             given_shares = np.append(given_shares, 1 - given_shares)
-        return {code: float(given_shares[code]) for code in rules.codes}
+        return {class_code: float(given_shares[class_code]) for class_code in rules.codes}
 
-    def _risks(self, answers: Answers, rules: LinearRules, data: Data, terms: Terms) -> RuleRisks:
+    def _risks(
+        self, predictions: Answers, rules: LinearRules, data: Data, terms: Terms
+    ) -> RuleRisks:
         """Return the estimated errors of the rules of candidates that were fitted together."""
-        rules, rows = self._rules_and_rows(answers, rules, data)
-        pairs = errors_by_class_pair(
+        rules, rows = self._rules_and_rows(predictions, rules, data)
+        errors_of_pairs = errors_by_class_pair(
             rows, rules, self.shares(rows, rules), self.priors(rows, rules, data)
         )
-        logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
-        only_pair = pairs[0] if terms.with_errors and len(pairs) == 1 else None
-        notes = self._notes(rows, rules, logs, pairs)
-        return RuleRisks(rules.candidates, logs, notes, only_pair, terms.confidence_level)
+        log_means = np.logaddexp.reduce([pair.log_means() for pair in errors_of_pairs], axis=0)
+        only_pair = errors_of_pairs[0] if terms.with_errors and len(errors_of_pairs) == 1 else None
+        notes = self._notes(rows, rules, log_means, errors_of_pairs)
+        return RuleRisks(rules.candidates, log_means, notes, only_pair, terms.confidence_level)
 
     def priors(
         self, rows: ScaledRows, rules: LinearRules, data: Data
@@ -361,26 +370,32 @@ class BayesianError(Method):
             return None
         p, labels = int((rows.scale > 0).sum()), data.class_labels.tolist()
         priors = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
-        priors = {code: priors[code] for code in rules.codes}
-        for code, class_prior in priors.items():
+        priors = {class_code: priors[class_code] for class_code in rules.codes}
+        for class_code, class_prior in priors.items():
             class_prior.refuse_improper(p)
-            class_prior.refuse_too_few(self.prior, rows.size(code), p)
+            class_prior.refuse_too_few(self.prior, rows.size(class_code), p)
         if any(class_prior.scale is None for class_prior in priors.values()):
             refuse_singular(len(rows.codes), len(rules.codes), p)
         return priors
 
     def _notes(
-        self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray, pairs: Sequence[RuleErrors]
+        self,
+        rows: ScaledRows,
+        rules: LinearRules,
+        log_means: np.ndarray,
+        errors_of_pairs: Sequence[RuleErrors],
     ) -> list[tuple[str, ...]]:
         shared_notes = (_PAIRWISE_NOTE,) if len(rules.codes) > 2 else ()
-        notes: list[tuple[str, ...]] = [shared_notes] * len(logs)
-        for i in np.flatnonzero(logs < np.log(1e-15)).tolist():
-            notes[i] += (f"the estimate is 10^{logs[i] / np.log(10):.1f}",)
+        notes: list[tuple[str, ...]] = [shared_notes] * len(log_means)
+        for i in np.flatnonzero(log_means < np.log(1e-15)).tolist():
+            notes[i] += (f"the estimate is 10^{log_means[i] / np.log(10):.1f}",)
         n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
         if self.prior != "improper":
-            prior_shares = np.max([pair.from_prior for pair in pairs], axis=0)
+            prior_shares = np.max([pair.from_prior for pair in errors_of_pairs], axis=0)
             for i, n_features in enumerate(n_selected.tolist()):
-                too_wide_note = max(pairs, key=lambda pair: float(pair.inflation[i])).too_wide(i)
+                too_wide_note = max(
+                    errors_of_pairs, key=lambda pair: float(pair.inflation[i])
+                ).too_wide(i)
                 if n_features > MAX_FEATURES_PER_SQRT_N * np.sqrt(len(rows.codes)):
                     bias_note = (
                         _TOO_LOW_CLAUSE
@@ -395,13 +410,13 @@ class BayesianError(Method):
                 if too_wide_note is not None:
                     notes[i] += (too_wide_note,)
             return notes
-        n_smallest = min(rows.size(code) for code in rules.codes)
+        n_smallest = min(rows.size(class_code) for class_code in rules.codes)
         for i in np.flatnonzero(n_selected > n_smallest).tolist():
-            note = (
+            class_size_note = (
                 f"{n_selected[i]} features and {n_smallest} rows in the smallest class: this prior "
                 "counts the square of the features, so the estimate is far too small"
             )
-            notes[i] += (note,)
+            notes[i] += (class_size_note,)
         return notes
 
 

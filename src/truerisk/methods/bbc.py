@@ -23,7 +23,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
 
-NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one setting"
+PROCEDURE_NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one setting"
 
 
 @frozen
@@ -98,34 +98,38 @@ class BootstrapBiasCorrected(KFold):
         evaluation = super().evaluate(ask, data, loss, plan, terms)
         if len(evaluation.tested) < 2:
             return evaluation
-        return replace(evaluation, procedure=self._corrected(evaluation.tested, data, terms))
+        return replace(evaluation, procedure=self._correct_bias(evaluation.tested, data, terms))
 
-    def _corrected(self, tested: Sequence[Tested], data: Data, terms: Terms) -> Tested:
+    def _correct_bias(self, estimates: Sequence[Tested], data: Data, terms: Terms) -> Tested:
         """Return the bias-corrected risk of choosing a candidate by these out-of-fold losses."""
-        rows = tested[0].loss_rows
+        rows = estimates[0].loss_rows
         assert rows is not None
-        losses = np.array([estimate_of_candidate.losses for estimate_of_candidate in tested])
+        losses = np.array([candidate_estimate.losses for candidate_estimate in estimates])
         weights = data.weights(rows)
-        corrected = corrected_in_any_order(
+        corrected_risk = corrected_in_any_order(
             losses,
             np.ones(len(rows)) if weights is None else weights,
             None if data.clusters is None else data.clusters[rows],
             terms.rule,
             data.row_marks[rows],
         )
-        chosen_candidates = [
-            estimate_of_candidate
-            for estimate_of_candidate, n in zip(tested, corrected.frequencies, strict=True)
-            if n
+        chosen_estimates = [
+            candidate_estimate
+            for candidate_estimate, n_times_chosen in zip(
+                estimates, corrected_risk.frequencies, strict=True
+            )
+            if n_times_chosen
         ]
         findings = dict.fromkeys(
             finding
-            for estimate_of_candidate in chosen_candidates
-            for finding in estimate_of_candidate.findings
+            for candidate_estimate in chosen_estimates
+            for finding in candidate_estimate.findings
         )
-        estimate = Tested(corrected.value, notes=(NOTE,), findings=tuple(findings)[:1])
-        if not np.ptp(corrected.replicates) > 0:
-            return replace(estimate, notes=(NOTE, NO_SPREAD))
-        std_error = float(corrected.replicates.std(ddof=1))
-        interval = corrected.interval(terms.confidence_level)
+        estimate = Tested(
+            corrected_risk.value, notes=(PROCEDURE_NOTE,), findings=tuple(findings)[:1]
+        )
+        if not np.ptp(corrected_risk.replicates) > 0:
+            return replace(estimate, notes=(PROCEDURE_NOTE, NO_SPREAD))
+        std_error = float(corrected_risk.replicates.std(ddof=1))
+        interval = corrected_risk.interval(terms.confidence_level)
         return replace(estimate, std_error=std_error, interval=interval)

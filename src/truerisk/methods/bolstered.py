@@ -46,22 +46,22 @@ def kernel_width(rows: np.ndarray) -> float:
     squared_norms = (rows**2).sum(axis=1)
     nearest_distances = np.empty(n)
     block_size = max(1, _MAX_DISTANCES // n)
-    for start in range(0, n, block_size):
-        block_rows = rows[start : start + block_size]
+    for first_row in range(0, n, block_size):
+        block_rows = rows[first_row : first_row + block_size]
         # These are squared distances to all rows, without the term that is constant for each row.
         squared_distances = squared_norms - 2 * block_rows @ rows.T
-        squared_distances[np.arange(len(block_rows)), np.arange(start, start + len(block_rows))] = (
-            np.inf
-        )
+        squared_distances[
+            np.arange(len(block_rows)), np.arange(first_row, first_row + len(block_rows))
+        ] = np.inf
         # The distance is computed again from the rows, because differences of squares lose digits.
         nearest_rows = squared_distances.argmin(axis=1)
-        nearest_distances[start : start + block_size] = np.sqrt(
+        nearest_distances[first_row : first_row + block_size] = np.sqrt(
             ((block_rows - rows[nearest_rows]) ** 2).sum(axis=1)
         )
     return float(nearest_distances.mean() / np.sqrt(chdtri(max(p, 1), 0.5)))
 
 
-UNSURE = "no formula is stated for the standard error of a bolstered error."
+NO_STD_ERROR_REASON = "no formula is stated for the standard error of a bolstered error."
 
 
 @frozen
@@ -124,20 +124,22 @@ class BolsteredBySampling(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        X = _finite_numbers(data)
-        scale = X.std(axis=0) if self.standardize else np.ones(X.shape[1])
-        scale[np.ptp(X, axis=0) == 0] = 0.0 if self.standardize else 1.0
-        is_used = scale > 0
-        widths = np.empty(data.n_rows)
-        for code in range(data.n_classes):
-            is_in_class = data.class_codes == code
+        X = _finite_features(data)
+        column_scales = X.std(axis=0) if self.standardize else np.ones(X.shape[1])
+        column_scales[np.ptp(X, axis=0) == 0] = 0.0 if self.standardize else 1.0
+        is_varying = column_scales > 0
+        kernel_widths = np.empty(data.n_rows)
+        for class_code in range(data.n_classes):
+            is_in_class = data.class_codes == class_code
             if is_in_class.any():
-                widths[is_in_class] = kernel_width(X[np.ix_(is_in_class, is_used)] / scale[is_used])
+                kernel_widths[is_in_class] = kernel_width(
+                    X[np.ix_(is_in_class, is_varying)] / column_scales[is_varying]
+                )
         builder = PlanBuilder(data.n_rows)
         for repeat in range(self.points):
             builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent", repeat=repeat)
         seeds = streams.get("points").integers(2**62, size=self.points)
-        moves = Moves(np.arange(self.points, dtype=np.int32), seeds, widths, scale)
+        moves = Moves(np.arange(self.points, dtype=np.int32), seeds, kernel_widths, column_scales)
         return builder.build(moves)
 
     @override
@@ -147,16 +149,17 @@ class BolsteredBySampling(Method):
             raise BadData(f"this is no plan of '{self.name}': it asks about no points around rows.")
         rows = answers.plan.test_rows(0)[0]
         points_by_rows = len(moves.question), len(rows)
-        codes = data.codes_of(rows)
+        true_codes = data.codes_of(rows)
         widths = ", ".join(
-            f"{moves.row_scale[rows[codes == candidate][0]]:.6g}" for candidate in np.unique(codes)
+            f"{moves.row_scale[rows[true_codes == candidate][0]]:.6g}"
+            for candidate in np.unique(true_codes)
         )
-        tested = []
-        for candidate, labels in enumerate(answers.values):
+        estimates = []
+        for candidate, predicted_labels in enumerate(answers.values):
             if not answers.answered[candidate].all():
-                tested.append(Tested(np.nan, notes=failure_notes(answers, candidate)))
+                estimates.append(Tested(np.nan, notes=failure_notes(answers, candidate)))
                 continue
-            error_shares = (labels.reshape(points_by_rows) != codes).mean(axis=0)
+            error_shares = (predicted_labels.reshape(points_by_rows) != true_codes).mean(axis=0)
             sampling_error = np.sqrt(
                 (error_shares * (1 - error_shares)).sum() / (len(moves.question) - 1)
             ) / len(rows)
@@ -165,9 +168,9 @@ class BolsteredBySampling(Method):
             notes = (
                 f"kernel widths {widths} of the classes",
                 f"{sampling_note} has a standard error of {sampling_error:.2g}",
-                UNSURE,
+                NO_STD_ERROR_REASON,
             )
-            tested.append(
+            estimates.append(
                 Tested(
                     risk,
                     losses=error_shares,
@@ -176,10 +179,10 @@ class BolsteredBySampling(Method):
                     notes=notes + failure_notes(answers, candidate),
                 )
             )
-        return tested
+        return estimates
 
 
-def _finite_numbers(data: Data) -> np.ndarray:
+def _finite_features(data: Data) -> np.ndarray:
     raw_X = data.X
     if not (isinstance(raw_X, np.ndarray) or hasattr(raw_X, "iloc")):
         raise BadData(
@@ -269,7 +272,7 @@ class Bolstered(Method):
 
     @property
     def sampling(self) -> BolsteredBySampling:
-        """Bolstering by sampled points, which is used if there is no closed form."""
+        """Method that bolsters by sampled points, used if there is no closed form."""
         return BolsteredBySampling(self.points, self.standardize)
 
     @override
@@ -283,23 +286,23 @@ class Bolstered(Method):
         rule_blocks = rules_of(answers)
         if rule_blocks is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
-        tested = [
+        estimates = [
             Tested(np.nan, notes=failure_notes(answers, candidate))
             for candidate in range(answers.n_candidates)
         ]
         for rules in rule_blocks:
             rows = scaled_rows(answers, rules, data, self.name, standardize=self.standardize)
-            values, widths = _bolstered_errors(rows, rules)
-            shown_widths = ", ".join(f"{width:.6g}" for width in widths)
-            for candidate, risk in zip(rules.candidates, values, strict=True):
-                notes = (f"kernel widths {shown_widths} of the classes", UNSURE)
-                tested[int(candidate)] = replace(
-                    tested[int(candidate)],
+            risks, widths = _bolstered_errors(rows, rules)
+            widths_text = ", ".join(f"{width:.6g}" for width in widths)
+            for candidate, risk in zip(rules.candidates, risks, strict=True):
+                notes = (f"kernel widths {widths_text} of the classes", NO_STD_ERROR_REASON)
+                estimates[int(candidate)] = replace(
+                    estimates[int(candidate)],
                     value=float(risk),
                     split_risks=np.array([risk]),
-                    notes=notes + tested[int(candidate)].notes,
+                    notes=notes + estimates[int(candidate)].notes,
                 )
-        return tested
+        return estimates
 
 
 def _bolstered_errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray, list[float]]:
@@ -309,9 +312,9 @@ def _bolstered_errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray,
     slopes, intercepts = rules.between(*rules.codes)
     slope_norms = np.sqrt((rows.slopes(slopes) ** 2).sum(axis=1))
     error_sums, widths = np.zeros(len(slopes)), []
-    for code, sign in zip(rules.codes, (-1, 1), strict=True):
-        width = kernel_width(_standardised_rows(rows, code))
-        margins = sign * rows.scores(slopes, intercepts, code)
+    for class_code, sign in zip(rules.codes, (-1, 1), strict=True):
+        width = kernel_width(_standardised_rows(rows, class_code))
+        margins = sign * rows.scores(slopes, intercepts, class_code)
         kernel_spreads = (width * slope_norms)[:, None]
         # A row on the decision boundary counts as predicted in the first class.
         is_wrong = margins < 0 if sign < 0 else margins <= 0
@@ -322,8 +325,8 @@ def _bolstered_errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray,
     return error_sums / len(rows.codes), widths
 
 
-def _standardised_rows(rows: ScaledRows, code: int) -> np.ndarray:
-    table: Any = rows.rows_of(code)
-    dense = table.toarray() if hasattr(table, "toarray") else table
+def _standardised_rows(rows: ScaledRows, class_code: int) -> np.ndarray:
+    table: Any = rows.rows_of(class_code)
+    dense_rows = table.toarray() if hasattr(table, "toarray") else table
     is_used = rows.scale > 0
-    return (dense[:, is_used] - rows.centre[is_used]) / rows.scale[is_used]
+    return (dense_rows[:, is_used] - rows.centre[is_used]) / rows.scale[is_used]

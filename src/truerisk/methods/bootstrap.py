@@ -32,9 +32,9 @@ from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis, Scale, are_tied
 from truerisk.splitting.samples import draw_samples, given_samples
 
-Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
+BootstrapKind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
 OOB_WEIGHT = 0.632  # weight of the out-of-bag risk: 1 − 1/e, rounded as in the publications
-UNSURE = "no formula is known for the standard error of this estimate."
+NO_STD_ERROR_REASON = "no formula is known for the standard error of this estimate."
 
 
 @frozen
@@ -97,7 +97,7 @@ class Bootstrap(Method):
     risk 0.1212 (zero-one, .632+ (B=50))
     """
 
-    kind: Kind = ".632+"
+    kind: BootstrapKind = ".632+"
     replicates: int = 200
     samples: Any = field(default=None, repr=False)
     stratify: bool = False
@@ -106,8 +106,10 @@ class Bootstrap(Method):
     target: ClassVar[Target] = "Err"
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise UnknownName(f"kind={self.kind!r} is unknown; use {', '.join(get_args(Kind))}.")
+        if self.kind not in get_args(BootstrapKind):
+            raise UnknownName(
+                f"kind={self.kind!r} is unknown; use {', '.join(get_args(BootstrapKind))}."
+            )
         if self.convention not in ("clipped", "ipred"):
             raise UnknownName(f"convention={self.convention!r} is unknown; use clipped or ipred.")
         check_count("replicates", self.replicates)
@@ -128,7 +130,7 @@ class Bootstrap(Method):
     @property
     @override
     def bias(self) -> str:
-        return BIAS[self.kind]
+        return BIAS_BY_KIND[self.kind]
 
     @property
     def splits(self) -> bool:  # type: ignore[override]
@@ -176,84 +178,104 @@ class Bootstrap(Method):
                 f"none of the {len(draw_counts)} samples misses a row: draw more of them, or give "
                 "samples that leave rows out."
             )
-        return plan_of_samples(draw_counts, missed=self.splits, apparent=self._has_apparent)
+        return plan_of_samples(
+            draw_counts, tests_missed_rows=self.splits, adds_apparent_fit=self._has_apparent
+        )
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        replicated = BootstrapPredictions(answers, data, loss, self._has_apparent)
-        if loss.per_row and not len(replicated.tested):
+        bootstrap_predictions = BootstrapPredictions(answers, data, loss, self._has_apparent)
+        if loss.per_row and not len(bootstrap_predictions.tested):
             raise BadData("no sample misses a row: draw more of them.")
         estimates = {
-            "bootstrap": self._naive,
-            "oob": self._naive,
+            "bootstrap": self._naive_estimates,
+            "oob": self._naive_estimates,
             ".632": self._estimates_632,
             ".632+": self._estimates_632_plus,
-            "optimism": self._optimism,
-        }[self.kind](replicated)
-        tested = [
-            self._tested(replicated, candidate, estimate, terms)
+            "optimism": self._optimism_estimates,
+        }[self.kind](bootstrap_predictions)
+        candidate_estimates = [
+            self._make_estimate(bootstrap_predictions, candidate, estimate, terms)
             for candidate, estimate in enumerate(estimates)
         ]
         if not terms.with_errors:
-            return tested
+            return candidate_estimates
         findings = infinite_findings(answers, data, loss)
         return [
-            replace(risk, findings=findings[candidate]) for candidate, risk in enumerate(tested)
+            replace(estimate_with_error, findings=findings[candidate])
+            for candidate, estimate_with_error in enumerate(candidate_estimates)
         ]
 
-    # -- the estimates by kind: value, table, notes and weights of row losses per candidate -----
+    # The next methods compute the estimate of each kind, with its components and notes.
 
-    def _naive(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
-        for risk in replicated.oob_risks:
+    def _naive_estimates(
+        self, bootstrap_predictions: BootstrapPredictions
+    ) -> Iterator[_BootstrapEstimate]:
+        for risk in bootstrap_predictions.oob_risks:
             yield _BootstrapEstimate(float(risk), apparent_weight=0.0, oob_weight=1.0)
 
-    def _estimates_632(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
-        for apparent, oob_risk in zip(
-            replicated.apparent_risks.tolist(), replicated.oob_risks.tolist(), strict=True
+    def _estimates_632(
+        self, bootstrap_predictions: BootstrapPredictions
+    ) -> Iterator[_BootstrapEstimate]:
+        for apparent_risk, oob_risk in zip(
+            bootstrap_predictions.apparent_risks.tolist(),
+            bootstrap_predictions.oob_risks.tolist(),
+            strict=True,
         ):
-            risk = (1 - OOB_WEIGHT) * apparent + OOB_WEIGHT * oob_risk
-            table = {
-                "apparent": apparent,
+            risk = (1 - OOB_WEIGHT) * apparent_risk + OOB_WEIGHT * oob_risk
+            components = {
+                "apparent": apparent_risk,
                 "oob": oob_risk,
                 "corrected": risk,
-                "n": replicated.n_samples,
+                "n": bootstrap_predictions.n_samples,
             }
             yield _BootstrapEstimate(
-                risk, table, apparent_weight=1 - OOB_WEIGHT, oob_weight=OOB_WEIGHT
+                risk, components, apparent_weight=1 - OOB_WEIGHT, oob_weight=OOB_WEIGHT
             )
 
-    def _estimates_632_plus(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
-        apparent_positions = slice(int(replicated.answers.plan.test_offsets[-2]), None)
-        rows = replicated.answers.plan.positions[0][apparent_positions]
-        has_all_fits = replicated.all_answered
+    def _estimates_632_plus(
+        self, bootstrap_predictions: BootstrapPredictions
+    ) -> Iterator[_BootstrapEstimate]:
+        apparent_positions = slice(int(bootstrap_predictions.answers.plan.test_offsets[-2]), None)
+        rows = bootstrap_predictions.answers.plan.positions[0][apparent_positions]
+        has_all_fits = bootstrap_predictions.all_answered
         gammas = np.full(len(has_all_fits), np.nan)
-        targets = replicated.data.y[rows]
-        if isinstance(replicated.loss, RowLoss) and (targets == targets[:1]).all():
+        targets = bootstrap_predictions.data.y[rows]
+        if isinstance(bootstrap_predictions.loss, RowLoss) and (targets == targets[:1]).all():
             # If all targets are equal, the no-information risk is the apparent risk.
-            gammas = replicated.apparent_risks
+            gammas = bootstrap_predictions.apparent_risks
         elif has_all_fits.any():
-            predictions = replicated.answers.values[has_all_fits][:, apparent_positions]
+            predictions = bootstrap_predictions.answers.values[has_all_fits][:, apparent_positions]
             gammas[has_all_fits] = no_information(
-                replicated.loss, replicated.data, rows, predictions
+                bootstrap_predictions.loss, bootstrap_predictions.data, rows, predictions
             )
-        for apparent, oob_risk, gamma in zip(
-            replicated.apparent_risks, replicated.oob_risks, gammas, strict=True
+        for apparent_risk, oob_risk, gamma in zip(
+            bootstrap_predictions.apparent_risks,
+            bootstrap_predictions.oob_risks,
+            gammas,
+            strict=True,
         ):
-            scale = replicated.loss.scale
-            yield self._plus_of(
-                float(apparent), float(oob_risk), float(gamma), replicated.n_samples, scale
+            scale = bootstrap_predictions.loss.scale
+            yield self._estimate_632_plus(
+                float(apparent_risk),
+                float(oob_risk),
+                float(gamma),
+                bootstrap_predictions.n_samples,
+                scale,
             )
 
-    def _plus_of(
-        self, apparent: float, oob_risk: float, gamma: float, n: int, scale: Scale
+    def _estimate_632_plus(
+        self, apparent_risk: float, oob_risk: float, gamma: float, n: int, scale: Scale
     ) -> _BootstrapEstimate:
         clips = self.convention == "clipped"
-        limited_oob, overfitting, weight = weight_632_plus(apparent, oob_risk, gamma, clips=clips)
-        value = (1 - weight) * apparent + weight * limited_oob
+        limited_oob, overfitting, weight = weight_632_plus(
+            apparent_risk, oob_risk, gamma, clips=clips
+        )
+        value = (1 - weight) * apparent_risk + weight * limited_oob
         if not clips:
             value += OOB_WEIGHT * (oob_risk - limited_oob)
-        table = {
-            "apparent": apparent,
+        components = {
+            "apparent": apparent_risk,
             "oob": oob_risk,
             "no_information": gamma,
             "overfitting": overfitting,
@@ -261,86 +283,101 @@ class Bootstrap(Method):
             "corrected": value,
             "n": n,
         }
-        notes, noun, is_score = [], scale.noun, scale.perfect is not None
-        risks = {"apparent": apparent, "oob": oob_risk, "no_information": gamma}
-        risk_texts = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
+        notes, quantity_name, is_score = [], scale.noun, scale.perfect is not None
+        risks_by_name = {"apparent": apparent_risk, "oob": oob_risk, "no_information": gamma}
+        risk_texts = {name: f"{scale.value(risk):.4f}" for name, risk in risks_by_name.items()}
         if oob_risk > gamma:
-            cut_text = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
-            verb = "falls below" if is_score else "exceeds"
-            out_of_bag = "out-of-bag score" if is_score else "Err₁"
+            limit_text = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
+            comparison_verb = "falls below" if is_score else "exceeds"
+            oob_name = "out-of-bag score" if is_score else "Err₁"
             notes.append(
-                f"{out_of_bag} {risk_texts['oob']} {verb} the no-information {noun} "
-                f"{risk_texts['no_information']} and {cut_text}."
+                f"{oob_name} {risk_texts['oob']} {comparison_verb} the no-information "
+                f"{quantity_name} "
+                f"{risk_texts['no_information']} and {limit_text}."
             )
-        if are_tied(gamma, apparent):
-            verb = "does not fall below" if is_score else "does not exceed"
+        if are_tied(gamma, apparent_risk):
+            comparison_verb = "does not fall below" if is_score else "does not exceed"
             notes.append(
-                f"the no-information {noun} {risk_texts['no_information']} {verb} the apparent "
-                f"{noun} {risk_texts['apparent']}: the relative overfitting rate R is taken as 0."
+                f"the no-information {quantity_name} {risk_texts['no_information']} "
+                f"{comparison_verb} the apparent "
+                f"{quantity_name} {risk_texts['apparent']}: the relative overfitting rate R is "
+                "taken as 0."
             )
         limited_share = limited_oob / oob_risk if oob_risk > 0 else 1.0
         further_weight = 0.0 if clips else OOB_WEIGHT * (1 - limited_share)
         return _BootstrapEstimate(
             value,
-            table,
+            components,
             tuple(notes),
             apparent_weight=1 - weight,
             oob_weight=weight * limited_share + further_weight,
         )
 
-    def _optimism(self, replicated: BootstrapPredictions) -> Iterator[_BootstrapEstimate]:
-        risks = zip(
-            replicated.apparent_risks, replicated.training_risks, replicated.oob_risks, strict=True
+    def _optimism_estimates(
+        self, bootstrap_predictions: BootstrapPredictions
+    ) -> Iterator[_BootstrapEstimate]:
+        risk_triples = zip(
+            bootstrap_predictions.apparent_risks,
+            bootstrap_predictions.training_risks,
+            bootstrap_predictions.oob_risks,
+            strict=True,
         )
-        for apparent, training, test in risks:
-            optimism_gap = float(test - training)
-            risk = float(apparent) + optimism_gap
-            table = {
-                "apparent": float(apparent),
-                "training": float(training),
-                "test": float(test),
+        for apparent_risk, training_risk, test_risk in risk_triples:
+            optimism_gap = float(test_risk - training_risk)
+            risk = float(apparent_risk) + optimism_gap
+            components = {
+                "apparent": float(apparent_risk),
+                "training": float(training_risk),
+                "test": float(test_risk),
                 "optimism": optimism_gap,
                 "corrected": risk,
-                "n": replicated.n_samples,
+                "n": bootstrap_predictions.n_samples,
             }
-            yield _BootstrapEstimate(risk, table, apparent_weight=None)
+            yield _BootstrapEstimate(risk, components, apparent_weight=None)
 
-    # -- the estimate with its standard error, interval and notes -------------------------------
+    # The next methods add the standard error, the interval and further notes to an estimate.
 
-    def _tested(
+    def _make_estimate(
         self,
-        replicated: BootstrapPredictions,
+        bootstrap_predictions: BootstrapPredictions,
         candidate: int,
         estimate: _BootstrapEstimate,
         terms: Terms,
     ) -> Tested:
-        answers = replicated.answers
-        by_question = replicated.by_question[candidate] if terms.with_errors else None
-        if not replicated.all_answered[candidate]:
-            return Tested(np.nan, split_risks=by_question, notes=failure_notes(answers, candidate))
+        predictions = bootstrap_predictions.answers
+        risks_by_test_set = (
+            bootstrap_predictions.by_question[candidate] if terms.with_errors else None
+        )
+        if not bootstrap_predictions.all_answered[candidate]:
+            return Tested(
+                np.nan, split_risks=risks_by_test_set, notes=failure_notes(predictions, candidate)
+            )
         if not terms.with_errors:
             return Tested(estimate.value)
-        losses, rows = self._losses(replicated, candidate, estimate), replicated.tested
-        std_error, reasons = self._error(
-            replicated, candidate, requested=terms.interval is not None
+        losses, rows = (
+            self._losses(bootstrap_predictions, candidate, estimate),
+            bootstrap_predictions.tested,
+        )
+        std_error, error_notes = self._std_error(
+            bootstrap_predictions, candidate, is_requested=terms.interval is not None
         )
         interval = None
         if terms.interval is not None:
             evidence = SampleEvidence(
                 values=np.array([estimate.value]),
-                loss=replicated.loss,
+                loss=bootstrap_predictions.loss,
                 terms=terms,
                 std_errors=[std_error],
-                risks=[float(replicated.oob_risks[candidate])],
+                risks=[float(bootstrap_predictions.oob_risks[candidate])],
             )
             std_error, interval, _ = if_independent(
-                as_form(terms.interval), evidence, replicated.data
+                as_form(terms.interval), evidence, bootstrap_predictions.data
             )[0]
         notes = (
             *estimate.notes,
-            *self._notes_on_left_out_rows(replicated),
-            *failure_notes(answers, candidate),
-            *reasons,
+            *self._notes_on_left_out_rows(bootstrap_predictions),
+            *failure_notes(predictions, candidate),
+            *error_notes,
         )
         return Tested(
             estimate.value,
@@ -348,45 +385,50 @@ class Bootstrap(Method):
             interval,
             losses=losses,
             loss_rows=None if losses is None else rows,
-            split_risks=by_question,
+            split_risks=risks_by_test_set,
             notes=notes,
             table=estimate.table,
         )
 
     def _losses(
-        self, replicated: BootstrapPredictions, candidate: int, estimate: _BootstrapEstimate
+        self,
+        bootstrap_predictions: BootstrapPredictions,
+        candidate: int,
+        estimate: _BootstrapEstimate,
     ) -> np.ndarray | None:
         """Return row losses whose mean is the estimated risk, or None if there are none."""
         if (
-            not replicated.loss.per_row
+            not bootstrap_predictions.loss.per_row
             or estimate.apparent_weight is None
-            or (estimate.apparent_weight and replicated.n_never_out)
+            or (estimate.apparent_weight and bootstrap_predictions.n_never_out)
         ):
             return None
-        losses: np.ndarray = estimate.oob_weight * replicated.per_row[candidate]
+        losses: np.ndarray = estimate.oob_weight * bootstrap_predictions.per_row[candidate]
         return (
             losses
             if estimate.apparent_weight == 0
-            else losses + estimate.apparent_weight * replicated.apparent_rows[candidate]
+            else losses + estimate.apparent_weight * bootstrap_predictions.apparent_rows[candidate]
         )
 
-    def _error(
-        self, replicated: BootstrapPredictions, candidate: int, *, requested: bool
+    def _std_error(
+        self, bootstrap_predictions: BootstrapPredictions, candidate: int, *, is_requested: bool
     ) -> tuple[float | None, tuple[str, ...]]:
         """Return the infinitesimal-jackknife standard error of Err₁ with a note.
 
         If there is no standard error, return None and the reason.
         """
-        if self.kind != "oob" and not requested:
-            return None, (UNSURE,)
-        n = len(replicated.tested)
-        reason = self._no_jackknife(replicated, candidate)
+        if self.kind != "oob" and not is_requested:
+            return None, (NO_STD_ERROR_REASON,)
+        n = len(bootstrap_predictions.tested)
+        reason = self._why_no_jackknife(bootstrap_predictions, candidate)
         if reason is not None:
             return None, (reason,)
         n_samples = self.replicates if self.samples is None else len(np.asarray(self.samples))
-        sample_sums = replicated.sums_of_samples(candidate) / n
-        times = replicated.draw_counts[:, replicated.tested]
-        std_error = jackknife_error(times, replicated.per_row[candidate], sample_sums, n_samples)
+        sample_sums = bootstrap_predictions.sums_of_samples(candidate) / n
+        draw_counts = bootstrap_predictions.draw_counts[:, bootstrap_predictions.tested]
+        std_error = jackknife_error(
+            draw_counts, bootstrap_predictions.per_row[candidate], sample_sums, n_samples
+        )
         if std_error is None:
             too_few_note = (
                 f"{n_samples} samples are too few for the infinitesimal jackknife: their noise is "
@@ -397,36 +439,47 @@ class Bootstrap(Method):
             "standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",
         )
 
-    def _no_jackknife(self, replicated: BootstrapPredictions, candidate: int) -> str | None:
+    def _why_no_jackknife(
+        self, bootstrap_predictions: BootstrapPredictions, candidate: int
+    ) -> str | None:
         """Return why the infinitesimal jackknife gives no standard error, or None if it does."""
-        data, n = replicated.data, len(replicated.tested)
-        if not replicated.loss.per_row:
+        data, n = bootstrap_predictions.data, len(bootstrap_predictions.tested)
+        if not bootstrap_predictions.loss.per_row:
             return (
-                f"loss '{replicated.loss.name}' has no per-row losses: no standard error is known."
+                f"loss '{bootstrap_predictions.loss.name}' has no per-row losses: no standard "
+                "error is known."
             )
         if (reason := dependence(data)) is not None:
             return reason
         if data.groups is not None or data.sample_weight is not None or self.stratify:
             return "no formula is known for the standard error with groups, weights or strata."
-        if n < 3 or replicated.n_never_out or (replicated.draw_counts.sum(axis=1) != n).any():
+        if (
+            n < 3
+            or bootstrap_predictions.n_never_out
+            or (bootstrap_predictions.draw_counts.sum(axis=1) != n).any()
+        ):
             return "the standard error needs samples of n rows, and each row missed by some."
-        if not replicated.per_row[candidate].std() > 0:
+        if not bootstrap_predictions.per_row[candidate].std() > 0:
             return "every row has the same loss: their spread says nothing of the error."
         return None
 
-    def _notes_on_left_out_rows(self, replicated: BootstrapPredictions) -> Iterator[str]:
-        if replicated.loss.per_row and replicated.n_never_out:
+    def _notes_on_left_out_rows(self, bootstrap_predictions: BootstrapPredictions) -> Iterator[str]:
+        if bootstrap_predictions.loss.per_row and bootstrap_predictions.n_never_out:
             yield (
-                f"{replicated.n_never_out} rows are in every sample and were never left out: they "
+                f"{bootstrap_predictions.n_never_out} rows are in every sample and were never "
+                "left out: they "
                 "do not count; draw more samples."
             )
-        if not replicated.loss.per_row:
-            yield f"loss '{replicated.loss.name}' has no rows: it is averaged over the samples."
-        if replicated.n_samples_without_loss:
+        if not bootstrap_predictions.loss.per_row:
             yield (
-                f"loss '{replicated.loss.name}' does not exist on what "
-                f"{replicated.n_samples_without_loss} of "
-                f"{replicated.n_samples} samples left out: these do not count."
+                f"loss '{bootstrap_predictions.loss.name}' has no rows: it is averaged over the "
+                "samples."
+            )
+        if bootstrap_predictions.n_samples_without_loss:
+            yield (
+                f"loss '{bootstrap_predictions.loss.name}' does not exist on what "
+                f"{bootstrap_predictions.n_samples_without_loss} of "
+                f"{bootstrap_predictions.n_samples} samples left out: these do not count."
             )
 
 
@@ -446,7 +499,7 @@ class _BootstrapEstimate:
 
 
 def weight_632_plus(
-    apparent: float, oob_risk: float, gamma: float, *, clips: bool = True
+    apparent_risk: float, oob_risk: float, gamma: float, *, clips: bool = True
 ) -> tuple[float, float, float]:
     """Return Err₁ limited by γ, the relative overfitting rate R, and the .632+ weight of Err₁.
 
@@ -456,12 +509,14 @@ def weight_632_plus(
     """
     limited_oob = min(oob_risk, gamma)
     overfitting = 0.0
-    if oob_risk > apparent and not are_tied(gamma, apparent):
-        overfitting = ((limited_oob if clips else oob_risk) - apparent) / (gamma - apparent)
+    if oob_risk > apparent_risk and not are_tied(gamma, apparent_risk):
+        overfitting = ((limited_oob if clips else oob_risk) - apparent_risk) / (
+            gamma - apparent_risk
+        )
     return limited_oob, overfitting, OOB_WEIGHT / (1 - (1 - OOB_WEIGHT) * overfitting)
 
 
-BIAS = {
+BIAS_BY_KIND = {
     "bootstrap": "optimistic: most of the rows that are tested were used for the fit",
     "oob": "pessimistic: each model sees 63 % of the rows, some of them several times",
     ".632": "optimistic for models that overfit: the apparent risk has a fixed weight",

@@ -17,7 +17,7 @@ from truerisk.plan.extras.laws import draw_every
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
-UNSURE = (
+NO_STD_ERROR_REASON = (
     "the training sets behind the expected losses overlap, and no formula gives the standard error."
 )
 
@@ -102,24 +102,24 @@ class Complete(Method):
     @override
     def check(self, data: Data, loss: Loss) -> None:
         refuse_set_losses_and_groups("complete", data, loss)
-        if self._size(data.n_rows) >= data.n_rows:
+        if self._n_training_rows(data.n_rows) >= data.n_rows:
             raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
 
-    def _size(self, n_rows: int) -> int:
+    def _n_training_rows(self, n_rows: int) -> int:
         if self.m >= 1:
             return int(self.m)
         return max(1, min(round(self.m * n_rows), n_rows - 1))
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        n_train = self._size(data.n_rows)
+        n_train = self._n_training_rows(data.n_rows)
         if n_train >= data.n_rows:
             raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
         return draw_every(data.n_rows, "subsets", n_train)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=NO_STD_ERROR_REASON)
 
 
 @frozen
@@ -171,4 +171,4 @@ class ExactOutOfBag(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=NO_STD_ERROR_REASON)

@@ -58,10 +58,10 @@ class Likelihood(Loss):
 
 
 def residual_sums_of_squares(
-    data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     """Return the (weighted) residual sum of squares of every candidate."""
-    residuals = (answers - data.y[rows]) ** 2
+    residuals = (predictions - data.y[rows]) ** 2
     return residuals.sum(axis=1) if weights is None else residuals @ weights
 
 
@@ -74,7 +74,7 @@ def has_exact_fit(
     return rss <= sum_of_squares * 2.0**-92
 
 
-UNSURE = "no formula is stated for the standard error of a criterion."
+NO_STD_ERROR_REASON = "no formula is stated for the standard error of a criterion."
 REMEDY = "use a method that holds rows out, such as '10-fold'"
 
 
@@ -147,17 +147,17 @@ class Criterion(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         fitted_rows = CriterionInput.from_answers(answers, data, self.name)
         values, notes = self._values(fitted_rows)
-        is_answered = answers.answered[:, 0]
-        if is_answered.any() and np.isnan(values[is_answered]).all():
+        has_prediction = answers.answered[:, 0]
+        if has_prediction.any() and np.isnan(values[has_prediction]).all():
             raise Refusal(f"method '{self.name}' has a value for no candidate: {notes[0]}.")
         return [
             Tested(
-                float(value) if is_answered[candidate] else np.nan,
+                float(value) if has_prediction[candidate] else np.nan,
                 split_risks=np.array([value]),
                 notes=(
-                    *((notes[candidate],) if is_answered[candidate] else ()),
+                    *((notes[candidate],) if has_prediction[candidate] else ()),
                     *failure_notes(answers, candidate),
-                    UNSURE,
+                    NO_STD_ERROR_REASON,
                 ),
             )
             for candidate, value in enumerate(values)
@@ -175,32 +175,35 @@ class CriterionInput:
     weights: np.ndarray | None
 
     @classmethod
-    def from_answers(cls, answers: Answers, data: Data, name: str) -> CriterionInput:
+    def from_answers(cls, predictions: Answers, data: Data, method_name: str) -> CriterionInput:
         """Collect the predictions and degrees of freedom from a plan with one fit.
 
         Raise Refusal if the predictions are not finite or not of the kind that the criterion needs.
         """
-        plan = answers.plan
-        freedom = freedom_of(answers)
+        plan = predictions.plan
+        freedom = freedom_of(predictions)
         if freedom is None or plan.n_questions != 1:
-            raise BadData(f"this is no plan of '{name}': it asks for no degrees of freedom.")
+            raise BadData(f"this is no plan of '{method_name}': it asks for no degrees of freedom.")
         needed_response = Likelihood(data.task).response
-        if answers.response != needed_response:
+        if predictions.response != needed_response:
             remedy = (
                 mention("scoring", "log")
                 if data.task == "classification"
                 else mention("scoring", "squared")
             )
             raise Refusal(
-                f"'{name}' is computed from each {needed_response} that a model answers with, and "
-                f"this loss asks for a {answers.response}: use {remedy}."
+                f"'{method_name}' is computed from each {needed_response} that a model answers "
+                "with, and "
+                f"this loss asks for a {predictions.response}: use {remedy}."
             )
-        if not np.isfinite(answers.values[answers.answered[:, 0]]).all():
-            raise Refusal(f"'{name}': some candidate answers with numbers that are not finite.")
+        if not np.isfinite(predictions.values[predictions.answered[:, 0]]).all():
+            raise Refusal(
+                f"'{method_name}': some candidate answers with numbers that are not finite."
+            )
         rows, counts = plan.positions
         if counts is not None:
-            raise Refusal(f"'{name}' takes rows as independent, and these are copies.")
-        return cls(data, rows, answers.values, freedom[:, plan.fit[0]], data.weights(rows))
+            raise Refusal(f"'{method_name}' takes rows as independent, and these are copies.")
+        return cls(data, rows, predictions.values, freedom[:, plan.fit[0]], data.weights(rows))
 
     @property
     def n(self) -> int:
@@ -213,11 +216,11 @@ class CriterionInput:
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
     def residual_sums_of_squares(self) -> np.ndarray:
-        """Weighted sum of squared residuals of each candidate on the training rows."""
+        """Return each candidate's (weighted) sum of squared residuals on the training rows."""
         return residual_sums_of_squares(self.data, self.rows, self.answers, self.weights)
 
     def likelihood(self) -> np.ndarray:
-        """Log loss of each candidate on the training rows, or its Gaussian counterpart."""
+        """Return minus twice the log-likelihood of each candidate on the training rows."""
         return Likelihood(self.data.task).of_set(self.data, self.rows, self.answers, self.weights)
 
     def saturated(self) -> np.ndarray:
@@ -314,11 +317,12 @@ class Cp(SquaredCriterion):
         )
         if np.isnan(residual_freedom).all():
             return np.nan, "none"
-        largest = int(np.nanargmin(residual_freedom))
+        largest_candidate = int(np.nanargmin(residual_freedom))
         variance_source = (
-            f"of the largest candidate, {fitted_rows.freedom[largest]:.6g} of n = {fitted_rows.n}"
+            f"of the largest candidate, {fitted_rows.freedom[largest_candidate]:.6g} of n = "
+            f"{fitted_rows.n}"
         )
-        return float(rss[largest] / residual_freedom[largest]), variance_source
+        return float(rss[largest_candidate] / residual_freedom[largest_candidate]), variance_source
 
 
 @frozen

@@ -56,22 +56,22 @@ class External(Procedure):
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        answers = ask(plan)
-        for answers_by_request in (answers, *answers.also):
-            _refuse_non_finite(answers_by_request)
+        predictions = ask(plan)
+        for predictions_of_request in (predictions, *predictions.also):
+            _refuse_non_finite(predictions_of_request)
 
-        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
-            risk = self.risk(answers, None, data, loss, terms)
-            evaluation = Evaluation(plan, (risk,), 0, answers=answers)
+        def rate(loss: Loss, terms: Terms, predictions: Answers) -> Evaluation:
+            risk = self.risk(predictions, None, data, loss, terms)
+            evaluation = Evaluation(plan, (risk,), 0, answers=predictions)
             return with_winners(evaluation, risk, winners_of(np.zeros(1, dtype=np.int64), ()))
 
-        return in_every_loss(rate, loss, terms, answers)
+        return in_every_loss(rate, loss, terms, predictions)
 
 
-def _refuse_non_finite(answers: Answers) -> None:
-    row_values = answers.values[0].reshape(answers.values.shape[1], -1)
+def _refuse_non_finite(predictions: Answers) -> None:
+    row_values = predictions.values[0].reshape(predictions.values.shape[1], -1)
     bad_rows = np.flatnonzero(~np.isfinite(row_values).all(axis=1))
-    if len(bad_rows) and answers.response != "scored":
+    if len(bad_rows) and predictions.response != "scored":
         raise Refusal(
             f"the finished model answers NaN or infinity about {len(bad_rows)} rows, the first is "
             f"row {bad_rows[0]}: leave them out, or give what it lacks."

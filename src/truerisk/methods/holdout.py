@@ -43,7 +43,7 @@ from truerisk.splitting.folds import draw_folds
 from truerisk.splitting.samples import draw_held_out
 
 
-def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+def tested_by_one_split(predictions: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
     """Return each candidate's mean loss on one test set, with its interval.
 
     By default the interval of an error rate is a Beta posterior if rows are independent and
@@ -51,7 +51,7 @@ def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) 
     """
     has_plain_errors = loss.binary and data.groups is None and data.sample_weight is None
     return tested_by_average(
-        answers, data, loss, terms, None, usual="beta" if has_plain_errors else None
+        predictions, data, loss, terms, None, usual="beta" if has_plain_errors else None
     )
 
 
@@ -102,8 +102,10 @@ class Holdout(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         rng = streams.get("holdout")
-        test = builder.block(draw_held_out(data, self.test_share, rng, stratify=self.stratify))
-        builder.ask(train=(ALL, (test,)), test=(test, ()))
+        test_block = builder.block(
+            draw_held_out(data, self.test_share, rng, stratify=self.stratify)
+        )
+        builder.ask(train=(ALL, (test_block,)), test=(test_block, ()))
         return builder.build()
 
     @override
@@ -168,9 +170,11 @@ class MonteCarlo(Averaged):
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         rng = streams.get("monte-carlo")
-        for repeat in range(self.splits_drawn):
-            test = builder.block(draw_held_out(data, self.test_share, rng, stratify=self.stratify))
-            builder.ask(train=(ALL, (test,)), test=(test, ()), repeat=repeat)
+        for repeat_number in range(self.splits_drawn):
+            test_block = builder.block(
+                draw_held_out(data, self.test_share, rng, stratify=self.stratify)
+            )
+            builder.ask(train=(ALL, (test_block,)), test=(test_block, ()), repeat=repeat_number)
         return builder.build()
 
     @override
@@ -237,33 +241,45 @@ class ThreeWay(Method):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("three-way")
-        test = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
-        remaining_rows = np.setdiff1d(np.arange(data.n_rows), test)
+        test_rows = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
+        remaining_rows = np.setdiff1d(np.arange(data.n_rows), test_rows)
         remaining_share = self.validation_share / (1 - self.test_share)
         validation_rows = draw_held_out(
             data.subset(remaining_rows), remaining_share, rng, stratify=self.stratify
         )
         builder = PlanBuilder(data.n_rows)
-        held_out, validation = builder.block(test), builder.block(remaining_rows[validation_rows])
-        builder.ask((ALL, (held_out, validation)), (validation, ()), part="inner", unit=0)
-        builder.ask((ALL, (held_out,)), (held_out, ()), part="outer")
+        test_block, validation_block = (
+            builder.block(test_rows),
+            builder.block(remaining_rows[validation_rows]),
+        )
+        builder.ask(
+            (ALL, (test_block, validation_block)), (validation_block, ()), part="inner", unit=0
+        )
+        builder.ask((ALL, (test_block,)), (test_block, ()), part="outer")
         return builder.build()
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        validated = ask(plan.part_named("inner"))
-        tested = tested_by_one_split(validated, data, loss, terms)
-        winner = np.array([chosen_candidate(tested, terms)])
+        validation_predictions = ask(plan.part_named("inner"))
+        validation_estimates = tested_by_one_split(validation_predictions, data, loss, terms)
+        winner = np.array([chosen_candidate(validation_estimates, terms)])
         outer_plan = plan.part_named("outer")
-        outer = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winner))
-        winners, n_fits = winners_of(winner, [tested]), validated.n_fits + outer.n_fits
+        outer_predictions = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winner))
+        winners, n_fits = (
+            winners_of(winner, [validation_estimates]),
+            validation_predictions.n_fits + outer_predictions.n_fits,
+        )
 
-        def rate(loss: Loss, terms: Terms, inner: Answers, outer: Answers) -> Evaluation:
-            curve = tuple(tested_by_one_split(inner, data, loss, terms))
-            procedure = self.reduce(outer, data, loss, terms)[0]
-            return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
+        def rate(
+            loss: Loss, terms: Terms, inner_predictions: Answers, outer_predictions: Answers
+        ) -> Evaluation:
+            curve = tuple(tested_by_one_split(inner_predictions, data, loss, terms))
+            procedure = self.reduce(outer_predictions, data, loss, terms)[0]
+            return with_winners(
+                Evaluation(plan, curve, n_fits, answers=outer_predictions), procedure, winners
+            )
 
-        return in_every_loss(rate, loss, terms, validated, outer)
+        return in_every_loss(rate, loss, terms, validation_predictions, outer_predictions)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -322,7 +338,7 @@ class PairedHalves(Method):
     def __post_init__(self) -> None:
         check_count("splits_drawn", self.splits_drawn)
         check_count("pairs", self.pairs)
-        check_share("test_share", self.test_share, below=0.5)
+        check_share("test_share", self.test_share, upper_limit=0.5)
         check_flag("stratify", self.stratify)
 
     @property
@@ -354,33 +370,41 @@ class PairedHalves(Method):
         rng = streams.get("paired-halves")
         for fold in range(self.splits_drawn):
             rows = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
-            test = builder.block(rows)
-            builder.ask((ALL, (test,)), (test, ()), fold=fold)
+            test_block = builder.block(rows)
+            builder.ask((ALL, (test_block,)), (test_block, ()), fold=fold)
         for pair in range(self.pairs):
-            labels = draw_folds(data, 2, rng, stratify=self.stratify)
-            for side in range(2):
-                rows = np.flatnonzero(labels == side)
-                half, base = data.subset(rows), builder.block(rows)
+            half_numbers = draw_folds(data, 2, rng, stratify=self.stratify)
+            for half_index in range(2):
+                rows = np.flatnonzero(half_numbers == half_index)
+                half_data, half_block = data.subset(rows), builder.block(rows)
                 for fold in range(self.splits_drawn):
                     test_in_half = draw_held_out(
-                        half, 2 * self.test_share, rng, stratify=self.stratify
+                        half_data, 2 * self.test_share, rng, stratify=self.stratify
                     )
-                    test = builder.block(rows[test_in_half])
-                    repeat = 1 + 2 * pair + side
-                    builder.ask((base, (test,)), (test, ()), repeat=repeat, fold=fold)
+                    test_block = builder.block(rows[test_in_half])
+                    repeat_number = 1 + 2 * pair + half_index
+                    builder.ask(
+                        (half_block, (test_block,)),
+                        (test_block, ()),
+                        repeat=repeat_number,
+                        fold=fold,
+                    )
         return builder.build()
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        risks = split_risks(answers, data, loss)
-        repeat = answers.plan.repeat
+        risks_by_split = split_risks(answers, data, loss)
+        repeat_numbers = answers.plan.repeat
         repeat_means = np.stack(
-            [risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)]
+            [
+                risks_by_split[:, repeat_numbers == r].mean(axis=1)
+                for r in range(repeat_numbers.max() + 1)
+            ]
         )
-        values, bounds = repeat_means[0], [NONE] * len(risks)
+        values, intervals = repeat_means[0], [NONE] * len(risks_by_split)
         if terms.with_errors:
-            halves = repeat_means[1:].T.reshape(len(values), -1, 2)
-            evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
-            bounds = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
+            half_means = repeat_means[1:].T.reshape(len(values), -1, 2)
+            evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=half_means)
+            intervals = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
         findings = infinite_findings(answers, data, loss)
-        return estimates_with(bounds, answers, values, risks, findings=findings)
+        return estimates_with(intervals, answers, values, risks_by_split, findings=findings)

@@ -282,24 +282,24 @@ class EBIC(BIC):
         rule_blocks = rules_of(answers)
         if rule_blocks is None:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
-        tested = super().reduce(answers, data, loss, terms)
+        estimates = super().reduce(answers, data, loss, terms)
         divisor = 2 * len(answers.plan.positions[0]) if self.per_row else 1
         for rules in rule_blocks:
             for candidate, n_selected, n_features in _selected_features(rules):
                 feature_penalty = 2 * self.gamma * _log_choices(n_features, n_selected)
-                bic_estimate = tested[candidate]
+                bic_estimate = estimates[candidate]
                 value = bic_estimate.value + feature_penalty / divisor
-                note = (
+                choice_note = (
                     f"+ {feature_penalty:.6g} for {n_selected} of {n_features} features with "
                     f"gamma = {self.gamma:.15g}"
                 )
-                tested[candidate] = replace(
+                estimates[candidate] = replace(
                     bic_estimate,
                     value=value,
                     split_risks=np.array([value]),
-                    notes=(note, *bic_estimate.notes),
+                    notes=(choice_note, *bic_estimate.notes),
                 )
-        return tested
+        return estimates
 
 
 def _selected_features(rules: LinearRules) -> Iterator[tuple[int, int, int]]:

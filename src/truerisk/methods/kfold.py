@@ -24,7 +24,7 @@ from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 from truerisk.splitting.folds import fold_numbers
 
-# Nested cross-validation that replaces K-fold for an interval has at least so many repeats.
+# If nested cross-validation replaces K-fold for an interval, it has at least so many repeats.
 NESTED_REPEATS = 10
 
 
@@ -114,27 +114,27 @@ class KFold(Averaged):
         if type(self) is not KFold:  # Subclasses test other rows, or reduce in another way.
             return None
         if need is Basis.PAIRS:
-            nested: Method = registry.load("ncv")(
+            nested_method: Method = registry.load("ncv")(
                 self.k,
                 repeats=max(self.repeats, NESTED_REPEATS),
                 folds=self.folds,
                 bias="bates" if interval == "ncv" else None,
                 stratify=self.stratify,
             )
-            return nested
+            return nested_method
         if need is Basis.HALVES:
             test_share = 1 / self.k if self.folds is None else 0.1
-            halves: Method = registry.load("paired-halves")(
+            halves_method: Method = registry.load("paired-halves")(
                 test_share=test_share, stratify=self.stratify
             )
-            return halves
+            return halves_method
         return None
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng, stratify = streams.get("folds"), self.stratify
-        labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
-        return leave_out(data.n_rows, labels)
+        fold_labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
+        return leave_out(data.n_rows, fold_labels)
 
     @override
     def average_of(self, loss: Loss) -> Average:
@@ -199,8 +199,8 @@ class ReversedKFold(KFold):
         builder = PlanBuilder(data.n_rows)
         rng, stratify = streams.get("folds"), self.stratify
         fold_labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
-        for repeat, labels in enumerate(fold_labels):
-            for fold, block in enumerate(builder.partition(labels)):
+        for repeat, labels_of_repeat in enumerate(fold_labels):
+            for fold, block in enumerate(builder.partition(labels_of_repeat)):
                 builder.ask((block, ()), (ALL, (block,)), repeat=repeat, fold=fold)
         return builder.build()
 

@@ -42,8 +42,7 @@ class LeftOutPairSummary:
     All arrays but `is_outer` have one entry per candidate. `outer` is the K-fold mean. `inner` is
     the mean over the fits that lack two folds. `excess_variance` is the mean of (inner mean − fold
     mean)² minus the variance of the fold mean. `min_variance` is the variance of a mean of n
-    independent
-    inner losses.
+    independent inner losses.
     """
 
     k: int
@@ -68,10 +67,12 @@ class LeftOutPairSummary:
         The lower limit is the standard error of a mean of n independent losses, and the upper limit
         is √K times the lower one.
         """
-        floor2 = float(self.min_variance[candidate])
-        mse = max(0.0, float(self.excess_variance[candidate])) * (self.k - 1) / self.k
-        std_error = float(np.clip(mse, floor2, self.k * floor2)) ** 0.5
-        return NestedErrors(std_error, floor2**0.5, float(self.inner[candidate]), self.n)
+        min_variance = float(self.min_variance[candidate])
+        mean_squared_error = (
+            max(0.0, float(self.excess_variance[candidate])) * (self.k - 1) / self.k
+        )
+        std_error = float(np.clip(mean_squared_error, min_variance, self.k * min_variance)) ** 0.5
+        return NestedErrors(std_error, min_variance**0.5, float(self.inner[candidate]), self.n)
 
 
 def spread_of_pairs(
@@ -84,13 +85,15 @@ def spread_of_pairs(
     """
     n_repeats = int(plan.repeat.max()) + 1
     k = round((plan.n_questions / n_repeats) ** 0.5)
-    pair_code = plan.fold.astype(np.int64)
-    tested_fold, second_fold = pair_code // k, pair_code % k
+    pair_codes = plan.fold.astype(np.int64)
+    tested_fold, second_fold = pair_codes // k, pair_codes % k
     is_outer = tested_fold == second_fold
     means = mean_by_test_set(losses, plan, data)
-    starts = plan.test_offsets[:-1]
+    test_set_starts = plan.test_offsets[:-1]
     total_weights = (
-        plan.test_sizes.astype(float) if weights is None else np.add.reduceat(weights, starts)
+        plan.test_sizes.astype(float)
+        if weights is None
+        else np.add.reduceat(weights, test_set_starts)
     )
     mean_losses, pair_weights = (
         np.empty((len(losses), n_repeats, k, k)),
@@ -105,18 +108,18 @@ def spread_of_pairs(
     inner = np.einsum("crij,rij->c", mean_losses, off_diagonal) / off_diagonal.sum()
     outer = np.einsum("cri,ri->c", fold_means, fold_weights) / fold_weights.sum()
     variances = _variances_of_means(losses, means, plan, data, weights, is_outer)
-    surplus = ((inner_means - fold_means) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
-    units = np.arange(data.n_rows) if data.groups is None else data.groups
+    excess_variance = ((inner_means - fold_means) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
+    unit_ids = np.arange(data.n_rows) if data.groups is None else data.groups
     if data.sample_weight is not None:
-        units = units[data.sample_weight > 0]
+        unit_ids = unit_ids[data.sample_weight > 0]
     return LeftOutPairSummary(
         k=k,
-        n=len(np.unique(units)),
+        n=len(np.unique(unit_ids)),
         by_question=means,
         is_outer=is_outer,
         outer=outer,
         inner=inner,
-        excess_variance=surplus,
+        excess_variance=excess_variance,
         min_variance=_independent_variances(losses, plan, data, weights, is_outer, outer),
     )
 
@@ -133,46 +136,53 @@ def _variances_of_means(
 
     The variance is computed from the rows, or from sums over groups if there are groups.
     """
-    questions = np.flatnonzero(is_outer)
-    is_outer_position = np.repeat(is_outer, plan.test_sizes)
-    question_of_loss = np.repeat(np.arange(len(questions)), plan.test_sizes[questions])
-    residuals = losses[:, is_outer_position] - means[:, questions][:, question_of_loss]
-    loss_weights = np.ones(len(question_of_loss)) if weights is None else weights[is_outer_position]
-    sums_of_squares, n_units = _sums_of_squares(
-        residuals, loss_weights, question_of_loss, plan, data, is_outer_position
+    outer_test_sets = np.flatnonzero(is_outer)
+    is_outer_prediction = np.repeat(is_outer, plan.test_sizes)
+    test_set_of_loss = np.repeat(np.arange(len(outer_test_sets)), plan.test_sizes[outer_test_sets])
+    residuals = losses[:, is_outer_prediction] - means[:, outer_test_sets][:, test_set_of_loss]
+    loss_weights = (
+        np.ones(len(test_set_of_loss)) if weights is None else weights[is_outer_prediction]
     )
-    total_weights = np.bincount(question_of_loss, loss_weights)
+    sums_of_squares, n_units = _sums_of_squares(
+        residuals, loss_weights, test_set_of_loss, plan, data, is_outer_prediction
+    )
+    total_weights = np.bincount(test_set_of_loss, loss_weights)
     return sums_of_squares * n_units / np.maximum(n_units - 1, 1) / total_weights**2
 
 
 def _sums_of_squares(
     residuals: np.ndarray,
     loss_weights: np.ndarray,
-    part: np.ndarray,
+    part_numbers: np.ndarray,
     plan: Plan,
     data: Data,
-    positions: np.ndarray,
+    prediction_indices: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum of squared weighted residuals of each part of the rows, and its unit count.
+    """Return each part's sum of squared weighted residuals, and its number of rows or groups.
 
     The units are rows, or groups whose residuals are summed before they are squared. Only units
-    with a positive weight are counted. `part` holds ascending part numbers.
+    with a positive weight are counted. `part_numbers` holds ascending part numbers.
     """
-    weighted = residuals * loss_weights
+    weighted_residuals = residuals * loss_weights
     if data.groups is not None:
-        group_number = np.unique(data.groups, return_inverse=True)[1].ravel()[
-            plan.positions[0][positions]
+        group_numbers = np.unique(data.groups, return_inverse=True)[1].ravel()[
+            plan.positions[0][prediction_indices]
         ]
-        part_groups, unit_number = np.unique(
-            part * (group_number.max() + 1) + group_number, return_inverse=True
+        part_groups, unit_numbers = np.unique(
+            part_numbers * (group_numbers.max() + 1) + group_numbers, return_inverse=True
         )
-        weighted = np.stack(
-            [np.bincount(unit_number.ravel(), candidate_losses) for candidate_losses in weighted]
+        weighted_residuals = np.stack(
+            [
+                np.bincount(unit_numbers.ravel(), candidate_losses)
+                for candidate_losses in weighted_residuals
+            ]
         )
-        loss_weights = np.bincount(unit_number.ravel(), loss_weights)
-        part = part_groups // (group_number.max() + 1)
-    starts = np.flatnonzero(np.diff(part, prepend=-1))
-    return np.add.reduceat(weighted**2, starts, axis=1), np.bincount(part, loss_weights > 0)
+        loss_weights = np.bincount(unit_numbers.ravel(), loss_weights)
+        part_numbers = part_groups // (group_numbers.max() + 1)
+    part_starts = np.flatnonzero(np.diff(part_numbers, prepend=-1))
+    return np.add.reduceat(weighted_residuals**2, part_starts, axis=1), np.bincount(
+        part_numbers, loss_weights > 0
+    )
 
 
 def _independent_variances(
@@ -189,46 +199,50 @@ def _independent_variances(
     they are weighted). With groups it is the variance of a repetition's K-fold mean, computed by
     groups.
     """
-    is_outer_position = np.repeat(is_outer, plan.test_sizes)
-    repeat = np.repeat(plan.repeat, plan.test_sizes)
-    loss_weights = np.ones(len(is_outer_position)) if weights is None else weights
+    is_outer_prediction = np.repeat(is_outer, plan.test_sizes)
+    repeat_numbers = np.repeat(plan.repeat, plan.test_sizes)
+    loss_weights = np.ones(len(is_outer_prediction)) if weights is None else weights
     if data.groups is None:
-        starts, is_inner = plan.test_offsets[:-1], ~is_outer
+        test_set_starts, is_inner = plan.test_offsets[:-1], ~is_outer
         shifted_losses = losses - losses[:, :1]  # If all losses are equal, they become exactly 0.
-        inner_weight = np.add.reduceat(loss_weights, starts)[is_inner].sum()
+        inner_weight = np.add.reduceat(loss_weights, test_set_starts)[is_inner].sum()
         mean_loss = (
-            np.add.reduceat(loss_weights * shifted_losses, starts, axis=1)[:, is_inner].sum(axis=1)
+            np.add.reduceat(loss_weights * shifted_losses, test_set_starts, axis=1)[
+                :, is_inner
+            ].sum(axis=1)
             / inner_weight
         )
         mean_square = (
-            np.add.reduceat(loss_weights * shifted_losses**2, starts, axis=1)[:, is_inner].sum(
-                axis=1
-            )
+            np.add.reduceat(loss_weights * shifted_losses**2, test_set_starts, axis=1)[
+                :, is_inner
+            ].sum(axis=1)
             / inner_weight
         )
         n_inner = int(
-            np.count_nonzero(loss_weights) - np.count_nonzero(loss_weights[is_outer_position])
+            np.count_nonzero(loss_weights) - np.count_nonzero(loss_weights[is_outer_prediction])
         )
-        first_repeat_weights = loss_weights[is_outer_position & (repeat == repeat[0])]
+        first_repeat_weights = loss_weights[
+            is_outer_prediction & (repeat_numbers == repeat_numbers[0])
+        ]
         variance: np.ndarray = (
             np.maximum(mean_square - mean_loss**2, 0.0) * n_inner / max(n_inner - 1, 1)
         )
         return variance * float((first_repeat_weights**2).sum() / first_repeat_weights.sum() ** 2)
-    part_number = repeat[is_outer_position]
-    repeat_order = np.argsort(part_number, kind="stable")
+    repeat_of_prediction = repeat_numbers[is_outer_prediction]
+    repeat_order = np.argsort(repeat_of_prediction, kind="stable")
     residuals, loss_weights = (
-        losses[:, is_outer_position] - outer[:, None],
-        loss_weights[is_outer_position],
+        losses[:, is_outer_prediction] - outer[:, None],
+        loss_weights[is_outer_prediction],
     )
     sums_of_squares, n_units = _sums_of_squares(
         residuals[:, repeat_order],
         loss_weights[repeat_order],
-        part_number[repeat_order],
+        repeat_of_prediction[repeat_order],
         plan,
         data,
-        np.flatnonzero(is_outer_position)[repeat_order],
+        np.flatnonzero(is_outer_prediction)[repeat_order],
     )
-    total_weights = np.bincount(part_number, loss_weights)
+    total_weights = np.bincount(repeat_of_prediction, loss_weights)
     return (sums_of_squares * n_units / np.maximum(n_units - 1, 1) / total_weights**2).mean(axis=1)
 
 
@@ -315,8 +329,8 @@ class NestedInterval(Method):
         check_flag("stratify", stratify)
         if bias not in (None, "bates", "mlr3inferr"):
             raise UnknownName(f"bias={bias!r} is unknown; use 'bates', 'mlr3inferr' or None.")
-        fields = {"k": k, "repeats": repeats, "folds": folds, "correction": bias}
-        for name, value in {**fields, "stratify": stratify}.items():
+        field_values = {"k": k, "repeats": repeats, "folds": folds, "correction": bias}
+        for name, value in {**field_values, "stratify": stratify}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -343,28 +357,31 @@ class NestedInterval(Method):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
-        labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
-        fold_counts = {len(np.unique(fold_labels)) for fold_labels in labels}
+        labels_by_repeat = fold_numbers(
+            data, self.folds, self.k, self.repeats, rng, stratify=self.stratify
+        )
+        fold_counts = {len(np.unique(fold_labels)) for fold_labels in labels_by_repeat}
         if len(fold_counts) > 1 or min(fold_counts) < 3:
             raise BadData(
                 f"nested cross-validation needs three or more folds, as many in every repetition; "
                 f"these have {', '.join(map(str, sorted(fold_counts)))}."
             )
-        units = np.arange(data.n_rows) if data.groups is None else data.groups
-        for fold_labels in labels:
-            folds, fold_sizes = np.unique(fold_labels, return_counts=True)
+        unit_ids = np.arange(data.n_rows) if data.groups is None else data.groups
+        for fold_labels in labels_by_repeat:
+            distinct_folds, fold_sizes = np.unique(fold_labels, return_counts=True)
             if data.groups is not None:
                 fold_sizes = np.array(
-                    [len(np.unique(units[fold_labels == fold])) for fold in folds]
+                    [len(np.unique(unit_ids[fold_labels == fold])) for fold in distinct_folds]
                 )
             if fold_sizes.min() < 2:
                 unit_name = "row" if data.groups is None else "group"
                 raise BadData(
                     f"a fold holds a single {unit_name}, which has no spread: nested "
                     "cross-validation "
-                    f"needs two {unit_name}s in every fold; use fewer than {len(folds)} folds."
+                    f"needs two {unit_name}s in every fold; use fewer than "
+                    f"{len(distinct_folds)} folds."
                 )
-        return leave_pairs_out(data.n_rows, labels)
+        return leave_pairs_out(data.n_rows, labels_by_repeat)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -372,23 +389,25 @@ class NestedInterval(Method):
             raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.name}' has none.")
         plan = answers.plan
         losses = row_losses(answers, data, loss)
-        pair_spread = spread_of_pairs(losses, plan, data, position_weights(data, plan))
-        values = pair_spread.values(self.correction)
-        is_outer_position = np.repeat(pair_spread.is_outer, plan.test_sizes)
-        outer_plan = plan.select(np.flatnonzero(pair_spread.is_outer))
-        row_weights = np.ones(int(is_outer_position.sum())) / is_outer_position.sum()
-        rows, per_row, _, _ = means_by_row(losses[:, is_outer_position], row_weights, outer_plan)
-        bounds = [NONE] * len(values)
+        pair_summary = spread_of_pairs(losses, plan, data, position_weights(data, plan))
+        values = pair_summary.values(self.correction)
+        is_outer_prediction = np.repeat(pair_summary.is_outer, plan.test_sizes)
+        outer_plan = plan.select(np.flatnonzero(pair_summary.is_outer))
+        row_weights = np.ones(int(is_outer_prediction.sum())) / is_outer_prediction.sum()
+        rows, row_means, _, _ = means_by_row(
+            losses[:, is_outer_prediction], row_weights, outer_plan
+        )
+        intervals = [NONE] * len(values)
         if terms.with_errors:
             evidence = PairEvidence(
                 values=values,
                 loss=loss,
                 terms=terms,
                 groups=None if data.groups is None else data.groups[rows],
-                pairs=[pair_spread.nested_errors(candidate) for candidate in range(len(values))],
+                pairs=[pair_summary.nested_errors(candidate) for candidate in range(len(values))],
             )
-            bounds = if_independent(as_form(terms.interval or "ncv"), evidence, data)
+            intervals = if_independent(as_form(terms.interval or "ncv"), evidence, data)
         findings = infinite_findings(answers, data, loss)
         return estimates_with(
-            bounds, answers, values, pair_spread.by_question, per_row, rows, findings=findings
+            intervals, answers, values, pair_summary.by_question, row_means, rows, findings=findings
         )

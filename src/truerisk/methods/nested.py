@@ -82,19 +82,19 @@ class Nested(Procedure):
     @property
     @override
     def outer_method(self) -> Method:
-        return self._part(self.outer, "outer")
+        return self._usable_method(self.outer, "outer")
 
     @property
     @override
     def inner_method(self) -> Method:
-        return self._part(self.inner, "inner")
+        return self._usable_method(self.inner, "inner")
 
     @property
     @override
     def n_parts(self) -> int:
         return max(self.outer_method.n_parts, self.inner_method.n_parts)
 
-    def _part(self, cv: Any, role: str) -> Method:
+    def _usable_method(self, cv: Any, role: str) -> Method:
         method = as_method(cv)
         is_usable = method.resamples or (role == "inner" and method.target != "training")
         if type(method).evaluate is not Method.evaluate or not is_usable:
@@ -107,26 +107,29 @@ class Nested(Procedure):
 
     @override
     def instead(self, reason: str) -> Nested | None:
-        inner = self.inner_method.instead(reason)
-        return None if inner is None else replace(self, inner=inner)
+        inner_method = self.inner_method.instead(reason)
+        return None if inner_method is None else replace(self, inner=inner_method)
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        outer = self.outer_method.plan(data, streams.child("outer"))
-        if outer.has_drawn_fits:
+        outer_plan = self.outer_method.plan(data, streams.child("outer"))
+        if outer_plan.has_drawn_fits:
             raise Refusal(
                 f"'{self.outer_method.name}' cannot be the outer method of nested validation: its "
                 "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."
             )
         if self.outer_method.has_given_splits:
-            refuse_known_rows(self.outer_method.name, outer)
+            refuse_known_rows(self.outer_method.name, outer_plan)
         # Outer splits with equal training rows share one fit, so they choose the same candidate.
-        outer = merge_equal_fits(outer)
-        return nest(outer, [self._inside(outer, fit, data, streams) for fit in range(outer.n_fits)])
+        outer_plan = merge_equal_fits(outer_plan)
+        return nest(
+            outer_plan,
+            [self._inner_plan(outer_plan, fit, data, streams) for fit in range(outer_plan.n_fits)],
+        )
 
-    def _inside(self, outer: Plan, fit: int, data: Data, streams: Streams) -> Plan:
+    def _inner_plan(self, outer_plan: Plan, fit: int, data: Data, streams: Streams) -> Plan:
         """Return the plan by which candidates are compared within one outer training set."""
-        rows = outer.train_rows(fit)[0]
+        rows = outer_plan.train_rows(fit)[0]
         try:
             return self.inner_method.plan(data.subset(rows), streams.child(f"inner {fit}"))
         except BadData as error:
@@ -136,35 +139,42 @@ class Nested(Procedure):
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         outer_plan = plan.part_named("outer")
-        inner: Sequence[Sequence[Tested]] = []
+        inner_estimates: Sequence[Sequence[Tested]] = []
         winners_by_fit, n_fits = np.zeros(outer_plan.n_fits, dtype=np.int64), 0
         if self.asks_inside(terms.n_candidates):
-            answers = ask(plan.part_named("inner"), extras=False)
-            n_fits = answers.n_fits
-            winners_by_fit, inner = choose_inside(self.inner_method, answers, data, loss, terms)
-        winners_by_fit, inner = (
+            inner_predictions = ask(plan.part_named("inner"), extras=False)
+            n_fits = inner_predictions.n_fits
+            winners_by_fit, inner_estimates = choose_inside(
+                self.inner_method, inner_predictions, data, loss, terms
+            )
+        winners_by_fit, inner_estimates = (
             winners_by_fit[outer_plan.fit],
-            [inner[fit] for fit in outer_plan.fit] if inner else [],
+            [inner_estimates[fit] for fit in outer_plan.fit] if inner_estimates else [],
         )
-        outer = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winners_by_fit))
-        winners, n_fits = winners_of(winners_by_fit, inner), n_fits + outer.n_fits
+        outer_predictions = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winners_by_fit))
+        winners, n_fits = (
+            winners_of(winners_by_fit, inner_estimates),
+            n_fits + outer_predictions.n_fits,
+        )
 
-        def rate(scored_loss: Loss, terms: Terms, outer: Answers) -> Evaluation:
-            procedure = self.outer_method.reduce(outer, data, scored_loss, terms)[0]
-            curve = _mean_inner_risks(inner) if inner else (procedure,)
+        def rate(scored_loss: Loss, terms: Terms, outer_predictions: Answers) -> Evaluation:
+            procedure = self.outer_method.reduce(outer_predictions, data, scored_loss, terms)[0]
+            curve = _mean_inner_risks(inner_estimates) if inner_estimates else (procedure,)
             # The inner splits were evaluated only in the loss by which a setting is chosen.
-            if inner and scored_loss is not loss:
+            if inner_estimates and scored_loss is not loss:
                 no_estimate = Tested(
                     np.nan, notes=(f"the settings were compared by '{loss.name}'.",)
                 )
                 curve = (no_estimate,) * len(curve)
-            return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
+            return with_winners(
+                Evaluation(plan, curve, n_fits, answers=outer_predictions), procedure, winners
+            )
 
-        return in_every_loss(rate, loss, terms, outer)
+        return in_every_loss(rate, loss, terms, outer_predictions)
 
 
-def _mean_inner_risks(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
+def _mean_inner_risks(inner_estimates: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
     """Return each candidate's inner risk, averaged over the outer splits."""
-    note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
-    values = np.array([values_of(unit) for unit in inner])
-    return tuple(Tested(float(v), notes=(note,)) for v in values.mean(axis=0))
+    mean_note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
+    values = np.array([values_of(split_estimates) for split_estimates in inner_estimates])
+    return tuple(Tested(float(v), notes=(mean_note,)) for v in values.mean(axis=0))

@@ -148,27 +148,33 @@ class Pairs(Procedure):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         without_one = ask(plan.part_named("outer"))
         without_two = ask(plan.part_named("inner"))
-        method = self.inner_method
-        chosen, inner_estimates = choose_inside(method, without_two, data, loss, terms)
-        winners = winners_of(chosen, inner_estimates)
+        inner_method = self.inner_method
+        chosen_candidates, inner_estimates = choose_inside(
+            inner_method, without_two, data, loss, terms
+        )
+        winners = winners_of(chosen_candidates, inner_estimates)
         n_search_fits, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
         cost_note = f"{n_fits} fits; a plain search makes {n_search_fits}."
 
         def rate(
-            loss: Loss, terms: Terms, first_answers: Answers, second_answers: Answers
+            loss: Loss, terms: Terms, outer_predictions: Answers, inner_predictions: Answers
         ) -> Evaluation:
-            tested, left_two_out = (
-                first_answers.picked(chosen),
-                second_answers.picked(chosen[second_answers.plan.fold]),
+            winner_predictions, left_two_out = (
+                outer_predictions.picked(chosen_candidates),
+                inner_predictions.picked(chosen_candidates[inner_predictions.plan.fold]),
             )
-            procedure = self.risk(tested, left_two_out, data, loss, terms)
+            procedure = self.risk(winner_predictions, left_two_out, data, loss, terms)
             curve: Sequence[Tested] = (procedure,)
             # A search has computed the risk curve already, so it is computed here only if read.
             if terms.n_candidates > 1:
                 procedure = replace(procedure, notes=(cost_note, *procedure.notes))
-                reduce = partial(method.reduce, first_answers, data, loss, terms)
-                curve = LazyRisks(reduce, terms.n_candidates)
-            evaluation = Evaluation(plan, curve, n_fits, answers=tested, left_two_out=left_two_out)
+                reduce_candidates = partial(
+                    inner_method.reduce, outer_predictions, data, loss, terms
+                )
+                curve = LazyRisks(reduce_candidates, terms.n_candidates)
+            evaluation = Evaluation(
+                plan, curve, n_fits, answers=winner_predictions, left_two_out=left_two_out
+            )
             return with_winners(evaluation, procedure, winners)
 
         return in_every_loss(rate, loss, terms, without_one, without_two)
@@ -192,7 +198,7 @@ class Pairs(Procedure):
 def testing_method(
     outer: Any,
     select_by: Method,
-    otherwise: Any,
+    default_outer: Any,
     interval: str | None = None,
     *,
     compare: bool = False,
@@ -200,8 +206,8 @@ def testing_method(
     """Return the method that estimates the risk of tuning by `select_by`: pairs or nested splits.
 
     "pairs" is used if `outer` is None. If `select_by` has no folds (a criterion, random splits),
-    `otherwise` is the outer method. If `select_by` respects the order of time, its folds cannot be
-    left out in pairs, and it is its own outer method. `compare` has the same meaning as in
+    `default_outer` is the outer method. If `select_by` respects the order of time, its folds cannot
+    be left out in pairs, and it is its own outer method. `compare` has the same meaning as in
     `Nested`. If an `interval` is requested, the method is one that draws what this interval needs.
 
     >>> testing_method("pairs", as_method("5-fold"), "10-fold").name
@@ -224,5 +230,5 @@ def testing_method(
     elif isinstance(select_by, Averaged) and select_by.has_folds:
         method = replace(method, folds=select_by, compare=compare)
     else:
-        method = nested(otherwise, select_by, compare)
+        method = nested(default_outer, select_by, compare)
     return cast(Procedure, method if interval is None else with_interval(method, interval))

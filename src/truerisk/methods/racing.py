@@ -31,10 +31,9 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
 
-# A candidate is dropped if it is more than MIN_DEVIATIONS + ADDED_DEVIATIONS × s standard
-# deviations behind the best.
-# Here s is the share of the rows seen. Early in a race it costs more to drop the winner than late,
-# but the savings are larger, too.
+# A candidate is dropped if it is more than so many standard deviations behind the best candidate:
+# MIN_DEVIATIONS + ADDED_DEVIATIONS × s, where s is the share of the rows seen so far in the race.
+# To drop the winner early in a race costs more than late, but the savings are larger, too.
 MIN_DEVIATIONS = 1.75
 ADDED_DEVIATIONS = 1.0
 # The variance is computed as if so many additional rows with a typical difference had been seen.
@@ -50,8 +49,7 @@ class Race:
 
     `order` holds the test sets of the plan in the order of the race. `is_running` marks the
     candidates that are still in the race, `total` is the weight of all rows, and the lists hold the
-    losses,
-    weights and groups of the rows seen so far.
+    losses, weights and groups of the rows seen so far.
     """
 
     order: np.ndarray
@@ -94,25 +92,27 @@ def run_races(
         Race(
             race_order,
             np.ones(n_candidates, dtype=bool),
-            float(loss_source.weights_of(race_order).sum()),
+            float(loss_source.weights_of_test_sets(race_order).sum()),
         )
         for race_order in races
     ]
-    collected: list[Answers] = []
+    collected_predictions: list[Answers] = []
     is_fitted = np.zeros((n_candidates, plan.n_fits), dtype=bool)
     for step in range(max(len(race_order) for race_order in races)):
-        requested = np.zeros_like(is_fitted)
+        is_requested = np.zeros_like(is_fitted)
         active_races = [race for race in race_states if step < len(race.order)]
         for race in active_races:
-            requested[race.is_running, plan.fit[race.order[step]]] = True
-        requested &= ~is_fitted
-        if requested.any():
-            collected = [filled([*collected, ask(requested)])]
-            is_fitted |= requested
+            is_requested[race.is_running, plan.fit[race.order[step]]] = True
+        is_requested &= ~is_fitted
+        if is_requested.any():
+            collected_predictions = [filled([*collected_predictions, ask(is_requested)])]
+            is_fitted |= is_requested
         for race in active_races:
             if step + 1 < len(race.order):
-                race.record_fold(*loss_source.losses_of(collected[0], int(race.order[step])))
-    return collected[0], np.array([race.is_running for race in race_states])
+                race.record_fold(
+                    *loss_source.losses_of_test_set(collected_predictions[0], int(race.order[step]))
+                )
+    return collected_predictions[0], np.array([race.is_running for race in race_states])
 
 
 @frozen(eq=False)
@@ -124,21 +124,21 @@ class RaceLosses:
     plan: Plan
     weights: np.ndarray
 
-    def weights_of(self, questions: np.ndarray) -> np.ndarray:
+    def weights_of_test_sets(self, test_sets: np.ndarray) -> np.ndarray:
         """Return the weights of the rows of these test sets."""
         offsets = self.plan.test_offsets
-        return np.concatenate([self.weights[offsets[q] : offsets[q + 1]] for q in questions])
+        return np.concatenate([self.weights[offsets[q] : offsets[q + 1]] for q in test_sets])
 
-    def losses_of(
-        self, answers: Answers, question: int
+    def losses_of_test_set(
+        self, predictions: Answers, test_set: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Return losses (NaN if there was no fit), weights and groups of one test set's rows."""
-        requested = np.array([question])
-        rows = self.plan.test_rows(question)[0]
+        single_test_set = np.array([test_set])
+        rows = self.plan.test_rows(test_set)[0]
         groups = None if self.data.clusters is None else self.data.clusters[rows]
         return (
-            row_losses(answers.select(requested), self.data, self.loss),
-            self.weights_of(requested),
+            row_losses(predictions.select(single_test_set), self.data, self.loss),
+            self.weights_of_test_sets(single_test_set),
             groups,
         )
 
@@ -184,8 +184,8 @@ def _sums_by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray
     if groups is None:
         return amounts
     group_order = np.argsort(groups, kind="stable")
-    starts = np.unique(groups[group_order], return_index=True)[1]
-    return np.add.reduceat(amounts[..., group_order], starts, axis=-1)
+    group_starts = np.unique(groups[group_order], return_index=True)[1]
+    return np.add.reduceat(amounts[..., group_order], group_starts, axis=-1)
 
 
 @frozen
@@ -329,7 +329,7 @@ class Racing(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        tested = self.method.reduce(answers, data, loss, terms)
+        estimates = self.method.reduce(answers, data, loss, terms)
         is_fitted, n = answers.made, answers.plan.n_questions
         return [
             estimate
@@ -337,18 +337,18 @@ class Racing(Method):
             else replace(
                 estimate, notes=(_dropped_note(int(is_fitted[candidate].sum()), n), *estimate.notes)
             )
-            for candidate, estimate in enumerate(tested)
+            for candidate, estimate in enumerate(estimates)
         ]
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        answers = self.run(ask, data, loss, plan, terms)
+        predictions = self.run(ask, data, loss, plan, terms)
 
-        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
-            tested = tuple(self.reduce(answers, data, loss, terms))
-            return Evaluation(plan, tested, answers.n_fits, answers=answers)
+        def rate(loss: Loss, terms: Terms, predictions: Answers) -> Evaluation:
+            estimates = tuple(self.reduce(predictions, data, loss, terms))
+            return Evaluation(plan, estimates, predictions.n_fits, answers=predictions)
 
-        return in_every_loss(rate, loss, terms, answers)
+        return in_every_loss(rate, loss, terms, predictions)
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
         """Run the race on all rows and return the predictions; a single candidate gets all folds.
@@ -383,7 +383,7 @@ class Racing(Method):
         test_sets = np.arange(plan.n_questions)
         loss_source = self.seen(data, loss, plan)
         return run_races(
-            _ask_in_parts(ask, plan, 0), plan, [test_sets], terms.n_candidates, loss_source
+            _request_by_mask(ask, plan, 0), plan, [test_sets], terms.n_candidates, loss_source
         )[0]
 
     def seen(self, data: Data, loss: Loss, plan: Plan) -> RaceLosses:
@@ -400,7 +400,7 @@ class Racing(Method):
 
         Returns
         -------
-        Seen
+        RaceLosses
             The losses and weights.
         """
         assert isinstance(loss, RowLoss)
@@ -458,72 +458,76 @@ class RacedPairs(Pairs):
         outer_plan = plan.part_named("outer")
         inner_plan = plan.part_named("inner")
         n_candidates = terms.n_candidates
-        race_answers = self.race.run(ask, data, loss, outer_plan, terms)
+        race_predictions = self.race.run(ask, data, loss, outer_plan, terms)
         loss_source = self.race.seen(data, loss, inner_plan)
         without_two, reached_end = run_races(
-            _ask_in_parts(ask, inner_plan, 1),
+            _request_by_mask(ask, inner_plan, 1),
             inner_plan,
             _circular_orders(inner_plan),
             n_candidates,
             loss_source,
         )
-        # This mask (candidate, test set) marks candidates that were not dropped in the unit's race.
+        # This mask (candidate, test set) marks candidates that the outer fold's race did not drop.
         reached_end_of_unit = reached_end[without_two.plan.unit].T
-        end_answers = replace(without_two, answered=without_two.answered & reached_end_of_unit)
-        chosen, inner = choose_inside(self.inner_method, end_answers, data, loss, terms)
-        winners = winners_of(chosen, inner)
+        end_predictions = replace(without_two, answered=without_two.answered & reached_end_of_unit)
+        chosen_candidates, inner_estimates = choose_inside(
+            self.inner_method, end_predictions, data, loss, terms
+        )
+        winners = winners_of(chosen_candidates, inner_estimates)
         is_requested = np.zeros((n_candidates, outer_plan.n_fits), dtype=bool)
-        is_requested[chosen, outer_plan.fit] = True
+        is_requested[chosen_candidates, outer_plan.fit] = True
         without_one = ask(outer_plan, requested=is_requested, number=0)
-        n_missing_fits = int((is_requested & ~race_answers.made).sum())
-        n_fits = race_answers.n_fits + without_two.n_fits + n_missing_fits
+        n_missing_fits = int((is_requested & ~race_predictions.made).sum())
+        n_fits = race_predictions.n_fits + without_two.n_fits + n_missing_fits
         n_all_fits = n_candidates * (outer_plan.n_fits + inner_plan.n_fits)
         cost_note = (
             f"{n_fits} fits; without a race {n_all_fits}. "
-            f"The race on all rows made {race_answers.n_fits}."
+            f"The race on all rows made {race_predictions.n_fits}."
         )
 
         def rate(
             loss: Loss,
             terms: Terms,
-            first_answers: Answers,
-            second_answers: Answers,
-            all_answers: Answers,
+            outer_predictions: Answers,
+            inner_predictions: Answers,
+            all_predictions: Answers,
         ) -> Evaluation:
-            tested, left_two_out = (
-                first_answers.picked(chosen),
-                second_answers.picked(chosen[second_answers.plan.fold]),
+            winner_predictions, left_two_out = (
+                outer_predictions.picked(chosen_candidates),
+                inner_predictions.picked(chosen_candidates[inner_predictions.plan.fold]),
             )
-            procedure = self.risk(tested, left_two_out, data, loss, terms)
+            procedure = self.risk(winner_predictions, left_two_out, data, loss, terms)
             procedure = replace(procedure, notes=(cost_note, *procedure.notes))
-            curve = tuple(self.race.reduce(all_answers, data, loss, terms))
+            curve = tuple(self.race.reduce(all_predictions, data, loss, terms))
             return with_winners(
-                Evaluation(plan, curve, n_fits, answers=tested, left_two_out=left_two_out),
+                Evaluation(
+                    plan, curve, n_fits, answers=winner_predictions, left_two_out=left_two_out
+                ),
                 procedure,
                 winners,
             )
 
-        return in_every_loss(rate, loss, terms, without_one, without_two, race_answers)
+        return in_every_loss(rate, loss, terms, without_one, without_two, race_predictions)
 
 
-def _ask_in_parts(ask: Ask, plan: Plan, number: int) -> Any:
+def _request_by_mask(ask: Ask, plan: Plan, pass_number: int) -> Any:
     """Return a function that requests predictions of marked candidates and fits, in one pass."""
 
-    def some(requested: np.ndarray) -> Answers:
-        return ask(plan, requested=requested, number=number)
+    def request_marked(is_requested: np.ndarray) -> Answers:
+        return ask(plan, requested=is_requested, number=pass_number)
 
-    return some
+    return request_marked
 
 
-def _circular_orders(inside: Plan) -> list[np.ndarray]:
+def _circular_orders(inner_plan: Plan) -> list[np.ndarray]:
     """Return each outer fold's inner test sets, the adjacent folds on a circle first."""
-    n_units = int(inside.unit.max()) + 1
+    n_units = int(inner_plan.unit.max()) + 1
     orders = []
-    for unit in range(n_units):
-        unit_questions = np.flatnonzero(inside.unit == unit)
-        steps_ahead = (inside.fold[unit_questions] - unit) % n_units
+    for outer_fold in range(n_units):
+        fold_test_sets = np.flatnonzero(inner_plan.unit == outer_fold)
+        steps_ahead = (inner_plan.fold[fold_test_sets] - outer_fold) % n_units
         orders.append(
-            unit_questions[
+            fold_test_sets[
                 np.lexsort((steps_ahead, np.minimum(steps_ahead, n_units - steps_ahead)))
             ]
         )

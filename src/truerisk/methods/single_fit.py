@@ -23,7 +23,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 
-SHARED_MEMBERS = (
+SHARED_MEMBERS_REASON = (
     "no formula is known for the standard error of an out-of-bag risk: the answers to different "
     "rows share members and training rows."
 )
@@ -118,14 +118,16 @@ class OutOfBag(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_by_average(answers, data, loss, terms, "pooled", unsure=SHARED_MEMBERS)
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=SHARED_MEMBERS_REASON)
 
 
-WARNING = (
+APPROXIMATION_WARNING = (
     "approximate: one Newton step per row and, under an L1 penalty, the same columns; error rates "
     "along L1 paths of 50 rows were up to 18 points off those of exact leave-one-out ('loo')"
 )
-FIRST_ORDER = "no formula is stated for the standard error: it would leave the approximation out."
+NO_STD_ERROR_REASON = (
+    "no formula is stated for the standard error: it would leave the approximation out."
+)
 
 
 @frozen
@@ -206,5 +208,10 @@ class ApproximateLeaveOneOut(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        tested = tested_by_average(answers, data, loss, terms, "pooled", unsure=FIRST_ORDER)
-        return [replace(estimate, notes=(WARNING, *estimate.notes)) for estimate in tested]
+        estimates = tested_by_average(
+            answers, data, loss, terms, "pooled", unsure=NO_STD_ERROR_REASON
+        )
+        return [
+            replace(estimate, notes=(APPROXIMATION_WARNING, *estimate.notes))
+            for estimate in estimates
+        ]

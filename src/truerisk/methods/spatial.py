@@ -81,14 +81,14 @@ def warn_of_unseen_class(plan: Plan, data: Data) -> Plan:
     # Subsets of the data, as in outer splits, cause no further warning.
     if data.codes is None or data.row_ids is not None:
         return plan
-    for question in range(plan.n_questions):
-        training_classes = np.unique(data.codes_of(plan.train_rows(int(plan.fit[question]))[0]))
-        unseen_classes = np.setdiff1d(data.codes_of(plan.test_rows(question)[0]), training_classes)
+    for test_set in range(plan.n_questions):
+        training_classes = np.unique(data.codes_of(plan.train_rows(int(plan.fit[test_set]))[0]))
+        unseen_classes = np.setdiff1d(data.codes_of(plan.test_rows(test_set)[0]), training_classes)
         if len(unseen_classes):
             warn(
                 f"all rows of class {data.label(int(unseen_classes[0]))!r} lie in or near the "
                 "blocks of fold "
-                f"{int(plan.fold[question])}: its model never saw the class and is tested on it. "
+                f"{int(plan.fold[test_set])}: its model never saw the class and is tested on it. "
                 "Use smaller blocks or a smaller radius, or merge classes.",
                 TrueRiskWarning,
             )
@@ -228,16 +228,17 @@ class Buffered(InSpace):
     @property
     @override
     def bias(self) -> str:
-        apart = "the side of a cell" if self.radius is None else f"{self.radius:.15g}"
+        distance_text = "the side of a cell" if self.radius is None else f"{self.radius:.15g}"
         return (
-            f"the risk at places further than {apart} from all training rows: pessimistic for "
+            f"the risk at places further than {distance_text} from all training rows: "
+            "pessimistic for "
             "nearer places, and by the rows that the buffer takes from training"
         )
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        side = side_of(data, self.size)  # This call raises if the blocks are labels.
-        radius = side if self.radius is None else float(self.radius)
+        cell_side = side_of(data, self.size)  # This call raises if the blocks are labels.
+        radius = cell_side if self.radius is None else float(self.radius)
         folds = blocks_of(data, self.size)
         if self.k is not None:
             rng = streams.get("folds")

@@ -76,7 +76,7 @@ class Splitter(Averaged):
 
     @property
     def has_folds(self) -> bool:  # type: ignore[override]
-        """False for leave-one-out, for which all n (n - 1)/2 pairs of folds would need a fit."""
+        """True except for leave-one-out, whose n (n - 1)/2 pairs of folds would each need a fit."""
         from sklearn.model_selection import LeaveOneOut
 
         return type(self.splitter) is not LeaveOneOut
@@ -172,7 +172,9 @@ class GivenSplits(Averaged):
                 f"{mention('pairs', given_pairs)}: give a list of (train, test) pairs of row "
                 "numbers."
             )
-        pairs = tuple(_check_pair(number, pair) for number, pair in enumerate(given_pairs))
+        pairs = tuple(
+            _check_pair(split_number, pair) for split_number, pair in enumerate(given_pairs)
+        )
         if not pairs:
             raise BadArgument("the list of splits is empty.")
         object.__setattr__(self, "pairs", pairs)
@@ -193,12 +195,13 @@ class GivenSplits(Averaged):
     def plan(self, data: Data, streams: Streams) -> Plan:
         pairs = [(row_numbers(train), row_numbers(test)) for train, test in self.pairs]
         if data.row_ids is None:
-            for number, pair in enumerate(self.pairs):
+            for split_number, pair in enumerate(self.pairs):
                 for rows_or_mask in pair:
                     mask = np.asarray(rows_or_mask)
                     if mask.dtype == bool and len(mask) != data.n_rows:
                         raise BadData(
-                            f"split {number}: a mask of {len(mask)} entries for {data.n_rows} rows."
+                            f"split {split_number}: a mask of {len(mask)} entries for "
+                            f"{data.n_rows} rows."
                         )
         if data.row_ids is not None:
             pairs = [
@@ -222,13 +225,13 @@ def _short_repr(splitter: Any) -> str:
     """
     from sklearn import model_selection
 
-    text = " ".join(str(splitter).split())
+    repr_text = " ".join(str(splitter).split())
     if type(splitter) is not getattr(model_selection, type(splitter).__name__, None):
-        return text
-    return re.sub(r", \)$", ")", re.sub(r"\b\w+=(None|False)(, |(?=\)$))", "", text))
+        return repr_text
+    return re.sub(r", \)$", ")", re.sub(r"\b\w+=(None|False)(, |(?=\)$))", "", repr_text))
 
 
-def _check_pair(number: int, given_pair: Any) -> tuple[Any, Any]:
+def _check_pair(split_number: int, given_pair: Any) -> tuple[Any, Any]:
     try:
         train, test = given_pair
         _ = [
@@ -236,7 +239,7 @@ def _check_pair(number: int, given_pair: Any) -> tuple[Any, Any]:
         ]  # Single numbers raise an error here.
     except (TypeError, ValueError):
         raise BadArgument(
-            f"split {number} is no (train, test) pair of row numbers: "
+            f"split {split_number} is no (train, test) pair of row numbers: "
             f"{repr_on_one_line(given_pair)}."
         ) from None
     return train, test
@@ -251,19 +254,22 @@ def _rows_in_subset(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
     return np.searchsorted(row_ids, present_rows)
 
 
-def _checked_pairs(pairs: list[tuple[Any, Any]], n: int, label: str) -> list[tuple[Any, Any]]:
+def _checked_pairs(
+    pairs: list[tuple[Any, Any]], n_rows: int, method_name: str
+) -> list[tuple[Any, Any]]:
     if not pairs:
-        raise BadData(f"{label} leaves no split with both training and test rows.")
+        raise BadData(f"{method_name} leaves no split with both training and test rows.")
     checked_pairs = []
-    for number, pair in enumerate(pairs):
+    for split_number, pair in enumerate(pairs):
         train, test = (row_numbers(rows_or_mask) for rows_or_mask in pair)
         for role, rows in (("training", train), ("test", test)):
             if not len(rows):
-                raise BadData(f"split {number} of {label} has no {role} rows.")
+                raise BadData(f"split {split_number} of {method_name} has no {role} rows.")
             has_row_numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
-            if not has_row_numbers or rows.min() < 0 or rows.max() >= n:
+            if not has_row_numbers or rows.min() < 0 or rows.max() >= n_rows:
                 raise BadData(
-                    f"split {number} of {label}: its {role} rows are not row numbers 0 … {n - 1}."
+                    f"split {split_number} of {method_name}: its {role} rows are not row "
+                    f"numbers 0 … {n_rows - 1}."
                 )
         checked_pairs.append((train, test))
     return checked_pairs

@@ -99,8 +99,8 @@ class Subsampled(Averaged):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         full_plan = self.method.plan(data, streams)
-        sizes = full_plan.train_sizes
-        if self.n_train >= sizes.max():
+        train_sizes = full_plan.train_sizes
+        if self.n_train >= train_sizes.max():
             return full_plan
         max_draws = MOST_DRAWS if self.draws is None else self.draws
         samples_by_fit = self._subsamples(full_plan, data, streams.get("subsamples"), max_draws)
@@ -108,18 +108,18 @@ class Subsampled(Averaged):
         n_draws = min(len(samples) for samples in samples_by_fit)
         if self.draws is not None and self.draws > n_draws:
             raise BadData(
-                f"draws={self.draws}: {sizes.min()} training rows hold {n_draws} disjoint "
+                f"draws={self.draws}: {train_sizes.min()} training rows hold {n_draws} disjoint "
                 f"subsamples of {self.n_train}."
             )
         builder = PlanBuilder(data.n_rows)
         for draw in range(n_draws):
-            for question in range(full_plan.n_questions):
-                train = builder.block(samples_by_fit[full_plan.fit[question]][draw])
+            for test_set in range(full_plan.n_questions):
+                train_block = builder.block(samples_by_fit[full_plan.fit[test_set]][draw])
                 builder.ask(
-                    (train, ()),
-                    (builder.block(full_plan.test_rows(question)[0]), ()),
-                    repeat=int(full_plan.repeat[question]) * n_draws + draw,
-                    fold=int(full_plan.fold[question]),
+                    (train_block, ()),
+                    (builder.block(full_plan.test_rows(test_set)[0]), ()),
+                    repeat=int(full_plan.repeat[test_set]) * n_draws + draw,
+                    fold=int(full_plan.fold[test_set]),
                 )
         return builder.build()
 

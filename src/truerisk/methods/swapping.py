@@ -23,7 +23,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Scale
 
-UNSURE = "no formula is known for the standard error of the swapping criterion."
+NO_STD_ERROR_REASON = "no formula is known for the standard error of the swapping criterion."
 
 
 @frozen
@@ -118,9 +118,9 @@ class Swapping(Method):
             return plan.select(np.array([0]))
         if not np.isinf(self.n0):
             return plan
-        flips = Flips.from_holder(plan)
-        assert flips is not None
-        return replace(plan, extra=Flips(flips.fit, flips.row, flips.code))
+        label_flips = Flips.from_holder(plan)
+        assert label_flips is not None
+        return replace(plan, extra=Flips(label_flips.fit, label_flips.row, label_flips.code))
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -129,54 +129,56 @@ class Swapping(Method):
         true_codes, weights = data.codes_of(rows), data.weights(rows)
         predicts_second = answers.values == 1
         is_wrong = predicts_second[:, unchanged] != (true_codes == 1)
-        counts = _class_counts(answers, unchanged)
+        class_counts = _class_counts(answers, unchanged)
         if self.form == "as-printed":
-            change = _has_majority_of_one(counts, answers)
+            prediction_change = _has_majority_of_one(class_counts, answers)
         else:
-            change = predicts_second[:, unchanged].astype(np.float64) - predicts_second[:, swapped]
-            change *= np.where(true_codes == 1, 1, -1)
-        penalty = 2 * self._variance(counts) * change
-        basis = _all_rows_notes(counts, answers.plan)
+            prediction_change = (
+                predicts_second[:, unchanged].astype(np.float64) - predicts_second[:, swapped]
+            )
+            prediction_change *= np.where(true_codes == 1, 1, -1)
+        penalty = 2 * self._label_variance(class_counts) * prediction_change
+        basis_notes = _all_rows_notes(class_counts, answers.plan)
         return [
-            self._tested(
+            self._make_estimate(
                 answers,
                 candidate,
                 np.average(is_wrong[candidate], weights=weights),
                 np.average(penalty[candidate], weights=weights),
-                basis[candidate],
+                basis_notes[candidate],
                 loss.scale,
             )
             for candidate in range(answers.n_candidates)
         ]
 
-    def _variance(self, counts: np.ndarray) -> np.ndarray:
+    def _label_variance(self, class_counts: np.ndarray) -> np.ndarray:
         """Return p(1 − p) of the shrunken probability; ¼ if n0 is infinite or counts are 0."""
         if np.isinf(self.n0):
-            return np.full(counts.shape[:2], 0.25)
-        total_counts = counts.sum(axis=2) + self.n0
+            return np.full(class_counts.shape[:2], 0.25)
+        total_counts = class_counts.sum(axis=2) + self.n0
         p = np.full(total_counts.shape, 0.5)
-        np.divide(counts[:, :, 1] + self.n0 / 2, total_counts, out=p, where=total_counts > 0)
+        np.divide(class_counts[:, :, 1] + self.n0 / 2, total_counts, out=p, where=total_counts > 0)
         return p * (1 - p)
 
-    def _tested(
+    def _make_estimate(
         self,
-        answers: Answers,
+        predictions: Answers,
         candidate: int,
-        apparent: float,
+        apparent_risk: float,
         penalty: float,
-        basis: tuple[str, ...],
+        basis_notes: tuple[str, ...],
         scale: Scale,
     ) -> Tested:
-        if not answers.answered[candidate].all():
-            nothing = np.array([np.nan])
-            return Tested(np.nan, split_risks=nothing, notes=failure_notes(answers, candidate))
-        sign = "+" if scale.perfect is None else "−"
-        formula = (
-            f"apparent {scale.noun} {scale.value(apparent):.4f} {sign} swapping penalty "
+        if not predictions.answered[candidate].all():
+            no_risk = np.array([np.nan])
+            return Tested(np.nan, split_risks=no_risk, notes=failure_notes(predictions, candidate))
+        sign_text = "+" if scale.perfect is None else "−"
+        formula_note = (
+            f"apparent {scale.noun} {scale.value(apparent_risk):.4f} {sign_text} swapping penalty "
             f"{penalty:.4f}"
         )
-        risk = float(apparent + penalty)
-        notes = (formula, *basis, *answers.notes, UNSURE)
+        risk = float(apparent_risk + penalty)
+        notes = (formula_note, *basis_notes, *predictions.notes, NO_STD_ERROR_REASON)
         return Tested(risk, split_risks=np.array([risk]), notes=notes)
 
 
@@ -188,8 +190,8 @@ def _prediction_indices(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """
     rows = plan.positions[0]
     is_swap_fit = np.zeros(plan.n_fits, dtype=bool)
-    if (flips := Flips.from_holder(plan)) is not None:
-        is_swap_fit[flips.fit] = True
+    if (label_flips := Flips.from_holder(plan)) is not None:
+        is_swap_fit[label_flips.fit] = True
     is_swap = np.repeat(is_swap_fit[plan.fit], plan.test_sizes)
     unchanged, swapped = np.flatnonzero(~is_swap), np.flatnonzero(is_swap)
     unchanged, swapped = unchanged[np.argsort(rows[unchanged])], swapped[np.argsort(rows[swapped])]
@@ -200,23 +202,23 @@ def _prediction_indices(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     return unchanged, swapped
 
 
-def _class_counts(answers: Answers, unchanged: np.ndarray) -> np.ndarray:
+def _class_counts(predictions: Answers, unchanged: np.ndarray) -> np.ndarray:
     """Return the number of training rows of each class behind each prediction, sorted by row."""
-    counts = Counts.from_holder(answers)
-    if counts is None:
-        return np.zeros((answers.n_candidates, len(unchanged), 2))
-    return counts.values[:, np.argsort(np.argsort(unchanged))[np.argsort(unchanged)]]
+    class_counts = Counts.from_holder(predictions)
+    if class_counts is None:
+        return np.zeros((predictions.n_candidates, len(unchanged), 2))
+    return class_counts.values[:, np.argsort(np.argsort(unchanged))[np.argsort(unchanged)]]
 
 
-def _has_majority_of_one(counts: np.ndarray, answers: Answers) -> np.ndarray:
+def _has_majority_of_one(class_counts: np.ndarray, predictions: Answers) -> np.ndarray:
     """Return 1 for rows whose k nearest neighbours have a majority of one vote, else 0.
 
     Raise Refusal unless every candidate is a nearest-neighbour rule with odd k.
     """
-    votes, k = counts[:, :, 1], counts.sum(axis=2)
+    votes, k = class_counts[:, :, 1], class_counts.sum(axis=2)
     has_odd_votes = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
     has_odd_votes &= (k[:, 0] % 2).round(9) == 1
-    if not has_odd_votes[answers.answered.all(axis=1)].all():
+    if not has_odd_votes[predictions.answered.all(axis=1)].all():
         raise Refusal(
             f"{mention('form', 'as-printed')} is stated for nearest neighbours with odd k, and "
             f"some candidate is no such rule: use {mention('form', 'exact')}, which any classifier "
@@ -226,15 +228,15 @@ def _has_majority_of_one(counts: np.ndarray, answers: Answers) -> np.ndarray:
     return is_narrow.astype(np.float64)
 
 
-def _all_rows_notes(counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
+def _all_rows_notes(class_counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
     """Return, for each candidate, a note if its probabilities rest on all training rows.
 
     Such probabilities are hardly shrunk towards ½.
     """
     n = plan.train_sizes.max()
-    rests_on_all_rows = np.isclose(counts.sum(axis=2), n).all(axis=1)
-    note = (
+    rests_on_all_rows = np.isclose(class_counts.sum(axis=2), n).all(axis=1)
+    all_rows_note = (
         f"n_x = {n}: the probabilities rest on all rows, so that n0 hardly shrinks them; a rule "
         "that follows single labels all the same (a forest, say) has a criterion too small"
     )
-    return [(note,) if all_rows else () for all_rows in rests_on_all_rows]
+    return [(all_rows_note,) if all_rows else () for all_rows in rests_on_all_rows]

@@ -77,9 +77,9 @@ class InTime(Averaged):
         data_with_times = (
             data if data.time is not None else replace(data, time=times_of(data).astype(float))
         )
-        tested = tested_by_average(answers, data_with_times, loss, terms, self.average_of(loss))
+        estimates = tested_by_average(answers, data_with_times, loss, terms, self.average_of(loss))
         notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
-        return [replace(estimate, notes=(*notes, *estimate.notes)) for estimate in tested]
+        return [replace(estimate, notes=(*notes, *estimate.notes)) for estimate in estimates]
 
 
 @frozen

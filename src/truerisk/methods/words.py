@@ -26,7 +26,7 @@ _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
 _NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
-def default_name(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
+def default_name(rows: Any, default_method: str = USUAL_FOLDS) -> str:
     """Return the name of the default method, given the times and blocks of the rows.
 
     `rows` is an object with attributes `time` and `block`. If both are given, time decides, because
@@ -38,7 +38,7 @@ def default_name(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
     """
     if rows.time is not None:
         return "forward-5"
-    return otherwise if rows.block is None else "blocks-5"
+    return default_method if rows.block is None else "blocks-5"
 
 
 def as_method(given: Any) -> Method:
@@ -128,43 +128,51 @@ def fold_means(method: Method) -> Method:
     return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
-def method_by(label: str, options: Mapping[str, Any]) -> Method:
+def method_by(method_name: str, method_options: Mapping[str, Any]) -> Method:
     """Return the method with this name, with options that replace its defaults.
 
     >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5
     """
-    text = label.strip()
+    stripped_name = method_name.strip()
     factory: Callable[..., Method]
-    numbers: tuple[int, ...] = ()
-    if folds_match := _FOLDS.fullmatch(text):
+    numbers_in_name: tuple[int, ...] = ()
+    if folds_match := _FOLDS.fullmatch(stripped_name):
         reversed_text, repeats, k = folds_match.groups()
         factory = registry.load("reversed" if reversed_text else "K-fold")
-        numbers = int(k), int(repeats or 1)
+        numbers_in_name = int(k), int(repeats or 1)
     elif unshuffled_match := _UNSHUFFLED.fullmatch(
-        text
+        stripped_name
     ):  # Results print this name if cv is a number.
-        factory, numbers = cast(Callable[..., Method], by_splitter), (int(unshuffled_match[1]),)
-    elif (numbered_match := _NUMBERED.fullmatch(text)) and f"{numbered_match[1]}-K" in registry:
-        factory, numbers = registry.load(f"{numbered_match[1]}-K"), (int(numbered_match[2]),)
-    elif label == "K-fold":
+        factory, numbers_in_name = (
+            cast(Callable[..., Method], by_splitter),
+            (int(unshuffled_match[1]),),
+        )
+    elif (
+        numbered_match := _NUMBERED.fullmatch(stripped_name)
+    ) and f"{numbered_match[1]}-K" in registry:
+        factory, numbers_in_name = (
+            registry.load(f"{numbered_match[1]}-K"),
+            (int(numbered_match[2]),),
+        )
+    elif method_name == "K-fold":
         raise UnknownName(
             f"put a number for K: {mention('cv', '10-fold')}, or '5x10-fold' for 5 repeats."
         )
-    elif label in registry and label.endswith("-K"):
-        raise UnknownName(f"put a number for K: {mention('cv', f'{label[:-1]}5')}.")
-    elif label in registry:
-        factory = registry.load(label)
+    elif method_name in registry and method_name.endswith("-K"):
+        raise UnknownName(f"put a number for K: {mention('cv', f'{method_name[:-1]}5')}.")
+    elif method_name in registry:
+        factory = registry.load(method_name)
     else:
         known_names = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
         raise UnknownName(
             f"there is no method "
-            f"{repr_on_one_line(label)}{suggestion_for(label, known_names) or '.'} "
+            f"{repr_on_one_line(method_name)}{suggestion_for(method_name, known_names) or '.'} "
             f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
         )
-    known_options = list(inspect.signature(factory).parameters)[len(numbers) :]
-    for name in options:
+    known_options = list(inspect.signature(factory).parameters)[len(numbers_in_name) :]
+    for name in method_options:
         check_known(
-            f"method {repr_on_one_line(label)} has no option", name, known_options, "It has"
+            f"method {repr_on_one_line(method_name)} has no option", name, known_options, "It has"
         )
-    return factory(*numbers, **options)
+    return factory(*numbers_in_name, **method_options)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from truerisk.models.preparation import prepare
     from truerisk.models.threshold import ThresholdClassifier
 
-_MODULES = {
+_FILES_BY_NAME = {
     "EarlyStopping": "early_stopping",
     "FisherClassifier": "fisher_classifier",
     "IntervalClassifier": "interval_classifier",
@@ -82,5 +82,5 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    places = {name: f"{__name__}.{file}" for name, file in _MODULES.items()}
-    __getattr__, __dir__ = lazy_attributes(__name__, __all__, places)
+    module_paths = {name: f"{__name__}.{file}" for name, file in _FILES_BY_NAME.items()}
+    __getattr__, __dir__ = lazy_attributes(__name__, __all__, module_paths)

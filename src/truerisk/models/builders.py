@@ -14,7 +14,7 @@ Levels = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
 # Trees break ties at random, and the same data must give the same tree.
-_SEED = 0
+_RANDOM_STATE = 0
 _MANY_ITERATIONS = 5_000
 
 
@@ -83,32 +83,37 @@ class Learner:
     levels: Levels = "indicators"
 
 
-def _knn(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_knn(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
     # The largest number of neighbours must not exceed the number of training rows.
-    max_neighbors = max(1, size.n_rows // size.n_parts**2)
-    return model, {"n_neighbors": _values_up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), max_neighbors)}
+    max_neighbors = max(1, data_size.n_rows // data_size.n_parts**2)
+    return model, {
+        "n_neighbors": _select_values_up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), max_neighbors)
+    }
 
 
-def _lda(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_lda(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     from truerisk.models.discriminant_analysis import LinearDiscriminant
 
     shrinkages = [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
     # With more columns than rows, scikit-learn's class would form a p × p matrix to shrink it.
-    if size.n_features > size.n_rows:
+    if data_size.n_features > data_size.n_rows:
         return LinearDiscriminant(solver="auto", divisor="n"), {"shrinkage": shrinkages}
     # With a singular scatter matrix, least squares returns rounding noise, which changes labels.
-    is_invertible = size.smallest_fold - size.n_classes >= size.n_features and not size.indicators
+    is_invertible = (
+        data_size.smallest_fold - data_size.n_classes >= data_size.n_features
+        and not data_size.indicators
+    )
     # The default is no shrinkage, and the number 0.0 means no shrinkage, too.
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.0 if is_invertible else None)
     return model, {"shrinkage": [*[0.0] * is_invertible, *shrinkages]}
 
 
-def _logistic(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_logistic(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import LogisticRegression
 
     # The default is a ridge penalty. Naming it is deprecated from scikit-learn 1.8 on.
@@ -118,12 +123,12 @@ def _logistic(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     return model, {"C": [0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0]}
 
 
-def _svm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_svm(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.svm import SVC, SVR
 
-    widths = [float(f"{factor / size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
+    widths = [float(f"{factor / data_size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
     costs = [0.1, 1.0, 10.0]
-    # For standardised columns the default "scale" equals 1/p.
+    # For p standardised columns the default width "scale" equals 1/p.
     default_width = widths[-1]
     if task == "classification":
         return SVC(kernel="rbf", gamma=default_width), {"C": costs, "gamma": widths}
@@ -133,40 +138,42 @@ def _svm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     }
 
 
-def _tree(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_tree(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     tree_class = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
-    leaves = _values_up_to((1, 2, 3, 5, 8, 13, 20, 30), size.smallest_fold // 2)
-    return tree_class(random_state=_SEED), {"min_samples_leaf": leaves}
+    leaves = _select_values_up_to((1, 2, 3, 5, 8, 13, 20, 30), data_size.smallest_fold // 2)
+    return tree_class(random_state=_RANDOM_STATE), {"min_samples_leaf": leaves}
 
 
-def _forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_forest(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     forest_class = RandomForestClassifier if task == "classification" else RandomForestRegressor
-    p = size.n_features
-    # The values are those of scikit-learn's defaults "sqrt" and 1.0.
-    default_number = max(1, int(p**0.5)) if task == "classification" else p
-    numbers_of_features = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3, p)})
-    model = forest_class(n_estimators=100, max_features=default_number, random_state=_SEED)
-    return model, {"max_features": numbers_of_features}
+    p = data_size.n_features
+    # These numbers of features are those of scikit-learn's defaults "sqrt" and 1.0.
+    default_n_features = max(1, int(p**0.5)) if task == "classification" else p
+    feature_counts = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3, p)})
+    model = forest_class(
+        n_estimators=100, max_features=default_n_features, random_state=_RANDOM_STATE
+    )
+    return model, {"max_features": feature_counts}
 
 
-def _ridge(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_ridge(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import Ridge
 
     return Ridge(), {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]}
 
 
-def _build_lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_lasso(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import Lasso
 
     model = _standardised_target(Lasso(max_iter=_MANY_ITERATIONS))
     return model, {"regressor__alpha": [0.003, 0.01, 0.03, 0.1, 0.3, 1.0]}
 
 
-def _build_cox(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_cox(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     package = import_or_raise("cox", "sksurv.linear_model", "survival")
     # The default penalty is small, but not 0.
     # Without a penalty, indicator columns, which sum to 1, have no unique solution.
@@ -174,33 +181,33 @@ def _build_cox(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
-def _build_cox_lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_cox_lasso(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     package = import_or_raise("cox-lasso", "sksurv.linear_model", "survival")
     # The path starts at the penalty that leaves one feature, which depends on the rows.
-    # It ends at a share of this penalty.
+    # The path ends at a share of its first penalty.
     # A single penalty can select no feature, which is refused, or overflow.
     # A baseline survival curve is fitted, too.
     default_path = {"l1_ratio": 1.0, "n_alphas": 10, "alpha_min_ratio": 0.05}
     model = package.CoxnetSurvivalAnalysis(**default_path, fit_baseline_model=True)
-    smallest_ratio = [0.02] * (4 * size.n_features <= size.smallest_fold)
+    smallest_ratio = [0.02] * (4 * data_size.n_features <= data_size.smallest_fold)
     return model, {"alpha_min_ratio": [0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.05, *smallest_ratio]}
 
 
-def _build_survival_forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_survival_forest(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     package = import_or_raise("survival-forest", "sksurv.ensemble", "survival")
-    p = size.n_features
+    p = data_size.n_features
     # Unlike `forest`, this learner never tries all features.
     # The time of a fit grows with the number of features tried.
-    numbers_of_features = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3)})
-    # This is the number that the default "sqrt" gives.
-    default_number = max(1, int(p**0.5))
+    feature_counts = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3)})
+    # The default "sqrt" of scikit-survival gives this number of features.
+    default_n_features = max(1, int(p**0.5))
     model = package.RandomSurvivalForest(
-        n_estimators=100, max_features=default_number, random_state=_SEED
+        n_estimators=100, max_features=default_n_features, random_state=_RANDOM_STATE
     )
-    return model, {"max_features": numbers_of_features}
+    return model, {"max_features": feature_counts}
 
 
-def import_or_raise(name: str, module: str, extra: str) -> Any:
+def import_or_raise(name: str, module: str, extra_name: str) -> Any:
     """Import and return the package that a learner needs.
 
     If it is missing, raise MissingExtra with the command that installs it.
@@ -209,7 +216,7 @@ def import_or_raise(name: str, module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtra(
-            f"the learner {name!r} needs a package: pip install 'truerisk[{extra}]'."
+            f"the learner {name!r} needs a package: pip install 'truerisk[{extra_name}]'."
         ) from None
 
 
@@ -221,7 +228,7 @@ def _standardised_target(model: Any) -> Any:
     return TransformedTargetRegressor(regressor=model, transformer=StandardScaler())
 
 
-def _values_up_to(values: Sequence[int], limit: int) -> list[int]:
+def _select_values_up_to(values: Sequence[int], limit: int) -> list[int]:
     """Return the values that do not exceed the limit; the first value is always kept."""
     return [value for value in values if value <= max(limit, values[0])]
 
@@ -232,17 +239,17 @@ def _values_up_to(values: Sequence[int], limit: int) -> list[int]:
 # Threads of several fits that wait for each other cost far more time than they save.
 
 TREES = [25, 50, 100, 200]
-LEAVES = [7, 31]
-DEPTHS = [3, 6]
+LEAF_COUNTS = [7, 31]
+TREE_DEPTHS = [3, 6]
 # Half of this learning rate needs twice as many trees, with a similar result.
 LEARNING_RATE = 0.1
 # Minimum number of rows of a leaf, which is the default of the packages.
 MIN_LEAF_ROWS = 20
-# The minimum is reduced if a training set has fewer than this many times as many rows.
+# MIN_LEAF_ROWS is reduced if a training set has fewer than this many times as many rows.
 MIN_LEAVES_PER_FOLD = 8
 
 
-def _boosting(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_boosting(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     is_classification = task == "classification"
@@ -252,32 +259,32 @@ def _boosting(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     # With early stopping, the validation rows would be taken from the few rows of a fold.
     model = booster_class(
         learning_rate=LEARNING_RATE,
-        min_samples_leaf=_min_leaf_rows(size),
+        min_samples_leaf=_min_leaf_rows(data_size),
         early_stopping=False,
-        categorical_features=list(size.levels) or None,
-        random_state=_SEED,
+        categorical_features=list(data_size.levels) or None,
+        random_state=_RANDOM_STATE,
     )
-    return model, {"max_iter": TREES, "max_leaf_nodes": LEAVES}
+    return model, {"max_iter": TREES, "max_leaf_nodes": LEAF_COUNTS}
 
 
-def _xgboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_xgboost(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     package = import_or_raise("xgboost", "xgboost", "xgboost")
-    column_arguments: dict[str, Any] = {"random_state": _SEED, "n_jobs": 1}
-    if size.levels:
+    column_arguments: dict[str, Any] = {"random_state": _RANDOM_STATE, "n_jobs": 1}
+    if data_size.levels:
         column_arguments["enable_categorical"] = True
         column_arguments["feature_types"] = [
-            "c" if j in size.levels else "q" for j in range(size.n_features)
+            "c" if j in data_size.levels else "q" for j in range(data_size.n_features)
         ]
     from truerisk.models.labelled_xgboost import LabelledXGBClassifier
 
     booster_class = LabelledXGBClassifier if task == "classification" else package.XGBRegressor
     return booster_class(learning_rate=LEARNING_RATE, **column_arguments), {
         "n_estimators": TREES,
-        "max_depth": DEPTHS,
+        "max_depth": TREE_DEPTHS,
     }
 
 
-def _lightgbm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_lightgbm(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     import_or_raise("lightgbm", "lightgbm", "lightgbm")
     from truerisk.models import levelled_lightgbm as levelled
 
@@ -287,19 +294,19 @@ def _lightgbm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
         if is_classification
         else levelled.CategoricalLGBMRegressor
     )
-    column_arguments = {"categorical_feature": list(size.levels)} if size.levels else {}
-    min_leaf_rows = _min_leaf_rows(size)
+    column_arguments = {"categorical_feature": list(data_size.levels)} if data_size.levels else {}
+    min_leaf_rows = _min_leaf_rows(data_size)
     fit_arguments = {
         "learning_rate": LEARNING_RATE,
         "min_child_samples": min_leaf_rows,
         "n_jobs": 1,
         "verbose": -1,
     }
-    model = booster_class(random_state=_SEED, **fit_arguments, **column_arguments)
-    return model, {"n_estimators": TREES, "num_leaves": LEAVES}
+    model = booster_class(random_state=_RANDOM_STATE, **fit_arguments, **column_arguments)
+    return model, {"n_estimators": TREES, "num_leaves": LEAF_COUNTS}
 
 
-def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
+def _build_catboost(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     import_or_raise("catboost", "catboost", "catboost")
     from truerisk.models import levelled_catboost as levelled
 
@@ -309,47 +316,53 @@ def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
         if is_classification
         else levelled.CategoricalCatBoostRegressor
     )
-    column_arguments = {"cat_features": list(size.levels)} if size.levels else {}
-    # CatBoost makes this choice for 200 trees. For fewer trees it would choose differently.
+    column_arguments = {"cat_features": list(data_size.levels)} if data_size.levels else {}
+    # CatBoost makes this number of iterations per leaf for 200 trees, and others for fewer trees.
     # A fit with fewer trees would then differ from the first trees of a longer fit.
-    steps = 10 if size.n_classes == 2 else 1
+    leaf_iterations = 10 if data_size.n_classes == 2 else 1
     fit_arguments = {
         "learning_rate": LEARNING_RATE,
-        "leaf_estimation_iterations": steps,
+        "leaf_estimation_iterations": leaf_iterations,
         "thread_count": 1,
     }
     silent_arguments = {"verbose": 0, "allow_writing_files": False}
     model = booster_class(
-        random_state=_SEED, **fit_arguments, **silent_arguments, **column_arguments
+        random_state=_RANDOM_STATE, **fit_arguments, **silent_arguments, **column_arguments
     )
-    return model, {"iterations": TREES, "depth": DEPTHS}
+    return model, {"iterations": TREES, "depth": TREE_DEPTHS}
 
 
-def _min_leaf_rows(size: Size) -> int:
+def _min_leaf_rows(data_size: Size) -> int:
     """Return the minimum number of rows of a leaf, which is lower for small folds.
 
     Trees could not split otherwise.
     """
-    return max(1, min(MIN_LEAF_ROWS, size.smallest_fold // MIN_LEAVES_PER_FOLD))
+    return max(1, min(MIN_LEAF_ROWS, data_size.smallest_fold // MIN_LEAVES_PER_FOLD))
 
 
-_CLASSES: tuple[TaskWord, ...] = ("classification",)
-_NUMBERS: tuple[TaskWord, ...] = ("regression",)
+_CLASSIFICATION: tuple[TaskWord, ...] = ("classification",)
+_REGRESSION: tuple[TaskWord, ...] = ("regression",)
 _CLASSIFICATION_AND_REGRESSION: tuple[TaskWord, ...] = ("classification", "regression")
 _SURVIVAL: tuple[TaskWord, ...] = ("survival",)
 
-knn = Learner(_CLASSIFICATION_AND_REGRESSION, scale=True, build=_knn)
-lda = Learner(_CLASSES, scale=True, build=_lda)
-logistic = Learner(_CLASSES, scale=True, build=_logistic)
-ridge = Learner(_NUMBERS, scale=True, build=_ridge)
-lasso = Learner(_NUMBERS, scale=True, build=_build_lasso)
-svm = Learner(_CLASSIFICATION_AND_REGRESSION, scale=True, build=_svm)
-tree = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_tree)
-forest = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_forest)
+knn = Learner(_CLASSIFICATION_AND_REGRESSION, scale=True, build=_build_knn)
+lda = Learner(_CLASSIFICATION, scale=True, build=_build_lda)
+logistic = Learner(_CLASSIFICATION, scale=True, build=_build_logistic)
+ridge = Learner(_REGRESSION, scale=True, build=_build_ridge)
+lasso = Learner(_REGRESSION, scale=True, build=_build_lasso)
+svm = Learner(_CLASSIFICATION_AND_REGRESSION, scale=True, build=_build_svm)
+tree = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_tree)
+forest = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_forest)
 cox = Learner(_SURVIVAL, scale=True, build=_build_cox)
 cox_lasso = Learner(_SURVIVAL, scale=True, build=_build_cox_lasso)
 survival_forest = Learner(_SURVIVAL, scale=False, build=_build_survival_forest)
-boosting = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_boosting, levels="codes")
-xgboost = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_xgboost, levels="codes")
-lightgbm = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_lightgbm, levels="codes")
-catboost = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_catboost, levels="objects")
+boosting = Learner(
+    _CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_boosting, levels="codes"
+)
+xgboost = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_xgboost, levels="codes")
+lightgbm = Learner(
+    _CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_lightgbm, levels="codes"
+)
+catboost = Learner(
+    _CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_catboost, levels="objects"
+)

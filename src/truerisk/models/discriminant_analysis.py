@@ -137,8 +137,8 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
             The projected rows.
         """
         with self._as_in(resolved_solver(self.solver, self.shrinkage), self.shrinkage):
-            projected: np.ndarray = super().transform(X)
-        return projected
+            projected_rows: np.ndarray = super().transform(X)
+        return projected_rows
 
     @contextmanager
     def _as_in(self, solver: str, shrinkage: Any) -> Iterator[None]:
@@ -278,9 +278,9 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
         if self.divisor not in ("n-1", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-1' or 'n'.")
         super().fit(X, y)
-        sizes = np.array([(np.asarray(y) == label).sum() for label in self.classes_])
-        sklearn_divisors = sizes if divides_by_n() else sizes - 1
-        wanted_divisors = sizes if self.divisor == "n" else sizes - 1
+        class_sizes = np.array([(np.asarray(y) == label).sum() for label in self.classes_])
+        sklearn_divisors = class_sizes if divides_by_n() else class_sizes - 1
+        wanted_divisors = class_sizes if self.divisor == "n" else class_sizes - 1
         ridge = self.reg_param
         self.scalings_ = [
             ridge + (scaling - ridge) * (old_divisor / new_divisor)

@@ -23,7 +23,7 @@ RowSubset = list[Any]
 
 
 def fit_until_no_gain(
-    model: Any, fitted: RowSubset, aside: RowSubset, rounds: int
+    model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
 ) -> tuple[Any, int]:
     """Fit a booster on some rows until its loss on the rows set aside no longer improves.
 
@@ -31,14 +31,14 @@ def fit_until_no_gain(
     """
     for class_names, fit_with_early_stopping in FITS_BY_CLASS:
         if is_a(model, *class_names):
-            return model, fit_with_early_stopping(model, fitted, aside, rounds)
+            return model, fit_with_early_stopping(model, training_rows, validation_rows, rounds)
     raise ValueError(
         f"{type(model).__name__} takes no rows that end its fit: give a booster of another "
         "class, histogram boosting of scikit-learn, or one of XGBoost, LightGBM or CatBoost."
     )
 
 
-def _histograms(
+def _fit_histogram_booster(
     model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
 ) -> int:
     if "X_val" not in signature(model.fit).parameters:
@@ -57,23 +57,32 @@ def _histograms(
     return int(model.n_iter_)
 
 
-def _xgboost(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> int:
-    X, y, weights = fitted
+def _fit_xgboost(
+    model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
+) -> int:
+    X, y, weights = training_rows
     model.set_params(early_stopping_rounds=rounds)
     weight_arguments = {}
     if weights is not None:
-        weight_arguments = {"sample_weight": weights, "sample_weight_eval_set": [aside[2]]}
-    model.fit(X, y, eval_set=[(aside[0], aside[1])], verbose=False, **weight_arguments)
+        weight_arguments = {
+            "sample_weight": weights,
+            "sample_weight_eval_set": [validation_rows[2]],
+        }
+    model.fit(
+        X, y, eval_set=[(validation_rows[0], validation_rows[1])], verbose=False, **weight_arguments
+    )
     return int(model.best_iteration) + 1
 
 
-def _lightgbm(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> int:
+def _fit_lightgbm(
+    model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
+) -> int:
     from lightgbm import early_stopping
 
-    X, y, weights = fitted
-    fit_arguments: dict[str, Any] = {"eval_set": [(aside[0], aside[1])]}
+    X, y, weights = training_rows
+    fit_arguments: dict[str, Any] = {"eval_set": [(validation_rows[0], validation_rows[1])]}
     if weights is not None:
-        fit_arguments |= {"sample_weight": weights, "eval_sample_weight": [aside[2]]}
+        fit_arguments |= {"sample_weight": weights, "eval_sample_weight": [validation_rows[2]]}
     with warnings.catch_warnings():
         # LightGBM 4.7 announces eval_X and eval_y as replacements of eval_set.
         # It does not encode the labels in eval_y, however, so that eval_set is still needed.
@@ -82,33 +91,38 @@ def _lightgbm(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> i
     return int(model.best_iteration_)
 
 
-def _catboost(model: Any, fitted: RowSubset, aside: RowSubset, rounds: int) -> int:
+def _fit_catboost(
+    model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
+) -> int:
     pool_class = imported_class("catboost.core:Pool")
-    # The package is imported, because the model is an instance of one of its classes.
+    # CatBoost is imported already, because the model is an instance of one of its classes.
     assert pool_class is not None
-    X, y, weights = fitted
+    X, y, weights = training_rows
     categorical_columns = model.get_params().get("cat_features")
     validation_pool = pool_class(
-        aside[0], aside[1], weight=aside[2], cat_features=categorical_columns
+        validation_rows[0],
+        validation_rows[1],
+        weight=validation_rows[2],
+        cat_features=categorical_columns,
     )
     model.fit(X, y, sample_weight=weights, eval_set=validation_pool, early_stopping_rounds=rounds)
     return int(model.tree_count_)
 
 
-_SKLEARN = "sklearn.ensemble"
+_SKLEARN_MODULE = "sklearn.ensemble"
 FITS_BY_CLASS: tuple[
     tuple[tuple[str, ...], Callable[[Any, RowSubset, RowSubset, int], int]], ...
 ] = (
     (
         (
-            f"{_SKLEARN}:HistGradientBoostingClassifier",
-            f"{_SKLEARN}:HistGradientBoostingRegressor",
+            f"{_SKLEARN_MODULE}:HistGradientBoostingClassifier",
+            f"{_SKLEARN_MODULE}:HistGradientBoostingRegressor",
         ),
-        _histograms,
+        _fit_histogram_booster,
     ),
-    (("xgboost.sklearn:XGBModel",), _xgboost),
-    (("lightgbm.sklearn:LGBMModel",), _lightgbm),
-    (("catboost.core:CatBoostClassifier", "catboost.core:CatBoostRegressor"), _catboost),
+    (("xgboost.sklearn:XGBModel",), _fit_xgboost),
+    (("lightgbm.sklearn:LGBMModel",), _fit_lightgbm),
+    (("catboost.core:CatBoostClassifier", "catboost.core:CatBoostRegressor"), _fit_catboost),
 )
 
 
@@ -331,7 +345,7 @@ class EarlyStopping(WrappedEstimator):
 
 
 def _mask_of_rows_set_aside(
-    fraction: float, n_rows: int, labels: Any, groups: Any, random: np.random.RandomState
+    fraction: float, n_rows: int, labels: Any, groups: Any, random_state: np.random.RandomState
 ) -> np.ndarray:
     """Return a boolean mask of the rows to set aside, stratified by class.
 
@@ -343,50 +357,55 @@ def _mask_of_rows_set_aside(
     if groups is not None:
         unit_of_row = np.unique(np.asarray(groups), return_inverse=True)[1]
     n_units = int(unit_of_row.max(initial=-1)) + 1
-    kind = "row" if groups is None else "group"
+    unit_name = "row" if groups is None else "group"
     if n_units < 2:
         raise ValueError(
-            f"n_samples={n_rows}: {n_units} {kind} cannot be set aside and fitted on, too."
+            f"n_samples={n_rows}: {n_units} {unit_name} cannot be set aside and fitted on, too."
         )
     class_counts = _count_classes_by_unit(unit_of_row, n_units, labels)
     stratum_of_unit = class_counts.argmax(axis=1)
     drawn_units: list[np.ndarray] = []
-    for label in np.unique(stratum_of_unit):
-        stratum_units = random.permutation(np.flatnonzero(stratum_of_unit == label))
-        n_drawn = min(int(fraction * len(stratum_units) + random.uniform()), len(stratum_units) - 1)
+    for stratum in np.unique(stratum_of_unit):
+        stratum_units = random_state.permutation(np.flatnonzero(stratum_of_unit == stratum))
+        n_drawn = min(
+            int(fraction * len(stratum_units) + random_state.uniform()), len(stratum_units) - 1
+        )
         drawn_units.append(stratum_units[:n_drawn])
-    units = _removable_units(np.concatenate(drawn_units), class_counts)
-    # Early stopping needs at least one unit, which is then taken from the most common class.
-    if not len(units):
+    set_aside_units = _removable_units(np.concatenate(drawn_units), class_counts)
+    # At least one row or group must be set aside; it is then taken from the most common class.
+    if not len(set_aside_units):
         is_most_common = stratum_of_unit == np.bincount(stratum_of_unit).argmax()
         other_units = np.flatnonzero(~is_most_common)
-        order = np.concatenate([random.permutation(np.flatnonzero(is_most_common)), other_units])
-        units = _removable_units(order, class_counts)[:1]
-    if not len(units):
+        unit_order = np.concatenate(
+            [random_state.permutation(np.flatnonzero(is_most_common)), other_units]
+        )
+        set_aside_units = _removable_units(unit_order, class_counts)[:1]
+    if not len(set_aside_units):
         raise ValueError(
-            f"n_samples={n_rows}: each {kind} holds the last rows of a class, so none can be set "
+            f"n_samples={n_rows}: each {unit_name} holds the last rows of a class, so none can be "
+            "set "
             "aside: use a fixed number of trees."
         )
     is_set_aside = np.zeros(n_units, dtype=bool)
-    is_set_aside[units] = True
+    is_set_aside[set_aside_units] = True
     return is_set_aside[unit_of_row]
 
 
-def _count_classes_by_unit(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
+def _count_classes_by_unit(unit_of_row: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
     """Count the rows of each class in each unit (row or group); one column without classes."""
     if labels is None:
-        return np.bincount(unit)[:, None]
+        return np.bincount(unit_of_row)[:, None]
     classes, codes = np.unique(labels, return_inverse=True)
     counts = np.zeros((n_units, len(classes)), dtype=np.intp)
-    np.add.at(counts, (unit, codes), 1)
+    np.add.at(counts, (unit_of_row, codes), 1)
     return counts
 
 
-def _removable_units(units: np.ndarray, class_counts: np.ndarray) -> np.ndarray:
-    """Return the units that can be set aside one after the other while every class keeps a row."""
-    remaining_counts, removable = class_counts.sum(axis=0), []
-    for unit in units:
-        if (remaining_counts > class_counts[unit]).all():
-            remaining_counts = remaining_counts - class_counts[unit]
-            removable.append(unit)
-    return np.array(removable, dtype=np.intp)
+def _removable_units(candidate_units: np.ndarray, class_counts: np.ndarray) -> np.ndarray:
+    """Return the rows or groups that can be set aside in turn while every class keeps a row."""
+    remaining_counts, removable_units = class_counts.sum(axis=0), []
+    for candidate_unit in candidate_units:
+        if (remaining_counts > class_counts[candidate_unit]).all():
+            remaining_counts = remaining_counts - class_counts[candidate_unit]
+            removable_units.append(candidate_unit)
+    return np.array(removable_units, dtype=np.intp)

@@ -100,7 +100,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
             )
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        weights = _weights(sample_weight, len(y))
+        weights = _checked_weights(sample_weight, len(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("y holds one class only: there is nothing to distinguish.")
@@ -168,11 +168,11 @@ def class_codes(codes: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(codes[:, None] == np.arange(first_class, n_classes), 1.0, -1.0)
 
 
-def _weights(given: Any, n_rows: int) -> np.ndarray:
+def _checked_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Check the sample weights and return one weight per row, which is 1 by default."""
-    if given is None:
+    if sample_weight is None:
         return np.ones(n_rows)
-    weights: np.ndarray = check_array(given, ensure_2d=False, dtype=np.float64)
+    weights: np.ndarray = check_array(sample_weight, ensure_2d=False, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}.")
     if (weights < 0).any() or not weights.any():

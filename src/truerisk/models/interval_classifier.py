@@ -107,7 +107,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         """
         if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
             raise ValueError(f"k={self.k!r} is no number of intervals: give a whole number >= 1.")
-        column, y = validate_data(self, _column(X), y, dtype=np.float64)
+        column, y = validate_data(self, _as_column(X), y, dtype=np.float64)
         self._refuse_width(column.shape[1])
         check_classification_targets(y)
         target_type = type_of_target(y, input_name="y", raise_unknown=True)
@@ -142,7 +142,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
             The numbers of the intervals.
         """
         check_is_fitted(self)
-        column = validate_data(self, _column(X), reset=False, dtype=np.float64)
+        column = validate_data(self, _as_column(X), reset=False, dtype=np.float64)
         return np.searchsorted(self.boundaries_, column[:, 0], side="left")
 
     def predict(self, X: Any) -> np.ndarray:
@@ -186,15 +186,15 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
             )
 
 
-def boundaries_between(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the midpoints of left and right, rounded so that left <= boundary < right."""
+def boundaries_between(left_values: np.ndarray, right_values: np.ndarray) -> np.ndarray:
+    """Return the midpoints of neighbouring x, rounded so that left x <= boundary < right x."""
     # Each number is halved before adding, because the sum of two large numbers may overflow.
-    midpoints = left / 2 + right / 2
-    is_between = (left <= midpoints) & (midpoints < right)
-    return np.where(is_between, midpoints, left)
+    midpoints = left_values / 2 + right_values / 2
+    is_between = (left_values <= midpoints) & (midpoints < right_values)
+    return np.where(is_between, midpoints, left_values)
 
 
-def _column(X: Any) -> Any:
+def _as_column(X: Any) -> Any:
     """Return X with two dimensions; a one-dimensional X becomes a column."""
     # A sparse X is refused later, during validation.
     if hasattr(X, "tocoo"):
@@ -205,14 +205,14 @@ def _column(X: Any) -> Any:
 
 
 def _intervals_with_least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """Find the intervals with the fewest errors: the last group of each and the label of the first.
+    """Find the intervals with the fewest errors: their last groups, and the first one's label.
 
     A group is a set of rows with equal x. The last group of the last interval is not returned.
 
     The recursion goes from right to left. `errors_ahead[a, r − 1]` is the minimum number of errors
     in the current group and all groups to its right, if the group has label a and exactly r
-    intervals remain. `stays[g]` is True if group g + 1 then has the same label as group g, which is
-    preferred if it causes no more errors.
+    intervals remain. `keeps_label[g]` is True if group g + 1 then has the same label as group g,
+    which is preferred if it causes no more errors.
     """
     n, max_intervals = len(counts), min(k, len(counts))
     errors = counts[:, ::-1]
@@ -229,13 +229,15 @@ def _intervals_with_least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray
     least_errors = errors_ahead.min(axis=0)
     n_changes = int(least_errors.argmin())
     first_labels = np.flatnonzero(errors_ahead[:, n_changes] == least_errors[n_changes])
-    solutions = [(_ends(keeps_label, int(a), n_changes), -int(a)) for a in first_labels]
+    last_groups_and_labels = [
+        (_last_groups(keeps_label, int(a), n_changes), -int(a)) for a in first_labels
+    ]
     # Later boundaries are preferred, and then the lower label.
-    ends, negated_label = max(solutions)
-    return np.array(ends, dtype=np.intp), -negated_label
+    last_groups, negated_label = max(last_groups_and_labels)
+    return np.array(last_groups, dtype=np.intp), -negated_label
 
 
-def _ends(keeps_label: np.ndarray, label: int, n_changes: int) -> list[int]:
+def _last_groups(keeps_label: np.ndarray, label: int, n_changes: int) -> list[int]:
     """Follow the best decisions from the left; return the groups after which the label changes."""
     last_groups = []
     for g in range(len(keeps_label) - 1):

@@ -35,7 +35,9 @@ class LabelledXGBClassifier(XGBClassifier):
             del self.labels_
         labels, codes = np.unique(np.asarray(y), return_inverse=True)
         if params.get("eval_set") is not None:
-            eval_set = [(X_eval, _codes(labels, y_eval)) for X_eval, y_eval in params["eval_set"]]
+            eval_set = [
+                (X_eval, _encode_labels(labels, y_eval)) for X_eval, y_eval in params["eval_set"]
+            ]
             params = {**params, "eval_set": eval_set}
         super().fit(X, codes, **params)
         self.labels_ = labels
@@ -86,7 +88,7 @@ class LabelledXGBClassifier(XGBClassifier):
         )
 
 
-def _codes(labels: np.ndarray, y: Any) -> np.ndarray:
+def _encode_labels(labels: np.ndarray, y: Any) -> np.ndarray:
     """Return the position of each label of y among the sorted training labels.
 
     Raise ValueError for labels without a training row, as XGBoost does.

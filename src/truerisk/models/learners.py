@@ -164,7 +164,7 @@ def learner(
     >>> list(pipeline.named_steps), grid
     (['prepare', 'model'], {'model__n_neighbors': [1, 3, 5]})
     """
-    entry = _registered_learner(label, task)
+    registered_learner = _registered_learner(label, task)
     if n_rows < 1 or n_features < 1:
         raise BadData(f"{n_rows} rows and {n_features} features: a learner needs some of both.")
     from sklearn.pipeline import Pipeline
@@ -172,13 +172,15 @@ def learner(
     if numeric is None:
         numeric = [j for j in range(n_features) if j not in set(text)]
     preparation: Any
-    if entry.levels == "indicators":
-        size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0, n_parts=parts)
-        preparation = prepare(numeric, text, scale=entry.scale, missing=missing)
+    if registered_learner.levels == "indicators":
+        data_size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0, n_parts=parts)
+        preparation = prepare(numeric, text, scale=registered_learner.scale, missing=missing)
     else:
-        size = Size(n_rows, len(numeric) + len(text), n_classes, n_levels=len(text), n_parts=parts)
-        preparation = prepare_levels(numeric, text, entry.levels)
-    model, grid = entry.build(task, size)
+        data_size = Size(
+            n_rows, len(numeric) + len(text), n_classes, n_levels=len(text), n_parts=parts
+        )
+        preparation = prepare_levels(numeric, text, registered_learner.levels)
+    model, grid = registered_learner.build(task, data_size)
     preparation_steps = [] if preparation == "passthrough" else [("prepare", preparation)]
     return (
         Pipeline([*preparation_steps, ("model", model)]),
@@ -192,10 +194,11 @@ def _registered_learner(name: str, task: TaskWord) -> Learner:
         raise UnknownName(
             f"there is no task {task!r}: it is classification, regression or survival."
         )
-    entry: Learner = registry.load(name)
-    if task not in entry.tasks:
+    registered_learner: Learner = registry.load(name)
+    if task not in registered_learner.tasks:
         raise Refusal(
-            f"{name} does {entry.tasks[0]} only ({registry[name].summary}) and the task is "
+            f"{name} does {registered_learner.tasks[0]} only ({registry[name].summary}) and the "
+            "task is "
             f"{task}: use {', '.join(suitable_names)}."
         )
-    return entry
+    return registered_learner

@@ -22,7 +22,7 @@ from truerisk.models.logistic_places import (
 from truerisk.plan.answers import codes_of_scores
 from truerisk.results.door import load_from_package
 
-# With at most this many classes scikit-learn never suspects that labels are numbers.
+# With at most this many classes scikit-learn never takes integer labels for numbers.
 MAX_CLASSES_WITHOUT_CHECK = 10
 
 
@@ -104,7 +104,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
     See Also
     --------
     sklearn.linear_model.LogisticRegression : One penalty per fit.
-    truerisk.engines.LogisticPaths : Engine that answers for all penalties together.
+    truerisk.engines.LogisticPaths : Engine that predicts at all penalties together.
 
     References
     ----------
@@ -184,7 +184,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         if not has_weight.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
         self.classes_ = np.unique(y[has_weight])
-        # Other labels were checked in `_checked`.
+        # Labels of other types were checked in `_validate`.
         if len(self.classes_) > MAX_CLASSES_WITHOUT_CHECK and y.dtype.kind in "biu":
             check_classification_targets(y)
         if len(self.classes_) < 2:
@@ -320,13 +320,14 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
     def _solution(self, at: float | None) -> tuple[np.ndarray, np.ndarray]:
         if at is None:
             return self.coef_, self.intercept_
-        position = position_on_path(at, self.lambdas_)
-        if position is None:
-            near = self.lambdas_[np.argmin(abs(self.lambdas_ - at))]
+        path_position = position_on_path(at, self.lambdas_)
+        if path_position is None:
+            nearest_lambda = self.lambdas_[np.argmin(abs(self.lambdas_ - at))]
             raise ValueError(
-                f"at={at!r} is not on the path (the nearest λ is {near:.6g}): name a place in "
+                f"at={at!r} is not on the path (the nearest λ is {nearest_lambda:.6g}): name a "
+                "place in "
                 "lambdas_, or fit with this λ as the parameter `at`."
             )
         n_functions = len(self.coef_)
-        coefficients = self.coef_path_[position].reshape(n_functions, -1)
-        return coefficients, self.intercept_path_[position].reshape(n_functions)
+        coefficients = self.coef_path_[path_position].reshape(n_functions, -1)
+        return coefficients, self.intercept_path_[path_position].reshape(n_functions)

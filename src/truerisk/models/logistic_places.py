@@ -38,7 +38,7 @@ class PathSolutions:
 
 def solve_path_at(
     setting: Mapping[str, Any],
-    ats: Sequence[float | None],
+    at_values: Sequence[float | None],
     X: Any,
     codes: np.ndarray,
     weights: np.ndarray,
@@ -61,7 +61,9 @@ def solve_path_at(
     if lambdas is not None:
         lambdas = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
     n_on_path = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
-    requested_lambdas = [float(at) for at in ats if at is not None and _is_lambda(at)]
+    requested_lambdas = [
+        float(at_value) for at_value in at_values if at_value is not None and _is_lambda(at_value)
+    ]
     solutions = logistic_path(
         X,
         codes,
@@ -73,9 +75,9 @@ def solve_path_at(
         least_ratio=float(least_ratio),
         aside=np.array(
             [
-                at
-                for at in requested_lambdas
-                if lambdas is None or position_on_path(at, lambdas) is None
+                at_value
+                for at_value in requested_lambdas
+                if lambdas is None or position_on_path(at_value, lambdas) is None
             ]
         ),
         l1_ratio=float(setting["l1_ratio"]),
@@ -83,34 +85,38 @@ def solve_path_at(
         tolerance=float(setting["tol"]),
         max_passes=int(setting["max_iter"]),
     )
-    positions = _as_slice(_places(ats, solutions.lambdas, n_on_path))
-    path = _part(solutions, slice(0, n_on_path))
+    solution_positions = _as_slice(_solution_positions(at_values, solutions.lambdas, n_on_path))
+    path = _slice_solutions(solutions, slice(0, n_on_path))
     return PathSolutions(
         path,
-        solutions.lambdas[positions],
-        solutions.coefficients[positions],
-        solutions.intercepts[positions],
-        solutions.converged[positions],
+        solutions.lambdas[solution_positions],
+        solutions.coefficients[solution_positions],
+        solutions.intercepts[solution_positions],
+        solutions.converged[solution_positions],
         _convergence_warning(solutions, int(setting["max_iter"])),
     )
 
 
-def position_on_path(at: float, lambdas: np.ndarray) -> int | None:
-    """Return the position of `at` in the descending array of λ; None for a λ that is not in it.
+def position_on_path(at_value: float, lambdas: np.ndarray) -> int | None:
+    """Return the position on the path that `at_value` names; None for a λ that is not on it.
 
     >>> position_on_path(-1, np.array([2.0, 1.0])), position_on_path(2.0, np.array([2.0, 1.0]))
     (1, 0)
     """
-    if _is_lambda(at):
-        equal_positions = np.flatnonzero(np.abs(lambdas - at) <= LAMBDA_TOLERANCE * np.abs(lambdas))
-        return int(equal_positions[0]) if len(equal_positions) else None
-    if type(at) is not int and (isinstance(at, bool) or not isinstance(at, Integral)):
-        raise ValueError(f"at={at!r} is neither a place on the path (int) nor a λ (float).")
-    if not -len(lambdas) <= at < len(lambdas):
-        raise ValueError(
-            f"at={at!r}: the path has {len(lambdas)} places, 0 ... {len(lambdas) - 1}."
+    if _is_lambda(at_value):
+        equal_positions = np.flatnonzero(
+            np.abs(lambdas - at_value) <= LAMBDA_TOLERANCE * np.abs(lambdas)
         )
-    return int(at) % len(lambdas)
+        return int(equal_positions[0]) if len(equal_positions) else None
+    if type(at_value) is not int and (
+        isinstance(at_value, bool) or not isinstance(at_value, Integral)
+    ):
+        raise ValueError(f"at={at_value!r} is neither a place on the path (int) nor a λ (float).")
+    if not -len(lambdas) <= at_value < len(lambdas):
+        raise ValueError(
+            f"at={at_value!r}: the path has {len(lambdas)} places, 0 ... {len(lambdas) - 1}."
+        )
+    return int(at_value) % len(lambdas)
 
 
 def row_weights(sample_weight: Any, X: Any) -> np.ndarray:
@@ -138,8 +144,8 @@ def check_setting(setting: Mapping[str, Any]) -> None:
         if name == "least_ratio" and value is None:
             continue
         is_real = type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
-        number = float(value) if is_real else np.nan
-        if not lowest <= number <= highest or (number == 0 and name != "l1_ratio"):
+        numeric_value = float(value) if is_real else np.nan
+        if not lowest <= numeric_value <= highest or (numeric_value == 0 and name != "l1_ratio"):
             raise ValueError(f"{name}={value!r} is no number between {lowest:g} and {highest:g}.")
     for name in ("n_lambdas", "max_iter"):
         value = setting[name]
@@ -159,68 +165,76 @@ def check_setting(setting: Mapping[str, Any]) -> None:
             raise ValueError("lambdas must be positive finite numbers, at least one.")
 
 
-def _is_lambda(at: Any) -> bool:
+def _is_lambda(at_value: Any) -> bool:
     # A grid has many integers, for which the checks of abstract types below would be slow.
-    if type(at) is int:
+    if type(at_value) is int:
         return False
-    if not isinstance(at, Real) or isinstance(at, Integral):
+    if not isinstance(at_value, Real) or isinstance(at_value, Integral):
         return False
-    if not 0 < float(at) < np.inf:
-        raise ValueError(f"at={at!r} is no penalty: give a positive finite λ.")
+    if not 0 < float(at_value) < np.inf:
+        raise ValueError(f"at={at_value!r} is no penalty: give a positive finite λ.")
     return True
 
 
-def _places(ats: Sequence[Any], lambdas: np.ndarray, n_on_path: int) -> np.ndarray:
+def _solution_positions(
+    at_values: Sequence[Any], lambdas: np.ndarray, n_on_path: int
+) -> np.ndarray:
     """Return for every `at` the position of its solution among all solutions.
 
     Solutions on the path come first, then those for a λ that is not on the path.
     """
-    int_positions = [at for at in ats if type(at) is int and -n_on_path <= at < n_on_path]
-    # If all values are positions, as in most grids, they are looked up together.
-    if len(int_positions) == len(ats):
+    int_positions = [
+        at_value
+        for at_value in at_values
+        if type(at_value) is int and -n_on_path <= at_value < n_on_path
+    ]
+    # If every `at` is a position, as in most grids, all of them are looked up together.
+    if len(int_positions) == len(at_values):
         return np.array(int_positions) % n_on_path
-    return np.array([_solution_position(at, lambdas, n_on_path) for at in ats])
+    return np.array([_solution_position(at_value, lambdas, n_on_path) for at_value in at_values])
 
 
-def _as_slice(positions: np.ndarray) -> np.ndarray | slice:
+def _as_slice(solution_positions: np.ndarray) -> np.ndarray | slice:
     """Convert consecutive positions to a slice, because indexing by a slice copies nothing."""
-    first_position, n = int(positions[0]), len(positions)
-    if n > 1 and np.array_equal(positions, np.arange(first_position, first_position + n)):
+    first_position, n = int(solution_positions[0]), len(solution_positions)
+    if n > 1 and np.array_equal(solution_positions, np.arange(first_position, first_position + n)):
         return slice(first_position, first_position + n)
-    return positions
+    return solution_positions
 
 
-def _solution_position(at: float | None, lambdas: np.ndarray, n_on_path: int) -> int:
+def _solution_position(at_value: float | None, lambdas: np.ndarray, n_on_path: int) -> int:
     """Return the position of the solution for one `at` among all solutions."""
-    if at is None:
+    if at_value is None:
         return n_on_path - 1
-    if _is_lambda(at):
-        extra_positions = np.flatnonzero(lambdas[n_on_path:] == at)
+    if _is_lambda(at_value):
+        extra_positions = np.flatnonzero(lambdas[n_on_path:] == at_value)
         if len(extra_positions):
             return n_on_path + int(extra_positions[0])
-    position = position_on_path(at, lambdas[:n_on_path])
+    path_position = position_on_path(at_value, lambdas[:n_on_path])
     # Every λ is either on the path or was solved in addition.
-    assert position is not None
-    return position
+    assert path_position is not None
+    return path_position
 
 
-def _part(solutions: Solutions, where: slice) -> Solutions:
+def _slice_solutions(solutions: Solutions, path_slice: slice) -> Solutions:
     return Solutions(
-        solutions.lambdas[where],
-        solutions.coefficients[where],
-        solutions.intercepts[where],
-        solutions.passes[where],
-        solutions.converged[where],
+        solutions.lambdas[path_slice],
+        solutions.coefficients[path_slice],
+        solutions.intercepts[path_slice],
+        solutions.passes[path_slice],
+        solutions.converged[path_slice],
         solutions.used,
     )
 
 
-def _convergence_warning(solved: Solutions, max_iter: int) -> str | None:
-    failed = np.flatnonzero(~solved.converged)
-    if not len(failed):
+def _convergence_warning(solutions: Solutions, max_iter: int) -> str | None:
+    failed_indices = np.flatnonzero(~solutions.converged)
+    if not len(failed_indices):
         return None
     return (
-        f"{len(failed)} of {len(solved.lambdas)} penalties did not converge in max_iter={max_iter} "
-        f"passes, the first at λ = {solved.lambdas[failed[0]]:.4g}: their coefficients are not the "
+        f"{len(failed_indices)} of {len(solutions.lambdas)} penalties did not converge in "
+        f"max_iter={max_iter} "
+        f"passes, the first at λ = {solutions.lambdas[failed_indices[0]]:.4g}: their coefficients "
+        "are not the "
         "minimiser (see converged_). Raise max_iter, or end the path at a larger λ."
     )

@@ -84,10 +84,12 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        distinct_rows, row_number = np.unique(
+        distinct_rows, distinct_row_numbers = np.unique(
             np.vstack([self._seen, X]), axis=0, return_inverse=True
         )
-        training_numbers, predicted_numbers = np.split(row_number.ravel(), [len(self._seen)])
+        training_numbers, predicted_numbers = np.split(
+            distinct_row_numbers.ravel(), [len(self._seen)]
+        )
         codes = np.zeros(len(distinct_rows), dtype=np.intp)
         np.maximum.at(codes, training_numbers, self._codes)
         return self.classes_[codes[predicted_numbers]]

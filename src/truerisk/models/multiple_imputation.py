@@ -112,7 +112,7 @@ class MultipleImputation(WrappedEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest mean probability or decision value; average numbers.
+        """Predict the class with the largest mean score; for a regression the mean predicted value.
 
         Parameters
         ----------
@@ -128,12 +128,12 @@ class MultipleImputation(WrappedEstimator):
             return self._mean("predict", X)
         has_probabilities = hasattr(self.estimator, "predict_proba")
         mean_scores = self._mean("predict_proba" if has_probabilities else "decision_function", X)
-        code = (
+        predicted_codes = (
             (mean_scores > 0).astype(np.intp)
             if mean_scores.ndim == 1
             else mean_scores.argmax(axis=1)
         )
-        return np.asarray(self.classes_[code])
+        return np.asarray(self.classes_[predicted_codes])
 
     @available_if(estimator_has_method("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -200,13 +200,14 @@ def _imputer_with_seed(imputer: Any, seed: int) -> Any:
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer
 
-    our_copy = IterativeImputer(sample_posterior=True) if imputer is None else clone(imputer)
-    params = our_copy.get_params()
+    imputer_copy = IterativeImputer(sample_posterior=True) if imputer is None else clone(imputer)
+    params = imputer_copy.get_params()
     seed_names = [name for name in params if name.rpartition("__")[2] == "random_state"]
     posterior_names = [name for name in params if name.rpartition("__")[2] == "sample_posterior"]
     if not seed_names or not all(params[name] for name in posterior_names):
         raise ValueError(
-            f"imputer={type(our_copy).__name__}: it does not draw, so that all tables would be the "
+            f"imputer={type(imputer_copy).__name__}: it does not draw, so that all tables would "
+            "be the "
             "same; take IterativeImputer(sample_posterior=True)."
         )
-    return our_copy.set_params(**dict.fromkeys(seed_names, seed))
+    return imputer_copy.set_params(**dict.fromkeys(seed_names, seed))

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-CRITERIA = ("lissack-fu", "maximum-likelihood")
+WIDTH_CRITERIA = ("lissack-fu", "maximum-likelihood")
 N_CANDIDATE_WIDTHS = 48
 GOLDEN_RATIO = (5**0.5 - 1) / 2
 # This is the relative precision of an optimised width.
@@ -31,10 +31,10 @@ def _log_epanechnikov(squared_ratio: np.ndarray) -> np.ndarray:
 
 
 KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "gaussian": lambda squared: -squared / 2,
-    "exponential": lambda squared: -np.sqrt(squared),
+    "gaussian": lambda squared_ratio: -squared_ratio / 2,
+    "exponential": lambda squared_ratio: -np.sqrt(squared_ratio),
     "epanechnikov": _log_epanechnikov,
-    "uniform": lambda squared: np.where(squared <= 1, 0.0, -np.inf),
+    "uniform": lambda squared_ratio: np.where(squared_ratio <= 1, 0.0, -np.inf),
 }
 """Functions that compute the log kernel, up to a constant, from (distance / width)²."""
 
@@ -55,7 +55,7 @@ class DistanceSums:
 
     @classmethod
     def leave_one_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> DistanceSums:
-        """Return the sums for the training rows themselves, each without the row itself.
+        """Return the kernel sums at the training rows, each without the row itself.
 
         The kernel matrix has no diagonal, so that all results are leave-one-out results.
         """
@@ -86,22 +86,22 @@ class DistanceSums:
 
         Without `priors`, the priors are the class shares of the other rows.
         """
-        sums = self.log_sums(widths)
+        log_kernel_sums = self.log_sums(widths)
         n_other_rows = self.sizes - (self.code[:, None] == np.arange(len(self.sizes)))
         with np.errstate(divide="ignore", invalid="ignore"):
             log_priors = np.log(
                 n_other_rows / n_other_rows.sum(axis=1, keepdims=True) if priors is None else priors
             )
             log_joint = np.where(
-                n_other_rows > 0, sums + log_priors - np.log(n_other_rows), -np.inf
+                n_other_rows > 0, log_kernel_sums + log_priors - np.log(n_other_rows), -np.inf
             )
             has_no_neighbour = np.isneginf(log_joint).all(axis=1)
             log_priors_of_row = np.where(
                 n_other_rows > 0, np.broadcast_to(log_priors, log_joint.shape), -np.inf
             )
             log_joint[has_no_neighbour] = log_priors_of_row[has_no_neighbour]
-            largest = log_joint.max(axis=1, keepdims=True)
-            log_joint -= largest
+            largest_log_joint = log_joint.max(axis=1, keepdims=True)
+            log_joint -= largest_log_joint
             log_posteriors: np.ndarray = log_joint - np.log(
                 np.exp(log_joint).sum(axis=1, keepdims=True)
             )
@@ -113,62 +113,77 @@ class DistanceSums:
         The only row of a class has no such density, and its entry is 0.
         """
         n_other_rows = self.sizes[self.code] - 1
-        sums = self.log_sums(widths)[np.arange(len(self.code)), self.code]
-        return np.where(n_other_rows > 0, sums - np.log(np.maximum(n_other_rows, 1)), 0.0)
+        log_kernel_sums = self.log_sums(widths)[np.arange(len(self.code)), self.code]
+        return np.where(
+            n_other_rows > 0, log_kernel_sums - np.log(np.maximum(n_other_rows, 1)), 0.0
+        )
 
     def _log_sum(self, class_code: int, width: float) -> np.ndarray:
-        # Often only one of the widths has changed since the last call.
+        # Often the width of only one class has changed since the last call.
         if self._latest.get(class_code, (None, None))[0] != width:
             first_column = int(self.sizes[:class_code].sum())
-            logs = self.kernel(
+            log_kernels = self.kernel(
                 self.squared[:, first_column : first_column + self.sizes[class_code]] / width**2
             )
             # Kernels decrease with the distance, so the nearest row has the largest value.
-            largest = self.kernel(self.nearest[:, class_code] / width**2)
-            largest = np.where(np.isneginf(largest), 0.0, largest)
-            logs -= largest[:, None]
+            largest_log_kernel = self.kernel(self.nearest[:, class_code] / width**2)
+            largest_log_kernel = np.where(np.isneginf(largest_log_kernel), 0.0, largest_log_kernel)
+            log_kernels -= largest_log_kernel[:, None]
             with np.errstate(divide="ignore"):
-                log_sums = largest + np.log(np.exp(logs, out=logs).sum(axis=1))
+                log_sums = largest_log_kernel + np.log(
+                    np.exp(log_kernels, out=log_kernels).sum(axis=1)
+                )
             self._latest[class_code] = (width, log_sums - self.n_features * np.log(width))
         return self._latest[class_code][1]
 
 
 def choose_widths(
-    name: str, rows: DistanceSums, priors: np.ndarray | None, per_class: bool
+    name: str, distance_sums: DistanceSums, priors: np.ndarray | None, per_class: bool
 ) -> np.ndarray:
     """Return the width of each class that maximises the criterion called `name`."""
-    if name not in CRITERIA:
-        raise ValueError(f"width={name!r} is unknown; use a number, {' or '.join(CRITERIA)}.")
-    n_classes = len(rows.sizes)
-    candidate_widths = _candidate_widths(rows.squared)
+    if name not in WIDTH_CRITERIA:
+        raise ValueError(f"width={name!r} is unknown; use a number, {' or '.join(WIDTH_CRITERIA)}.")
+    n_classes = len(distance_sums.sizes)
+    candidate_widths = _candidate_widths(distance_sums.squared)
     if name == "maximum-likelihood":
-        log_densities = rows.log_densities
+        log_densities = distance_sums.log_densities
 
-        def likelihood(of_rows: np.ndarray) -> Criterion:
-            return lambda widths: float(log_densities(widths)[of_rows].sum())
+        def likelihood(row_mask: np.ndarray) -> Criterion:
+            return lambda widths: float(log_densities(widths)[row_mask].sum())
 
-        groups = [rows.code == c for c in range(n_classes)] if per_class else [rows.code >= 0]
+        row_masks = (
+            [distance_sums.code == class_code for class_code in range(n_classes)]
+            if per_class
+            else [distance_sums.code >= 0]
+        )
         best_widths = [
-            _best_width(_criterion_of_common_width(likelihood(group), n_classes), candidate_widths)
-            for group in groups
+            _best_width(
+                _criterion_of_common_width(likelihood(row_mask_of_class), n_classes),
+                candidate_widths,
+            )
+            for row_mask_of_class in row_masks
         ]
         return np.array(best_widths if per_class else best_widths * n_classes)
 
-    criterion = _posterior_criterion(rows, priors)
+    criterion = _posterior_criterion(distance_sums, priors)
     widths = np.full(
         n_classes, _best_width(_criterion_of_common_width(criterion, n_classes), candidate_widths)
     )
     return _optimise_one_by_one(criterion, widths, candidate_widths) if per_class else widths
 
 
-def _posterior_criterion(rows: DistanceSums, priors: np.ndarray | None) -> Criterion:
+def _posterior_criterion(distance_sums: DistanceSums, priors: np.ndarray | None) -> Criterion:
     """Return the Lissack-Fu criterion: the sum of leave-one-out log posteriors of true classes."""
-    judged_rows = np.flatnonzero(rows.sizes[rows.code] > 1)
+    judged_rows = np.flatnonzero(distance_sums.sizes[distance_sums.code] > 1)
     if priors is not None:
-        judged_rows = judged_rows[priors[rows.code[judged_rows]] > 0]
+        judged_rows = judged_rows[priors[distance_sums.code[judged_rows]] > 0]
 
     def criterion(widths: np.ndarray) -> float:
-        return float(rows.log_posteriors(widths, priors)[judged_rows, rows.code[judged_rows]].sum())
+        return float(
+            distance_sums.log_posteriors(widths, priors)[
+                judged_rows, distance_sums.code[judged_rows]
+            ].sum()
+        )
 
     return criterion
 
@@ -185,20 +200,20 @@ def _optimise_one_by_one(
         previous_widths = widths.copy()
         for c in range(len(widths)):
 
-            def of_one(width: float, c: int = c) -> float:
+            def criterion_of_one_width(width: float, c: int = c) -> float:
                 return criterion(np.where(np.arange(len(widths)) == c, width, widths))
 
-            best_width = _best_width(of_one, candidate_widths)
-            if of_one(best_width) > of_one(float(widths[c])):
+            best_width = _best_width(criterion_of_one_width, candidate_widths)
+            if criterion_of_one_width(best_width) > criterion_of_one_width(float(widths[c])):
                 widths[c] = best_width
         if np.allclose(widths, previous_widths, rtol=10 * WIDTH_TOLERANCE, atol=0.0):
             break
     return widths
 
 
-def _candidate_widths(squared: np.ndarray) -> np.ndarray:
+def _candidate_widths(squared_distances: np.ndarray) -> np.ndarray:
     """Return a grid of candidate widths, from the largest to the smallest."""
-    distances = np.sqrt(squared[(squared > 0) & np.isfinite(squared)])
+    distances = np.sqrt(squared_distances[(squared_distances > 0) & np.isfinite(squared_distances)])
     if not len(distances):
         # There is one row, or all rows are equal, so that every width gives the same result.
         return np.ones(1)
@@ -211,12 +226,12 @@ def _best_width(criterion: Callable[[float], float], candidate_widths: np.ndarra
     The refinement is a golden-section search between the neighbours on the grid.
     """
     values = [criterion(float(width)) for width in candidate_widths]
-    best_position = int(np.argmax(values))
+    best_index = int(np.argmax(values))
     log_low, log_high = (
-        np.log(candidate_widths[min(best_position + 1, len(candidate_widths) - 1)]),
-        np.log(candidate_widths[max(best_position - 1, 0)]),
+        np.log(candidate_widths[min(best_index + 1, len(candidate_widths) - 1)]),
+        np.log(candidate_widths[max(best_index - 1, 0)]),
     )
-    best_width, best_value = float(candidate_widths[best_position]), values[best_position]
+    best_width, best_value = float(candidate_widths[best_index]), values[best_index]
     log_near, log_far = (
         log_high - GOLDEN_RATIO * (log_high - log_low),
         log_low + GOLDEN_RATIO * (log_high - log_low),
@@ -238,7 +253,7 @@ def _best_width(criterion: Callable[[float], float], candidate_widths: np.ndarra
             value_far = criterion(float(np.exp(log_far)))
 
 
-Kernel = Literal["gaussian", "exponential", "epanechnikov", "uniform"]
+KernelName = Literal["gaussian", "exponential", "epanechnikov", "uniform"]
 # This is the maximum number of distances in memory during prediction.
 CELLS_AT_ONCE = 2**22
 
@@ -327,7 +342,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         width: float | Sequence[float] | str = "lissack-fu",
         *,
         per_class: bool = False,
-        kernel: Kernel = "gaussian",
+        kernel: KernelName = "gaussian",
         priors: Any = None,
     ) -> None:
         self.width = width
@@ -356,8 +371,8 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         # Sorting makes the columns of each class contiguous in the distance matrix.
-        by_class = np.argsort(codes.ravel(), kind="stable")
-        self._rows, self._order = X[by_class], by_class
+        order_by_class = np.argsort(codes.ravel(), kind="stable")
+        self._rows, self._order = X[order_by_class], order_by_class
         self._sizes = np.bincount(codes.ravel())
         self.priors_ = self._validated_priors()
         self.width_ = self._widths()
@@ -380,8 +395,8 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         n_rows_at_once = max(1, CELLS_AT_ONCE // len(self._rows))
         blocks = [
-            self._posterior(X[start : start + n_rows_at_once])
-            for start in range(0, len(X), n_rows_at_once)
+            self._posterior(X[first_row : first_row + n_rows_at_once])
+            for first_row in range(0, len(X), n_rows_at_once)
         ]
         return np.concatenate(blocks)
 

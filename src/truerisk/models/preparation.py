@@ -61,12 +61,15 @@ def prepare(
     StandardScaler()
     """
     if not text:
-        return _numbers(scale=scale, missing=missing)
+        return _number_transformer(scale=scale, has_missing_cells=missing)
     from sklearn.compose import ColumnTransformer
 
-    transformers: list[tuple[str, Any, list[int]]] = [("text", _indicators(), list(text))]
+    transformers: list[tuple[str, Any, list[int]]] = [("text", _indicator_encoder(), list(text))]
     if numeric:
-        transformers.insert(0, ("number", _numbers(scale=scale, missing=missing), list(numeric)))
+        transformers.insert(
+            0,
+            ("number", _number_transformer(scale=scale, has_missing_cells=missing), list(numeric)),
+        )
     return ColumnTransformer(transformers, sparse_threshold=0.0)
 
 
@@ -89,13 +92,15 @@ def prepare_levels(
         return to_numbers
     from sklearn.compose import ColumnTransformer
 
-    transformers: list[tuple[str, Any, list[int]]] = [("text", _codes(levels), list(text))]
+    transformers: list[tuple[str, Any, list[int]]] = [
+        ("text", _category_encoder(levels), list(text))
+    ]
     if numeric:
         transformers.insert(0, ("number", to_numbers, list(numeric)))
     return ColumnTransformer(transformers)
 
 
-def _codes(levels: str) -> Any:
+def _category_encoder(levels: str) -> Any:
     from sklearn.preprocessing import OrdinalEncoder
 
     uses_objects = levels == "objects"
@@ -108,20 +113,22 @@ def _codes(levels: str) -> Any:
     )
 
 
-def _numbers(*, scale: bool, missing: bool) -> Any:
+def _number_transformer(*, scale: bool, has_missing_cells: bool) -> Any:
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     # A numeric column without a value in the training rows becomes 0; no column disappears.
-    imputers = [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
+    imputers = (
+        [SimpleImputer(strategy="median", keep_empty_features=True)] if has_missing_cells else []
+    )
     steps = [*imputers, *([StandardScaler()] if scale else [])]
     if not steps:
         return "passthrough"
     return steps[0] if len(steps) == 1 else make_pipeline(*steps)
 
 
-def _indicators() -> Any:
+def _indicator_encoder() -> Any:
     from sklearn.preprocessing import OneHotEncoder
 
     return OneHotEncoder(

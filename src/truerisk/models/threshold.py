@@ -22,7 +22,7 @@ from truerisk.core.arguments import repr_on_one_line
 from truerisk.models.early_stopping import WrappedEstimator
 from truerisk.results.operating_points import RATES, ThresholdCounts, check_cost, check_rate
 
-RESPONSES = ("predict_proba", "decision_function")
+RESPONSE_METHODS = ("predict_proba", "decision_function")
 # Fit parameters whose names end with this text are row weights.
 WEIGHT_SUFFIX = "sample_weight"
 
@@ -144,10 +144,10 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         required_rate = self._required_rate()
-        self.classes_, self._positive_code = _classes(y, self.positive)
+        self.classes_, self._positive_code = _classes_and_positive_code(y, self.positive)
         self._method = _response_method(self.estimator, self.response_method)
         fit_params = {name: value for name, value in params.items() if value is not None}
-        weights = _weights(
+        weights = _checked_weights(
             next((fit_params[n] for n in fit_params if n.endswith(WEIGHT_SUFFIX)), None), y
         )
         predictions = cross_val_predict(
@@ -155,7 +155,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
             X,
             y,
             groups=groups,
-            cv=_folds(self.cv, y, groups, self.random_state),
+            cv=_splitter(self.cv, y, groups, self.random_state),
             method=self._method,
             params=fit_params,
         )
@@ -166,7 +166,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         if required_rate:
             self.operating_point_ = operating_points.at_rate(required_rate)
         else:
-            self.operating_point_ = operating_points.at_cost(*_cost(self.cost))
+            self.operating_point_ = operating_points.at_cost(*_cost_pair(self.cost))
         self.threshold_ = self.operating_point_.threshold
         self.estimator_ = clone(self.estimator).fit(
             X, y, **self._fit_params_of_estimator(fit_params)
@@ -210,7 +210,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         if np.isinf(self.threshold_):
             differences = scores / (1 + np.abs(scores)) - 1
         # A row whose score equals the threshold is positive.
-        # Its value must therefore be above 0 if classes_[1] is the positive class.
+        # Its decision value must therefore be above 0 if classes_[1] is the positive class.
         else:
             threshold = self.threshold_
             differences = scores - (
@@ -228,7 +228,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
             if self.cost is not None:
                 raise ValueError("give a cost or a demanded rate, not both.")
         else:
-            check_cost(*_cost(self.cost))
+            check_cost(*_cost_pair(self.cost))
         return required_rate
 
     def _scores_of(self, predictions: np.ndarray) -> np.ndarray:
@@ -266,7 +266,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         return tags
 
 
-def _cost(cost: Any) -> tuple[float, float]:
+def _cost_pair(cost: Any) -> tuple[float, float]:
     if cost is None:
         return 1.0, 1.0
     try:
@@ -279,7 +279,7 @@ def _cost(cost: Any) -> tuple[float, float]:
         ) from None
 
 
-def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
+def _classes_and_positive_code(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
     """Return the two classes in sorted order, and the code (0 or 1) of the positive class."""
     target_type = type_of_target(y, input_name="y", raise_unknown=True)
     if target_type != "binary":
@@ -296,7 +296,7 @@ def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
     return classes, classes.tolist().index(positive)
 
 
-def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
+def _checked_weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
     """Check and return the row weights; raise ValueError if a class has no positive weight."""
     if sample_weight is None:
         return None
@@ -311,11 +311,12 @@ def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
 
 
 def _response_method(estimator: Any, response_method: str) -> str:
-    if response_method != "auto" and response_method not in RESPONSES:
+    if response_method != "auto" and response_method not in RESPONSE_METHODS:
         raise ValueError(
-            f"response_method={response_method!r} is unknown: use 'auto', {' or '.join(RESPONSES)}."
+            f"response_method={response_method!r} is unknown: use 'auto', "
+            f"{' or '.join(RESPONSE_METHODS)}."
         )
-    for method in RESPONSES if response_method == "auto" else (response_method,):
+    for method in RESPONSE_METHODS if response_method == "auto" else (response_method,):
         if hasattr(estimator, method):
             return method
     missing_methods = (
@@ -326,7 +327,7 @@ def _response_method(estimator: Any, response_method: str) -> str:
     )
 
 
-def _folds(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
+def _splitter(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
     """Return the splitter for `cv`.
 
     An int gives stratified and shuffled folds, which keep groups whole.

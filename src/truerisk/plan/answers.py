@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 # These fields of `Answers` are arrays with one row per candidate.
-ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")
-TIE = 1e-10  # Scores that differ by less than this count as equal.
+CANDIDATE_ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")
+TIE_TOLERANCE = 1e-10  # Scores that differ by less than this count as equal.
 
 
 def row_message(response: Response, data: Data) -> tuple[int, ...]:
@@ -27,20 +27,20 @@ def row_message(response: Response, data: Data) -> tuple[int, ...]:
 
     It consists of the axes of `Answers.values` beyond the second axis.
     """
-    in_time = data.task == "survival"
+    is_survival = data.task == "survival"
     if response == "probability":
-        return (len(data.horizons) + 1 if in_time else data.n_classes,)
-    return data.y.shape[1:] if response == "value" and not in_time else ()
+        return (len(data.horizons) + 1 if is_survival else data.n_classes,)
+    return data.y.shape[1:] if response == "value" and not is_survival else ()
 
 
 def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) -> np.ndarray:
     """Return an array for the predictions of all candidates, filled with -1 or NaN."""
     if response == "scored":
         return np.full((n_candidates, plan.n_questions), np.nan)
-    total = int(plan.test_offsets[-1])
+    n_predictions = int(plan.test_offsets[-1])
     if response == "label":
-        return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
-    return np.full((n_candidates, total, *row_message(response, data)), np.nan)
+        return np.full((n_candidates, n_predictions), -1, dtype=code_type(data.n_classes))
+    return np.full((n_candidates, n_predictions, *row_message(response, data)), np.nan)
 
 
 @frozen
@@ -170,7 +170,7 @@ class Answers:
             values = self.values[:, questions]
         else:
             values = self.values[:, select_lists(self.plan.test_offsets, questions)[1]]
-        new_fit = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
+        new_fit_numbers = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
         return replace(
             self,
             plan=plan,
@@ -180,11 +180,11 @@ class Answers:
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
             failures=tuple(
-                replace(failure, fit=new_fit[failure.fit])
+                replace(failure, fit=new_fit_numbers[failure.fit])
                 for failure in self.failures
-                if failure.fit in new_fit
+                if failure.fit in new_fit_numbers
             ),
-            also=tuple(other.select(questions) for other in self.also),
+            also=tuple(further_answers.select(questions) for further_answers in self.also),
         )
 
     def part(self, needed: np.ndarray) -> Answers:
@@ -210,7 +210,7 @@ class Answers:
                 failure for failure in self.failures if is_kept[failure.candidate, failure.fit]
             ),
             n_fits=int(is_kept.sum()),
-            also=tuple(other.part(needed) for other in self.also),
+            also=tuple(further_answers.part(needed) for further_answers in self.also),
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
@@ -230,9 +230,9 @@ class Answers:
             The answers of the chosen candidates.
         """
         chosen = np.asarray(chosen, dtype=np.int64)
-        questions = np.arange(self.plan.n_questions)
+        test_sets = np.arange(self.plan.n_questions)
         if self.response == "scored":
-            values = self.values[chosen, questions]
+            values = self.values[chosen, test_sets]
         else:
             values = np.empty_like(self.values[0])
             for candidate in np.unique(chosen):
@@ -241,23 +241,23 @@ class Answers:
         candidate_of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
         candidate_of_fit[self.plan.fit] = chosen
         fits = np.arange(self.plan.n_fits)
-        pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
+        chosen_pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
         return replace(
             self,
             values=values[None],
-            answered=self.answered[chosen, questions][None],
+            answered=self.answered[chosen, test_sets][None],
             fit_seconds=self.fit_seconds[candidate_of_fit, fits][None],
             answer_seconds=self.answer_seconds[candidate_of_fit, fits][None],
             failures=tuple(
                 replace(failure, candidate=0)
                 for failure in self.failures
-                if (failure.fit, failure.candidate) in pairs
+                if (failure.fit, failure.candidate) in chosen_pairs
             ),
-            also=tuple(other.picked(chosen) for other in self.also),
+            also=tuple(further_answers.picked(chosen) for further_answers in self.also),
         )
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return (self.for_question(question) for question in range(self.plan.n_questions))
+        return (self.for_question(test_set) for test_set in range(self.plan.n_questions))
 
 
 class Ask(Protocol):
@@ -290,8 +290,8 @@ def codes_of_scores(scores: np.ndarray) -> np.ndarray:
     that an exact tie does not depend on the order of summation.
     """
     if scores.shape[-1] == 1:
-        return (scores[..., 0] > TIE).astype(np.int64)
-    return (scores >= scores.max(axis=-1, keepdims=True) - TIE).argmax(axis=-1)
+        return (scores[..., 0] > TIE_TOLERANCE).astype(np.int64)
+    return (scores >= scores.max(axis=-1, keepdims=True) - TIE_TOLERANCE).argmax(axis=-1)
 
 
 def code_type(n_classes: int) -> Any:
@@ -300,72 +300,83 @@ def code_type(n_classes: int) -> Any:
 
 
 def with_extras(
-    answers: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
+    predictions_so_far: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
 ) -> Answers:
     """Add further predictions of the same models, one array per further response.
 
-    The first of the responses and of the values belong to `answers` themselves, and are skipped.
+    The first response and the first array of values belong to `predictions_so_far`, and are
+    skipped.
     """
-    also = tuple(
-        replace(answers, response=response, values=predictions)
+    further_answers = tuple(
+        replace(predictions_so_far, response=response, values=predictions)
         for response, predictions in zip(responses[1:], values[1:], strict=True)
     )
-    return replace(answers, also=also)
+    return replace(predictions_so_far, also=further_answers)
 
 
-def filled(parts: Sequence[Answers]) -> Answers:
-    """Join the predictions of several runs of one plan, of which each made other fits."""
-    first_part = parts[0]
-    if len(parts) == 1:
-        return first_part
-    arrays = {name: getattr(first_part, name).copy() for name in ARRAYS}
-    for part in parts[1:]:
-        made = part.made
-        made_questions = made[:, part.plan.fit]
-        made_values = (
-            made_questions
-            if part.response == "scored"
-            else np.repeat(made_questions, part.plan.test_sizes, axis=1)
+def filled(runs: Sequence[Answers]) -> Answers:
+    """Join the predictions of several runs of one plan, each of which made other fits."""
+    first_run = runs[0]
+    if len(runs) == 1:
+        return first_run
+    arrays = {name: getattr(first_run, name).copy() for name in CANDIDATE_ARRAYS}
+    for run in runs[1:]:
+        is_made = run.made
+        is_made_test_set = is_made[:, run.plan.fit]
+        is_made_value = (
+            is_made_test_set
+            if run.response == "scored"
+            else np.repeat(is_made_test_set, run.plan.test_sizes, axis=1)
         )
-        for name, mask in zip(ARRAYS, (made_values, made_questions, made, made), strict=True):
-            arrays[name][mask] = getattr(part, name)[mask]
-    failures = [failure for part in parts for failure in part.failures]
-    return _join(parts, filled, failures, **arrays)
+        for name, mask in zip(
+            CANDIDATE_ARRAYS, (is_made_value, is_made_test_set, is_made, is_made), strict=True
+        ):
+            arrays[name][mask] = getattr(run, name)[mask]
+    failures = [failure for run in runs for failure in run.failures]
+    return _join(runs, filled, failures, **arrays)
 
 
-def joined(parts: Sequence[Answers]) -> Answers:
+def joined(answers_list: Sequence[Answers]) -> Answers:
     """Append the predictions of further candidates for the same plan."""
-    first_part = parts[0]
-    if len(parts) == 1:
-        return first_part
-    starts = np.cumsum([0, *(one_part.n_candidates for one_part in parts)])
-    parts_with_starts = list(zip(parts, starts.tolist(), strict=False))
+    first_answers = answers_list[0]
+    if len(answers_list) == 1:
+        return first_answers
+    first_candidates = np.cumsum([0, *(answers.n_candidates for answers in answers_list)])
+    answers_with_starts = list(zip(answers_list, first_candidates.tolist(), strict=False))
     failures = [
-        replace(failure, candidate=failure.candidate + start)
-        for one_part, start in parts_with_starts
-        for failure in one_part.failures
+        replace(failure, candidate=failure.candidate + first_candidate)
+        for answers, first_candidate in answers_with_starts
+        for failure in answers.failures
     ]
-    further_extras = [(start, one_part.extra) for one_part, start in parts_with_starts[1:]]
-    extra = None if first_part.extra is None else first_part.extra.joined(further_extras)
+    further_extras = [
+        (first_candidate, answers.extra) for answers, first_candidate in answers_with_starts[1:]
+    ]
+    joined_extra = (
+        None if first_answers.extra is None else first_answers.extra.joined(further_extras)
+    )
     arrays = {
-        name: np.concatenate([getattr(one_part, name) for one_part in parts]) for name in ARRAYS
+        name: np.concatenate([getattr(answers, name) for answers in answers_list])
+        for name in CANDIDATE_ARRAYS
     }
-    engine = ", ".join(dict.fromkeys(one_part.engine for one_part in parts))
-    return _join(parts, joined, failures, engine=engine, extra=extra, **arrays)
+    engine = ", ".join(dict.fromkeys(answers.engine for answers in answers_list))
+    return _join(answers_list, joined, failures, engine=engine, extra=joined_extra, **arrays)
 
 
 def _join(
-    parts: Sequence[Answers],
+    answers_list: Sequence[Answers],
     join: Callable[[Sequence[Answers]], Answers],
     failures: Sequence[Failure],
     **joined_fields: Any,
 ) -> Answers:
-    """Return the first part with joined fields; `join` joins the further predictions too."""
+    """Return the first of several `Answers` with joined fields; `join` joins their `also` too."""
     return replace(
-        parts[0],
+        answers_list[0],
         failures=tuple(sorted(failures, key=lambda failure: (failure.fit, failure.candidate))),
-        n_fits=sum(part.n_fits for part in parts),
-        also=tuple(join(also) for also in zip(*(part.also for part in parts), strict=True)),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        n_fits=sum(answers.n_fits for answers in answers_list),
+        also=tuple(
+            join(further_answers)
+            for further_answers in zip(*(answers.also for answers in answers_list), strict=True)
+        ),
+        notes=tuple(dict.fromkeys(note for answers in answers_list for note in answers.notes)),
         **joined_fields,
     )

@@ -37,7 +37,7 @@ class Blocks:
 
 @frozen(eq=False)
 class RowSets:
-    """Row sets: set s holds the rows of block `base[s]`, or ALL rows, without listed blocks.
+    """Row sets: set s holds the rows of block `base[s]`, or ALL rows, minus some other blocks.
 
     The blocks that are removed from set s are `minus[offsets[s]:offsets[s + 1]]`.
     """
@@ -71,8 +71,8 @@ class RowSets:
 
     def take(self, which: np.ndarray) -> RowSets:
         """Select row sets by their positions."""
-        offsets, positions = select_lists(self.offsets, which)
-        return RowSets(self.base[which], self.minus[positions], offsets)
+        offsets, block_positions = select_lists(self.offsets, which)
+        return RowSets(self.base[which], self.minus[block_positions], offsets)
 
 
 def offsets_of(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
@@ -84,32 +84,34 @@ def offsets_of(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
 
 
 def select_lists(offsets: np.ndarray, list_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Select some of several concatenated lists; return their new offsets and their positions."""
+    """Select some concatenated lists; return their new offsets and their elements' positions."""
     lengths = np.diff(offsets)[list_numbers]
     new_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    positions = np.repeat(
+    element_positions = np.repeat(
         np.asarray(offsets)[list_numbers] - new_offsets[:-1], lengths
     ) + np.arange(new_offsets[-1])
-    return new_offsets, positions
+    return new_offsets, element_positions
 
 
 def count_removed_rows(
-    n_rows: int, blocks: Blocks, sets: RowSets, set_numbers: np.ndarray
+    n_rows: int, blocks: Blocks, row_sets: RowSets, set_numbers: np.ndarray
 ) -> np.ndarray:
-    """Return the number of distinct rows that each of the chosen sets removes.
+    """Return the number of distinct rows that each of the chosen row sets removes.
 
-    The removed blocks of a set may overlap.
+    The blocks that a row set removes may overlap.
     """
     counts = np.empty(len(set_numbers), dtype=np.int64)
     batch_size = max(1, (1 << 24) // max(1, n_rows))
-    for start in range(0, len(set_numbers), batch_size):
-        batch = set_numbers[start : start + batch_size]
-        offsets, positions = select_lists(sets.offsets, batch)
-        lengths, rows = select_lists(blocks.offsets, sets.minus[positions])
-        of_set = np.repeat(np.repeat(np.arange(len(batch)), np.diff(offsets)), np.diff(lengths))
+    for batch_start in range(0, len(set_numbers), batch_size):
+        batch = set_numbers[batch_start : batch_start + batch_size]
+        offsets, block_positions = select_lists(row_sets.offsets, batch)
+        row_offsets, row_positions = select_lists(blocks.offsets, row_sets.minus[block_positions])
+        set_of_row = np.repeat(
+            np.repeat(np.arange(len(batch)), np.diff(offsets)), np.diff(row_offsets)
+        )
         is_removed = np.zeros((len(batch), n_rows), dtype=bool)
-        is_removed[of_set, blocks.rows[rows]] = True
-        counts[start : start + batch_size] = is_removed.sum(axis=1)
+        is_removed[set_of_row, blocks.rows[row_positions]] = True
+        counts[batch_start : batch_start + batch_size] = is_removed.sum(axis=1)
     return counts
 
 
@@ -117,19 +119,21 @@ def is_in_block(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return a mask of the `rows` that are in `block`, whose rows ascend."""
     if not len(block):
         return np.zeros(len(rows), dtype=bool)
-    position = np.minimum(np.searchsorted(block, rows), len(block) - 1)
-    return block[position] == rows
+    block_position = np.minimum(np.searchsorted(block, rows), len(block) - 1)
+    return block[block_position] == rows
 
 
-def positions_of_numbers(numbers: np.ndarray | None, retained: np.ndarray) -> np.ndarray | None:
-    """Return the positions in `retained` of numbers that occur in `some`, or None if none does."""
-    if numbers is None:
+def positions_of_numbers(
+    searched_numbers: np.ndarray | None, retained_numbers: np.ndarray
+) -> np.ndarray | None:
+    """Return the positions of the searched numbers in `retained_numbers`, or None without any."""
+    if searched_numbers is None:
         return None
-    positions = np.flatnonzero(np.isin(retained, numbers)).astype(np.int32)
-    return positions if len(positions) else None
+    found_positions = np.flatnonzero(np.isin(retained_numbers, searched_numbers)).astype(np.int32)
+    return found_positions if len(found_positions) else None
 
 
-def occurrences(ascending: np.ndarray, requested: np.ndarray) -> np.ndarray:
+def occurrences(sorted_keys: np.ndarray, requested_keys: np.ndarray) -> np.ndarray:
     """Return how often each requested key occurs in an ascending list."""
-    ends = np.searchsorted(ascending, requested, side="right")
-    return ends - np.searchsorted(ascending, requested, side="left")
+    end_positions = np.searchsorted(sorted_keys, requested_keys, side="right")
+    return end_positions - np.searchsorted(sorted_keys, requested_keys, side="left")

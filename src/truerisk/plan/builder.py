@@ -71,8 +71,8 @@ class PlanBuilder:
         int
             The number of the block.
         """
-        distinct, counts = np.unique(np.asarray(rows, dtype=np.int32), return_counts=True)
-        return self._add(distinct, counts)
+        distinct_rows, counts = np.unique(np.asarray(rows, dtype=np.int32), return_counts=True)
+        return self._add(distinct_rows, counts)
 
     def partition(self, labels: np.ndarray) -> list[int]:
         """Add one block of rows per distinct label, in ascending order of the labels.
@@ -91,8 +91,10 @@ class PlanBuilder:
         """
         codes = np.unique(labels, return_inverse=True)[1].ravel()
         row_order = np.argsort(codes, kind="stable").astype(np.int32)
-        starts = np.flatnonzero(np.diff(codes[row_order], prepend=-1))
-        return [self._add(rows, np.ones_like(rows)) for rows in np.split(row_order, starts[1:])]
+        block_starts = np.flatnonzero(np.diff(codes[row_order], prepend=-1))
+        return [
+            self._add(rows, np.ones_like(rows)) for rows in np.split(row_order, block_starts[1:])
+        ]
 
     def ask(
         self,
@@ -141,11 +143,15 @@ class PlanBuilder:
         Plan
             The plan.
         """
-        fit, test_sets, part, repeat, fold, unit = zip(*self._questions, strict=True)
-        parts = tuple(dict.fromkeys(part))
-        train_sets, flips = zip(*self._fits, strict=True)
+        fit, test_sets, part_of_test_set, repeat, fold, outer_fits = zip(
+            *self._questions, strict=True
+        )
+        part_names = tuple(dict.fromkeys(part_of_test_set))
+        train_sets, flips_by_fit = zip(*self._fits, strict=True)
         fit_flips = [
-            (fit_number, *flip) for fit_number, of_fit in enumerate(flips) for flip in of_fit
+            (fit_number, *flip)
+            for fit_number, flips_of_fit in enumerate(flips_by_fit)
+            for flip in flips_of_fit
         ]
         if fit_flips:
             extra = EXTRAS.load("flips")(*np.ascontiguousarray(np.array(fit_flips, np.int32).T))
@@ -157,11 +163,11 @@ class PlanBuilder:
             train=_encode_row_sets(train_sets),
             test=_encode_row_sets(test_sets),
             fit=np.array(fit, dtype=np.int32),
-            part=np.array([parts.index(name) for name in part], dtype=np.int8),
+            part=np.array([part_names.index(name) for name in part_of_test_set], dtype=np.int8),
             repeat=np.array(repeat, dtype=np.int32),
             fold=np.array(fold, dtype=np.int32),
-            unit=np.array(unit, dtype=np.int32),
-            parts=parts,
+            unit=np.array(outer_fits, dtype=np.int32),
+            parts=part_names,
             extra=extra,
         )
 
@@ -209,10 +215,10 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     For each label, the fit is trained on all rows without this label and tested on the rows with
     it.
     """
-    orders, block_sizes, repeats, folds = [], [], [], []
+    sorted_row_lists, block_sizes, repeats, folds = [], [], [], []
     for repeat, labels in enumerate(partitions):
         sorted_rows, counts = blocks_of(labels)
-        orders.append(sorted_rows)
+        sorted_row_lists.append(sorted_rows)
         block_sizes.append(counts)
         repeats.append(np.full(len(counts), repeat))
         folds.append(np.arange(len(counts)))
@@ -222,7 +228,8 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
-            np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(block_sizes))
+            np.concatenate(sorted_row_lists).astype(np.int32),
+            offsets_of(np.concatenate(block_sizes)),
         ),
         train=RowSets(np.full(n_blocks, ALL, np.int32), block_numbers, np.arange(n_blocks + 1)),
         test=whole_blocks,
@@ -257,16 +264,18 @@ def with_training_rows(plan: Plan) -> Plan:
         )
     train_sets = plan.train.take(plan.fit)
     offsets = np.concatenate([plan.test.offsets, plan.test.offsets[-1] + train_sets.offsets[1:]])
-    test = RowSets(
+    test_sets = RowSets(
         np.concatenate([plan.test.base, train_sets.base]),
         np.concatenate([plan.test.minus, train_sets.minus]),
         offsets,
     )
-    part = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
+    part_numbers = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
     repeated_fields: dict[str, Any] = {
         name: np.tile(getattr(plan, name), 2) for name in ("fit", "repeat", "fold", "unit")
     }
-    return replace(plan, test=test, part=part, parts=(*plan.parts, "apparent"), **repeated_fields)
+    return replace(
+        plan, test=test_sets, part=part_numbers, parts=(*plan.parts, "apparent"), **repeated_fields
+    )
 
 
 def row_numbers(numbers_or_mask: Any) -> np.ndarray:
@@ -276,14 +285,18 @@ def row_numbers(numbers_or_mask: Any) -> np.ndarray:
 
 
 def _sorted_row_set(rows: RowSet) -> RowSet:
-    base, minus = rows
-    return int(base), tuple(sorted(set(map(int, minus))))
+    base_block, removed_blocks = rows
+    return int(base_block), tuple(sorted(set(map(int, removed_blocks))))
 
 
 def _encode_row_sets(sets: Sequence[RowSet]) -> RowSets:
-    base, minus = zip(*sets, strict=True)
-    blocks = np.concatenate(minus).astype(np.int32)
-    return RowSets(np.array(base, dtype=np.int32), blocks, offsets_of(list(map(len, minus))))
+    base_blocks, removed_blocks = zip(*sets, strict=True)
+    removed_block_list = np.concatenate(removed_blocks).astype(np.int32)
+    return RowSets(
+        np.array(base_blocks, dtype=np.int32),
+        removed_block_list,
+        offsets_of(list(map(len, removed_blocks))),
+    )
 
 
 def merge_equal_fits(plan: Plan) -> Plan:
@@ -291,20 +304,26 @@ def merge_equal_fits(plan: Plan) -> Plan:
 
     Equal training sets are identified by 64-bit keys of their content.
     """
-    blocks, train, extra = plan.blocks, plan.train, plan.extra
+    blocks, train, extra_requests = plan.blocks, plan.train, plan.extra
     row_keys = splitmix64(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
         row_contents = splitmix64(row_keys + np.uint64(1))[blocks.rows]
-    # Keys and counts are added before mixing.
-    # If they were multiplied, row 0 twice would equal row 1.
+    # The keys of rows and their counts are added before they are mixed.
+    # If they were multiplied, two copies of row 0 would have the same key as row 1.
     else:
         row_contents = splitmix64(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(row_contents)])
-    block_keys = splitmix64(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
-    removed = np.concatenate([[np.uint64(0)], np.cumsum(block_keys[train.minus])])
+    cumulative_contents = np.concatenate([[np.uint64(0)], np.cumsum(row_contents)])
+    block_keys = splitmix64(
+        cumulative_contents[blocks.offsets[1:]]
+        - cumulative_contents[blocks.offsets[:-1]]
+        + np.uint64(7)
+    )
+    cumulative_block_keys = np.concatenate([[np.uint64(0)], np.cumsum(block_keys[train.minus])])
     keys = splitmix64(np.append(block_keys, np.uint64(3))[train.base])
-    keys = keys + removed[train.offsets[1:]] - removed[train.offsets[:-1]]
-    extra_keys = None if extra is None else extra.fit_keys(plan.n_fits)
+    keys = (
+        keys + cumulative_block_keys[train.offsets[1:]] - cumulative_block_keys[train.offsets[:-1]]
+    )
+    extra_keys = None if extra_requests is None else extra_requests.fit_keys(plan.n_fits)
     if extra_keys is not None:
         keys = keys + extra_keys
     # The plan is returned unchanged if no two training sets are equal, which is the usual case.
@@ -312,7 +331,9 @@ def merge_equal_fits(plan: Plan) -> Plan:
         return plan
     _, first_fits, key_numbers = np.unique(keys, return_index=True, return_inverse=True)
     fits = np.sort(first_fits)
-    new_fit = np.searchsorted(fits, first_fits[key_numbers.ravel()]).astype(np.int32)
-    if extra is not None:
-        extra = extra.select(np.arange(plan.n_questions), fits)
-    return replace(plan, train=train.take(fits), fit=new_fit[plan.fit], extra=extra)
+    new_fit_numbers = np.searchsorted(fits, first_fits[key_numbers.ravel()]).astype(np.int32)
+    if extra_requests is not None:
+        extra_requests = extra_requests.select(np.arange(plan.n_questions), fits)
+    return replace(
+        plan, train=train.take(fits), fit=new_fit_numbers[plan.fit], extra=extra_requests
+    )

@@ -9,14 +9,14 @@ import numpy as np
 
 from truerisk.plan.plan import Plan
 
-Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""Function of a question, its rows and the mask of those that its model saw.
+LeakFinder = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+"""Function of a test set's number, its rows, and a mask of its rows in the training set.
 
 It returns the mask of the rows that leak.
 """
 
 
-def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
+def distances_to_seen(plan: Plan, coordinates: np.ndarray) -> np.ndarray:
     """Return, for each test row of a plan, the distance to the nearest training row of its fit.
 
     The distance is NaN if the row itself is a training row, if training sets are drawn at random,
@@ -24,71 +24,73 @@ def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
     """
     if plan.has_drawn_fits:
         return np.full(len(plan.positions[0]), np.nan)
-    tree = _tree(places)
+    tree = _neighbour_tree(coordinates)
     distances = [
         np.where(
-            plan.seen(question),
+            plan.seen(test_set),
             np.nan,
-            _distances_to_training(plan, question, tree, plan.test_rows(question)[0]),
+            _distances_to_training(plan, test_set, tree, plan.test_rows(test_set)[0]),
         )
-        for question in range(plan.n_questions)
+        for test_set in range(plan.n_questions)
     ]
     return np.concatenate(distances) if distances else np.empty(0)
 
 
-def distances_to_nearest(places: np.ndarray) -> np.ndarray:
+def distances_to_nearest(coordinates: np.ndarray) -> np.ndarray:
     """Return the distance from each row to the nearest other row."""
-    nearest: np.ndarray = _tree(places).query(places, 2)[0][:, 1]
-    return nearest
+    nearest_distances: np.ndarray = _neighbour_tree(coordinates).query(coordinates, 2)[0][:, 1]
+    return nearest_distances
 
 
-def _distances_to_training(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
+def _distances_to_training(plan: Plan, test_set: int, tree: Any, rows: np.ndarray) -> np.ndarray:
     """Return the distance from each row to the nearest training row of a fit, or NaN.
 
     The number of neighbours that are searched doubles until one of them is a training row.
     """
     is_training_row = np.zeros(plan.n_rows, dtype=bool)
-    is_training_row[plan.train_rows(int(plan.fit[question]))[0]] = True
+    is_training_row[plan.train_rows(int(plan.fit[test_set]))[0]] = True
     distances = np.full(len(rows), np.nan)
     if not is_training_row.any():
         return distances
-    k, unresolved = 2, np.arange(len(rows))
-    while len(unresolved):
-        distance, row = tree.query(tree.data[rows[unresolved]], min(k, plan.n_rows))
-        is_training_neighbour = is_training_row[row]
+    k, unresolved_rows = 2, np.arange(len(rows))
+    while len(unresolved_rows):
+        neighbour_distances, neighbour_rows = tree.query(
+            tree.data[rows[unresolved_rows]], min(k, plan.n_rows)
+        )
+        is_training_neighbour = is_training_row[neighbour_rows]
         has_training_neighbour = is_training_neighbour.any(axis=1)
-        distances[unresolved[has_training_neighbour]] = distance[
+        distances[unresolved_rows[has_training_neighbour]] = neighbour_distances[
             has_training_neighbour, is_training_neighbour[has_training_neighbour].argmax(axis=1)
         ]
-        unresolved, k = unresolved[~has_training_neighbour], 2 * k
+        unresolved_rows, k = unresolved_rows[~has_training_neighbour], 2 * k
     return distances
 
 
-def _tree(places: np.ndarray) -> Any:
+def _neighbour_tree(coordinates: np.ndarray) -> Any:
     from scipy.spatial import cKDTree
 
-    return cKDTree(places)
+    return cKDTree(coordinates)
 
 
-def saw_nearest(plan: Plan, places: np.ndarray) -> Look:
+def saw_nearest(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
     """Return a function that finds the test rows whose nearest row was in the training set."""
-    tree, nearest = _tree(places), distances_to_nearest(places)
+    tree, nearest_distances = _neighbour_tree(coordinates), distances_to_nearest(coordinates)
 
-    def look(question: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
+    def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
         return (
-            _distances_to_training(plan, question, tree, test_rows) <= nearest[test_rows]
+            _distances_to_training(plan, test_set, tree, test_rows) <= nearest_distances[test_rows]
         ) & ~is_seen
 
-    return look
+    return mark_leaks
 
 
-def distance_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
+def distance_note(plan: Plan, coordinates: np.ndarray) -> tuple[str, ...]:
     """Return a note on the distances from the training rows for which the risk holds."""
-    distances = distances_to_seen(plan, places)
-    finite = distances[np.isfinite(distances)]
-    if not len(finite):
+    distances = distances_to_seen(plan, coordinates)
+    finite_distances = distances[np.isfinite(distances)]
+    if not len(finite_distances):
         return ()
-    smallest, median, largest = np.percentile(finite, [0, 50, 100])
+    smallest, median, largest = np.percentile(finite_distances, [0, 50, 100])
     sentence = (
         f"the risk is that at places {smallest:.3g} to {largest:.3g} (median {median:.3g}) from "
         "the "

@@ -81,7 +81,7 @@ class Extra(_ExtraField, ABC):
         return labels
 
     def moved_points(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        """Return the points that a test set predicts, given the rows on which it is based."""
+        """Return the points that a test set predicts, given the rows near which they lie."""
         return X
 
     def copies(self, plan: Any, question: int) -> np.ndarray | None:
@@ -101,7 +101,7 @@ class Gathered(_ExtraField, ABC):
 
     @abstractmethod
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        """Store the results of a candidate's model in a fit; `line` is the candidate's row."""
+        """Store the results of a candidate's model in a fit, in row `line` of the result arrays."""
 
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         """Replace results that an engine computed by those of the fitted model itself."""
@@ -128,6 +128,8 @@ class ExtraAnswers(_ExtraField, ABC):
 
 
 def concatenate_given(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate arrays in the type of the first; return None if there are none."""
-    present = [array for array in arrays if array is not None]
-    return np.concatenate(present).astype(present[0].dtype) if present else None
+    """Concatenate the arrays that are not None, in the type of the first; return None if none."""
+    present_arrays = [array for array in arrays if array is not None]
+    return (
+        np.concatenate(present_arrays).astype(present_arrays[0].dtype) if present_arrays else None
+    )

@@ -17,8 +17,8 @@ from truerisk.plan.blocks import ALL, occurrences
 from truerisk.plan.plan import Plan
 
 Leak = Literal["groups", "copies", "late", "near"]
-Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""Function of a question, its rows and the mask of those that its model saw.
+LeakFinder = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+"""Function of a test set's number, its rows, and a mask of its rows in the training set.
 
 It returns the mask of the rows that leak.
 """
@@ -36,12 +36,12 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     .632+), and no other row could tell it more, so such rows are not counted. The cost is
     proportional to the size of the encoded plan, not to n per fit.
     """
-    finders: dict[str, Look] = {}
+    finders: dict[str, LeakFinder] = {}
     if "groups" in kinds and data.groups is not None:
         finders["groups"] = _finder_by_key(plan, data.groups)
-    keys = data.row_keys if "copies" in kinds else None
-    if keys is not None:
-        finders["copies"] = _finder_by_key(plan, keys)
+    copy_keys = data.row_keys if "copies" in kinds else None
+    if copy_keys is not None:
+        finders["copies"] = _finder_by_key(plan, copy_keys)
     if "late" in kinds and data.time is not None and not plan.has_drawn_fits:
         finders["late"] = _finder_by_time(plan, data.time)
     if "near" in kinds and data.places is not None and not plan.has_drawn_fits:
@@ -50,88 +50,90 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     rows_by_kind = dict.fromkeys((*get_args(Leak), "apart"), np.empty(0, np.int32))
     if not finders:
         return rows_by_kind
-    rows_of_kind = {leak_kind: [np.empty(0, np.int32)] for leak_kind in finders}
-    for question in range(plan.n_questions):
-        test_rows, is_seen = plan.test_rows(question)[0], plan.seen(question)
+    row_lists_by_kind = {leak_kind: [np.empty(0, np.int32)] for leak_kind in finders}
+    for test_set in range(plan.n_questions):
+        test_rows, is_seen = plan.test_rows(test_set)[0], plan.seen(test_set)
         for leak_kind, finder in finders.items():
-            rows_of_kind[leak_kind].append(test_rows[finder(question, test_rows, is_seen)])
+            row_lists_by_kind[leak_kind].append(test_rows[finder(test_set, test_rows, is_seen)])
     return rows_by_kind | {
-        leak_kind: np.unique(np.concatenate(rows)) for leak_kind, rows in rows_of_kind.items()
+        leak_kind: np.unique(np.concatenate(rows)) for leak_kind, rows in row_lists_by_kind.items()
     }
 
 
-def _finder_by_key(plan: Plan, keys: np.ndarray) -> Look:
+def _finder_by_key(plan: Plan, keys: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw another row with the same key."""
     keys = np.unique(keys, return_inverse=True)[1].ravel()
-    totals = np.bincount(keys)
+    key_counts = np.bincount(keys)
 
-    def look(question: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
+    def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
         # A row that was removed from the model does not count as another row with its key.
-        is_taken_out = plan.without_row[question]
+        is_taken_out = plan.without_row[test_set]
         if is_seen.all() and not is_taken_out:
             return ~is_seen
         n_same_key = _count_training_keys(
-            plan, int(plan.fit[question]), keys, totals, keys[test_rows]
+            plan, int(plan.fit[test_set]), keys, key_counts, keys[test_rows]
         )
         return n_same_key > is_seen if is_taken_out else (n_same_key > 0) & ~is_seen
 
-    return look
+    return mark_leaks
 
 
-def _finder_by_time(plan: Plan, times: np.ndarray) -> Look:
+def _finder_by_time(plan: Plan, row_times: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw a row of the same or a later time."""
-    latest_first = np.argsort(times, kind="stable")[::-1]
+    rows_latest_first = np.argsort(row_times, kind="stable")[::-1]
 
-    def look(question: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
-        last_row = _last_training_row(plan, int(plan.fit[question]), latest_first)
+    def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
+        last_row = _last_training_row(plan, int(plan.fit[test_set]), rows_latest_first)
         if last_row is None:
             return np.zeros(len(test_rows), dtype=bool)
-        return (times[test_rows] <= times[last_row]) & ~is_seen
+        return (row_times[test_rows] <= row_times[last_row]) & ~is_seen
 
-    return look
+    return mark_leaks
 
 
-def _finder_by_place(plan: Plan, places: np.ndarray) -> Look:
+def _finder_by_place(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw the row nearest to them."""
     check_present("truerisk.plan.distances")
     from truerisk.plan.distances import saw_nearest
 
-    return saw_nearest(plan, places)
+    return saw_nearest(plan, coordinates)
 
 
-def _last_training_row(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
+def _last_training_row(plan: Plan, fit: int, rows_latest_first: np.ndarray) -> int | None:
     """Return the training row of `fit` with the latest time, or None if there is no training row.
 
     Apart from the rows that the training set lacks, at most one row is examined.
     """
     if plan.train.base[fit] != ALL:
-        is_training_row = np.isin(latest_first, plan.train_rows(fit)[0])
+        is_training_row = np.isin(rows_latest_first, plan.train_rows(fit)[0])
     else:
-        removed = [plan.blocks[int(block)] for block in plan.train.without(fit)]
-        removed_rows = np.concatenate(removed) if removed else latest_first[:0]
-        is_training_row = ~np.isin(latest_first[: len(removed_rows) + 1], removed_rows)
-    return int(latest_first[is_training_row.argmax()]) if is_training_row.any() else None
+        removed_blocks = [plan.blocks[int(block)] for block in plan.train.without(fit)]
+        removed_rows = np.concatenate(removed_blocks) if removed_blocks else rows_latest_first[:0]
+        is_training_row = ~np.isin(rows_latest_first[: len(removed_rows) + 1], removed_rows)
+    return int(rows_latest_first[is_training_row.argmax()]) if is_training_row.any() else None
 
 
 def _count_training_keys(
-    plan: Plan, fit: int, keys: np.ndarray, totals: np.ndarray, requested: np.ndarray
+    plan: Plan, fit: int, keys: np.ndarray, key_counts: np.ndarray, requested_keys: np.ndarray
 ) -> np.ndarray:
-    """Return the number of training rows of `fit` with each of the `requested` keys."""
+    """Return the number of training rows of `fit` with each of the `requested_keys`."""
     if plan.train.base[fit] != ALL:
         rows, _ = plan.train_rows(fit)
-        return occurrences(np.sort(keys[rows]), requested)
-    removed = [plan.blocks[int(block)] for block in plan.train.without(fit)]
+        return occurrences(np.sort(keys[rows]), requested_keys)
+    removed_blocks = [plan.blocks[int(block)] for block in plan.train.without(fit)]
     # Blocks may overlap, and a row that two of them remove must be counted once.
-    removed_keys = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
-    return totals[requested] - occurrences(removed_keys, requested)
+    removed_keys = (
+        np.sort(keys[np.unique(np.concatenate(removed_blocks))]) if removed_blocks else keys[:0]
+    )
+    return key_counts[requested_keys] - occurrences(removed_keys, requested_keys)
 
 
 def known_rows(plan: Plan) -> np.ndarray:
     """Return the rows, ascending, that are tested by models trained on them."""
-    known_lists = [
-        plan.test_rows(question)[0][plan.seen(question)] for question in range(plan.n_questions)
+    seen_row_lists = [
+        plan.test_rows(test_set)[0][plan.seen(test_set)] for test_set in range(plan.n_questions)
     ]
-    return np.unique(np.concatenate([np.empty(0, np.int32), *known_lists]))
+    return np.unique(np.concatenate([np.empty(0, np.int32), *seen_row_lists]))
 
 
 def refuse_known_rows(name: str, plan: Plan) -> None:
@@ -168,28 +170,35 @@ def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
     """
     if plan.has_drawn_fits or len(np.unique(plan.fit)) < 2 or not plan.test_sizes.all():
         return None
-    rows, starts, questions = plan.positions[0], plan.test_offsets, range(plan.n_questions)
+    rows, test_starts, test_sets = plan.positions[0], plan.test_offsets, range(plan.n_questions)
     is_after_training = is_before_training = True
-    for question in questions:
-        train = plan.train_rows(int(plan.fit[question]))[0]
+    for test_set in test_sets:
+        train_rows = plan.train_rows(int(plan.fit[test_set]))[0]
         is_after_training = (
-            is_after_training and len(train) > 0 and train[-1] < rows[starts[question]]
+            is_after_training
+            and len(train_rows) > 0
+            and train_rows[-1] < rows[test_starts[test_set]]
         )
         is_before_training = (
-            is_before_training and len(train) > 0 and train[0] > rows[starts[question + 1] - 1]
+            is_before_training
+            and len(train_rows) > 0
+            and train_rows[0] > rows[test_starts[test_set + 1] - 1]
         )
         if not (is_after_training or is_before_training):
             break
     else:
         return "of rows"
-    # trained[i][j] is True if the model of test set i saw rows of test set j.
-    trained: list[np.ndarray] = []
-    for question in questions:
+    # saw_test_set[i][j] is True if the model of test set i saw rows of test set j.
+    saw_test_set: list[np.ndarray] = []
+    for test_set in test_sets:
         is_training_row = np.zeros(plan.n_rows, dtype=bool)
-        is_training_row[plan.train_rows(int(plan.fit[question]))[0]] = True
-        trained.append(np.logical_or.reduceat(is_training_row[rows], starts[:-1]))
-        for earlier in range(question + 1):
+        is_training_row[plan.train_rows(int(plan.fit[test_set]))[0]] = True
+        saw_test_set.append(np.logical_or.reduceat(is_training_row[rows], test_starts[:-1]))
+        for earlier_test_set in range(test_set + 1):
             # If both are the same test set, the model is tested on its own training rows.
-            if trained[question][earlier] and trained[earlier][question]:
+            if (
+                saw_test_set[test_set][earlier_test_set]
+                and saw_test_set[earlier_test_set][test_set]
+            ):
                 return None
-    return "of splits" if np.any(trained) else None
+    return "of splits" if np.any(saw_test_set) else None

@@ -21,157 +21,181 @@ if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
 
 
-def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
-    """Join an outer plan with plans `inner[f]` within the training set of each outer fit f.
+def nest(outer_plan: Plan, inner_plans: Sequence[Plan]) -> Plan:
+    """Join an outer plan with a plan `inner_plans[f]` in the training set of each outer fit f.
 
     The test sets of the outer plan are the part "outer", all other test sets the part "inner".
 
-    `inner[f]` was drawn on the distinct training rows of outer fit f, in ascending order. An inner
-    training set "all rows but block b" becomes "the training set of the outer fit but block b",
-    with the copies of a bootstrap sample. A test set contains each row once, so that means that
+    `inner_plans[f]` was drawn on the distinct training rows of outer fit f, in ascending order. An
+    inner training set "all rows but block b" becomes "the training set of the outer fit but block
+    b", with the copies of a bootstrap sample. A test set contains each row once, so that means that
     count copies and means that do not are not mixed.
     """
-    plans = [replace(outer, part=np.zeros(outer.n_questions, np.int8), parts=("outer", "inner"))]
-    for unit, plan in enumerate(inner):
-        plans.append(_plan_on_all_rows(outer, unit, plan))
+    plans = [
+        replace(
+            outer_plan, part=np.zeros(outer_plan.n_questions, np.int8), parts=("outer", "inner")
+        )
+    ]
+    for outer_fit, inner_plan in enumerate(inner_plans):
+        plans.append(_plan_on_all_rows(outer_plan, outer_fit, inner_plan))
     return merge_equal_fits(_join_plans(plans))
 
 
-def _plan_on_all_rows(outer: Plan, unit: int, plan: Plan) -> Plan:
+def _plan_on_all_rows(outer_plan: Plan, outer_fit: int, inner_plan: Plan) -> Plan:
     """Rewrite a plan on the training rows of an outer fit as a plan on all rows.
 
     Its blocks follow those of the outer plan.
     """
-    rows, copies = outer.train_rows(unit)
-    base, without = int(outer.train.base[unit]), outer.train.without(unit)
-    base_and_minus = base, without
-    pools = [outer.blocks, replace(plan.blocks, rows=rows[plan.blocks.rows])]
-    if copies is not None and (plan.test.base == ALL).any():
-        base_and_minus = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
-        pools.append(Blocks(rows, np.array([0, len(rows)])))
-    shift = len(outer.blocks)
+    rows, copies = outer_plan.train_rows(outer_fit)
+    base_block, removed_blocks = (
+        int(outer_plan.train.base[outer_fit]),
+        outer_plan.train.without(outer_fit),
+    )
+    test_base_and_minus = base_block, removed_blocks
+    block_pools = [outer_plan.blocks, replace(inner_plan.blocks, rows=rows[inner_plan.blocks.rows])]
+    if copies is not None and (inner_plan.test.base == ALL).any():
+        test_base_and_minus = len(outer_plan.blocks) + len(inner_plan.blocks), np.empty(0, np.int32)
+        block_pools.append(Blocks(rows, np.array([0, len(rows)])))
+    block_shift = len(outer_plan.blocks)
     return Plan(
-        n_rows=outer.n_rows,
-        blocks=_join_pools(pools),
-        train=_shift_row_sets(plan.train, base, without, shift),
-        test=_shift_row_sets(plan.test, *base_and_minus, shift),
-        fit=plan.fit,
-        part=np.ones(plan.n_questions, np.int8),
-        repeat=plan.repeat,
-        fold=plan.fold,
-        unit=np.full(plan.n_questions, unit, np.int32),
+        n_rows=outer_plan.n_rows,
+        blocks=_join_pools(block_pools),
+        train=_shift_row_sets(inner_plan.train, base_block, removed_blocks, block_shift),
+        test=_shift_row_sets(inner_plan.test, *test_base_and_minus, block_shift),
+        fit=inner_plan.fit,
+        part=np.ones(inner_plan.n_questions, np.int8),
+        repeat=inner_plan.repeat,
+        fold=inner_plan.fold,
+        unit=np.full(inner_plan.n_questions, outer_fit, np.int32),
         parts=("outer", "inner"),
-        extra=None if plan.extra is None else plan.extra.within(rows),
+        extra=None if inner_plan.extra is None else inner_plan.extra.within(rows),
     )
 
 
-def _shift_row_sets(sets: RowSets, base: int, without: np.ndarray, shift: int) -> RowSets:
+def _shift_row_sets(
+    row_sets: RowSets, base_block: int, removed_blocks: np.ndarray, block_shift: int
+) -> RowSets:
     """Shift the block numbers of row sets, and replace the base "all rows".
 
-    The base "all rows" becomes `base` minus the blocks in `without`.
+    The base "all rows" becomes `base_block` minus the blocks in `removed_blocks`.
     """
-    has_all_rows = sets.base == ALL
+    has_all_rows = row_sets.base == ALL
     if not has_all_rows.any():
-        return RowSets(sets.base + np.int32(shift), sets.minus + np.int32(shift), sets.offsets)
-    lengths = np.diff(sets.offsets) + has_all_rows * len(without)
-    offsets = offsets_of(lengths)
-    minus = np.empty(offsets[-1], dtype=np.int32)
+        return RowSets(
+            row_sets.base + np.int32(block_shift),
+            row_sets.minus + np.int32(block_shift),
+            row_sets.offsets,
+        )
+    n_removed_blocks = np.diff(row_sets.offsets) + has_all_rows * len(removed_blocks)
+    offsets = offsets_of(n_removed_blocks)
+    new_removed_blocks = np.empty(offsets[-1], dtype=np.int32)
     is_own_block = np.ones(offsets[-1], dtype=bool)
     added_positions = (
-        offsets[1:][has_all_rows, None] - np.arange(1, len(without) + 1)[None, ::-1]
+        offsets[1:][has_all_rows, None] - np.arange(1, len(removed_blocks) + 1)[None, ::-1]
     ).ravel()
     is_own_block[added_positions] = False
-    minus[is_own_block] = sets.minus + shift
-    minus[added_positions] = np.tile(without, int(has_all_rows.sum()))
-    return RowSets(np.where(has_all_rows, base, sets.base + shift).astype(np.int32), minus, offsets)
+    new_removed_blocks[is_own_block] = row_sets.minus + block_shift
+    new_removed_blocks[added_positions] = np.tile(removed_blocks, int(has_all_rows.sum()))
+    return RowSets(
+        np.where(has_all_rows, base_block, row_sets.base + block_shift).astype(np.int32),
+        new_removed_blocks,
+        offsets,
+    )
 
 
 def _join_plans(plans: Sequence[Plan]) -> Plan:
     """Join plans that share the blocks of the first plan; append the other blocks of each plan."""
     first_plan = plans[0]
     n_shared = len(first_plan.blocks)
-    blocks, train, test, fits, n_fits = (
+    block_pools, train_sets, test_sets, fits, n_fits = (
         [first_plan.blocks],
         [first_plan.train],
         [first_plan.test],
         [first_plan.fit],
         0,
     )
-    extras = [first_plan.extra]
+    extra_requests = [first_plan.extra]
     n_fits, n_blocks, n_questions = first_plan.n_fits, n_shared, first_plan.n_questions
     for plan in plans[1:]:
-        start = plan.blocks.offsets[n_shared]
-        own_rows = slice(start, None)
-        blocks.append(
+        first_row = plan.blocks.offsets[n_shared]
+        own_rows = slice(first_row, None)
+        block_pools.append(
             Blocks(
                 plan.blocks.rows[own_rows],
-                plan.blocks.offsets[n_shared:] - start,
+                plan.blocks.offsets[n_shared:] - first_row,
                 None if plan.blocks.counts is None else plan.blocks.counts[own_rows],
             )
         )
-        shift = n_blocks - n_shared
-        train.append(_shift_block_numbers(plan.train, n_shared, shift))
-        test.append(_shift_block_numbers(plan.test, n_shared, shift))
+        block_shift = n_blocks - n_shared
+        train_sets.append(_shift_block_numbers(plan.train, n_shared, block_shift))
+        test_sets.append(_shift_block_numbers(plan.test, n_shared, block_shift))
         fits.append(plan.fit + n_fits)
         if plan.extra is not None:
-            extras.append(plan.extra.shifted(n_fits, n_questions))
+            extra_requests.append(plan.extra.shifted(n_fits, n_questions))
         n_fits += plan.n_fits
         n_questions += plan.n_questions
         n_blocks += len(plan.blocks) - n_shared
     return Plan(
         n_rows=first_plan.n_rows,
-        blocks=_join_pools(blocks),
-        train=_join_row_sets(train),
-        test=_join_row_sets(test),
+        blocks=_join_pools(block_pools),
+        train=_join_row_sets(train_sets),
+        test=_join_row_sets(test_sets),
         fit=np.concatenate(fits).astype(np.int32),
         part=np.concatenate([p.part for p in plans]),
         repeat=np.concatenate([p.repeat for p in plans]),
         fold=np.concatenate([p.fold for p in plans]),
         unit=np.concatenate([p.unit for p in plans]),
         parts=first_plan.parts,
-        extra=_join_extras(extras),
+        extra=_join_extras(extra_requests),
     )
 
 
-def _shift_block_numbers(sets: RowSets, shared: int, shift: int) -> RowSets:
-    """Add `shift` to the block numbers of row sets, from the number `shared` on."""
-    base = np.where(sets.base >= shared, sets.base + shift, sets.base).astype(np.int32)
-    minus = np.where(sets.minus >= shared, sets.minus + shift, sets.minus).astype(np.int32)
-    return RowSets(base, minus, sets.offsets)
+def _shift_block_numbers(row_sets: RowSets, n_shared: int, block_shift: int) -> RowSets:
+    """Add `block_shift` to the block numbers of row sets, from the number `n_shared` on."""
+    base_blocks = np.where(
+        row_sets.base >= n_shared, row_sets.base + block_shift, row_sets.base
+    ).astype(np.int32)
+    removed_blocks = np.where(
+        row_sets.minus >= n_shared, row_sets.minus + block_shift, row_sets.minus
+    ).astype(np.int32)
+    return RowSets(base_blocks, removed_blocks, row_sets.offsets)
 
 
 def _join_row_sets(set_lists: Sequence[RowSets]) -> RowSets:
     return RowSets(
-        np.concatenate([p.base for p in set_lists]),
-        np.concatenate([p.minus for p in set_lists]),
-        offsets_of(np.concatenate([np.diff(p.offsets) for p in set_lists])),
+        np.concatenate([row_sets.base for row_sets in set_lists]),
+        np.concatenate([row_sets.minus for row_sets in set_lists]),
+        offsets_of(np.concatenate([np.diff(row_sets.offsets) for row_sets in set_lists])),
     )
 
 
 def _join_pools(pools: Sequence[Blocks]) -> Blocks:
     """Concatenate several pools of blocks into one pool."""
     return Blocks(
-        np.concatenate([p.rows for p in pools]).astype(np.int32),
-        offsets_of(np.concatenate([p.sizes for p in pools])),
+        np.concatenate([pool.rows for pool in pools]).astype(np.int32),
+        offsets_of(np.concatenate([pool.sizes for pool in pools])),
         _join_counts(pools),
     )
 
 
 def _join_counts(pools: Sequence[Blocks]) -> np.ndarray | None:
-    if all(p.counts is None for p in pools):
+    if all(pool.counts is None for pool in pools):
         return None
     return np.concatenate(
-        [np.ones(len(p.rows), np.int32) if p.counts is None else p.counts for p in pools]
+        [
+            np.ones(len(pool.rows), np.int32) if pool.counts is None else pool.counts
+            for pool in pools
+        ]
     )
 
 
-def _join_extras(extras: Sequence[Extra | None]) -> Extra | None:
+def _join_extras(requests: Sequence[Extra | None]) -> Extra | None:
     """Join the requests of several plans besides predictions, which must be of the same type."""
-    given_extras = [extra for extra in extras if extra is not None]
-    if len({type(extra) for extra in given_extras}) > 1:
+    present_requests = [one_request for one_request in requests if one_request is not None]
+    if len({type(one_request) for one_request in present_requests}) > 1:
         raise Refusal("outer and inner splits ask for different things besides answers about rows.")
     return (
-        given_extras[0].joined(given_extras[1:])
-        if len(given_extras) > 1
-        else next(iter(given_extras), None)
+        present_requests[0].joined(present_requests[1:])
+        if len(present_requests) > 1
+        else next(iter(present_requests), None)
     )

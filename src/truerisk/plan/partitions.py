@@ -22,28 +22,29 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     i, predicted by the fit that lacks only fold i. So K + K (K - 1) / 2 fits predict K² test sets
     per partition.
     """
-    blocks, minus, lengths, tests, fits, repeats, codes = ([] for _ in range(7))
+    blocks, removed_blocks, n_removed_blocks, test_blocks, fits, repeats, test_set_numbers = (
+        [] for _ in range(7)
+    )
     first_block = first_fit = 0
     for repeat, labels in enumerate(partitions):
         sorted_rows, counts = blocks_of(labels)
         n_folds = len(counts)
         first_fold, second_fold = np.triu_indices(n_folds, 1)
-        fit_without = np.diag(
-            np.arange(n_folds)
-        )  # fit_without[i, j] is the fit that lacks folds i and j.
+        # fit_without[i, j] is the fit that lacks folds i and j.
+        fit_without = np.diag(np.arange(n_folds))
         fit_without[first_fold, second_fold] = fit_without[second_fold, first_fold] = (
             n_folds + np.arange(len(first_fold))
         )
         blocks.append((sorted_rows, counts))
-        pairs = np.column_stack([first_fold, second_fold]).ravel()
-        minus.append(first_block + np.concatenate([np.arange(n_folds), pairs]))
-        lengths.append(np.repeat([1, 2], [n_folds, len(first_fold)]))
-        tests.append(first_block + np.repeat(np.arange(n_folds), n_folds))
+        pair_folds = np.column_stack([first_fold, second_fold]).ravel()
+        removed_blocks.append(first_block + np.concatenate([np.arange(n_folds), pair_folds]))
+        n_removed_blocks.append(np.repeat([1, 2], [n_folds, len(first_fold)]))
+        test_blocks.append(first_block + np.repeat(np.arange(n_folds), n_folds))
         fits.append(first_fit + fit_without.ravel())
         repeats.append(np.full(n_folds * n_folds, repeat))
-        codes.append(np.arange(n_folds * n_folds))
+        test_set_numbers.append(np.arange(n_folds * n_folds))
         first_block, first_fit = first_block + n_folds, first_fit + n_folds + len(first_fold)
-    test = np.concatenate(tests).astype(np.int32)
+    test_block_numbers = np.concatenate(test_blocks).astype(np.int32)
     plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
@@ -52,79 +53,87 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         ),
         train=RowSets(
             np.full(first_fit, ALL, np.int32),
-            np.concatenate(minus).astype(np.int32),
-            offsets_of(np.concatenate(lengths)),
+            np.concatenate(removed_blocks).astype(np.int32),
+            offsets_of(np.concatenate(n_removed_blocks)),
         ),
-        test=RowSets(test, np.empty(0, np.int32), np.zeros(len(test) + 1, np.int64)),
+        test=RowSets(
+            test_block_numbers,
+            np.empty(0, np.int32),
+            np.zeros(len(test_block_numbers) + 1, np.int64),
+        ),
         fit=np.concatenate(fits).astype(np.int32),
         repeat=np.concatenate(repeats).astype(np.int32),
-        fold=np.concatenate(codes).astype(np.int32),
+        fold=np.concatenate(test_set_numbers).astype(np.int32),
     )
     return plan if len(partitions) == 1 else merge_equal_fits(plan)
 
 
-def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
-    """Plan fits on samples of the rows: fit b is trained on row i `times[b, i]` times.
+def plan_of_samples(
+    copies: np.ndarray, *, tests_missed_rows: bool, adds_apparent_fit: bool
+) -> Plan:
+    """Plan fits on samples of the rows: fit b is trained on row i `copies[b, i]` times.
 
-    Each fit is tested on the rows that its sample missed (`missed`), or on all rows.
+    Each fit is tested on the rows that its sample missed (`tests_missed_rows`), or on all rows.
 
-    With `apparent`, a last fit on all rows is tested on all rows. If `missed` is true, a sample
-    that contains every row has no test set.
+    With `adds_apparent_fit`, a last fit on all rows is tested on all rows. If `tests_missed_rows`
+    is true, a sample that contains every row has no test set.
     """
-    n_rows = times.shape[1]
-    is_drawn = times > 0
-    sample_numbers = np.arange(len(times), dtype=np.int32)
-    if missed:
+    n_rows = copies.shape[1]
+    is_drawn = copies > 0
+    sample_numbers = np.arange(len(copies), dtype=np.int32)
+    if tests_missed_rows:
         has_missed_rows = ~is_drawn.all(axis=1)
-        times, is_drawn, sample_numbers = (
-            times[has_missed_rows],
+        copies, is_drawn, sample_numbers = (
+            copies[has_missed_rows],
             is_drawn[has_missed_rows],
             sample_numbers[has_missed_rows],
         )
-    n_samples, n_test_sets = len(times), len(times) + apparent
+    n_samples, n_test_sets = len(copies), len(copies) + adds_apparent_fit
     block_sizes = [is_drawn.sum(axis=1)]
-    rows = [np.nonzero(is_drawn)[1]]
-    counts = [times[is_drawn]]
+    row_lists = [np.nonzero(is_drawn)[1]]
+    count_lists = [copies[is_drawn]]
     test_bases = np.full(n_test_sets, ALL, np.int32)
-    if missed:
+    if tests_missed_rows:
         block_sizes.append(n_rows - block_sizes[0])
-        rows.append(np.nonzero(~is_drawn)[1])
-        counts.append(np.ones(len(rows[1]), np.int64))
+        row_lists.append(np.nonzero(~is_drawn)[1])
+        count_lists.append(np.ones(len(row_lists[1]), np.int64))
         test_bases[:n_samples] = n_samples + np.arange(n_samples)
     train_bases = np.full(n_test_sets, ALL, np.int32)
     train_bases[:n_samples] = np.arange(n_samples)
     no_removed_blocks = np.empty(0, np.int32), np.zeros(n_test_sets + 1, np.int64)
-    part = np.zeros(n_test_sets, np.int8)
-    part[n_samples:] = 1
+    part_numbers = np.zeros(n_test_sets, np.int8)
+    part_numbers[n_samples:] = 1
     plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
-            np.concatenate(rows).astype(np.int32),
+            np.concatenate(row_lists).astype(np.int32),
             np.concatenate([[0], np.cumsum(np.concatenate(block_sizes))]).astype(np.int64),
-            np.concatenate(counts).astype(np.int32),
+            np.concatenate(count_lists).astype(np.int32),
         ),
         train=RowSets(train_bases, *no_removed_blocks),
         test=RowSets(test_bases, *no_removed_blocks),
         fit=np.arange(n_test_sets, dtype=np.int32),
-        part=part,
-        repeat=np.append(sample_numbers, np.zeros(int(apparent), np.int32)).astype(np.int32),
-        parts=("test", "apparent") if apparent else ("test",),
+        part=part_numbers,
+        repeat=np.append(sample_numbers, np.zeros(int(adds_apparent_fit), np.int32)).astype(
+            np.int32
+        ),
+        parts=("test", "apparent") if adds_apparent_fit else ("test",),
     )
     return merge_equal_fits(plan)
 
 
-def times_drawn(plan: Plan, questions: np.ndarray) -> np.ndarray:
-    """Return how often the fit of each test set sees each row, as `(n_questions, n_rows)`."""
-    copies = np.zeros((len(questions), plan.n_rows), dtype=np.int32)
-    fits = plan.fit[questions]
-    base, blocks = plan.train.base[fits], plan.blocks
+def times_drawn(plan: Plan, test_sets: np.ndarray) -> np.ndarray:
+    """Return the number of copies of each row that each test set's fit sees: `(test set, row)`."""
+    copies = np.zeros((len(test_sets), plan.n_rows), dtype=np.int32)
+    fits = plan.fit[test_sets]
+    base_blocks, blocks = plan.train.base[fits], plan.blocks
     is_whole_base = np.diff(plan.train.offsets)[fits] == 0
-    copies[is_whole_base & (base == ALL)] = 1
-    block_questions = np.flatnonzero(is_whole_base & (base != ALL))
-    offsets, positions = select_lists(blocks.offsets, base[block_questions])
-    counts = 1 if blocks.counts is None else blocks.counts[positions]
-    copies[np.repeat(block_questions, np.diff(offsets)), blocks.rows[positions]] = counts
-    for question in np.flatnonzero(~is_whole_base):
-        rows, row_counts = plan.train_rows(int(fits[question]))
-        copies[question, rows] = 1 if row_counts is None else row_counts
+    copies[is_whole_base & (base_blocks == ALL)] = 1
+    block_questions = np.flatnonzero(is_whole_base & (base_blocks != ALL))
+    offsets, block_row_positions = select_lists(blocks.offsets, base_blocks[block_questions])
+    counts = 1 if blocks.counts is None else blocks.counts[block_row_positions]
+    copies[np.repeat(block_questions, np.diff(offsets)), blocks.rows[block_row_positions]] = counts
+    for test_set in np.flatnonzero(~is_whole_base):
+        rows, row_counts = plan.train_rows(int(fits[test_set]))
+        copies[test_set, rows] = 1 if row_counts is None else row_counts
     return copies

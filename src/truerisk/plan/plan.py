@@ -51,7 +51,7 @@ EXTRAS = Registry(
     ),
 )
 
-PLACES = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int32}
+TEST_SET_FIELDS = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int32}
 """The arrays that assign each question of a plan to its part, repetition, fold and unit."""
 
 
@@ -182,10 +182,13 @@ class Plan:
         Plan
             The plan.
         """
-        n = len(fit)
-        defaults: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
-        defaults |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
-        defaults["unit"] = np.full(n, -1, np.int32)
+        n_test_sets = len(fit)
+        defaults: dict[str, Any] = {"part": np.zeros(n_test_sets, np.int8), "parts": ("test",)}
+        defaults |= {
+            "repeat": np.zeros(n_test_sets, np.int32),
+            "fold": np.zeros(n_test_sets, np.int32),
+        }
+        defaults["unit"] = np.full(n_test_sets, -1, np.int32)
         return cls(n_rows, blocks, train, test, fit, **defaults | others)
 
     # -- rows and sizes, which engines read --------------------------------------------------
@@ -227,17 +230,17 @@ class Plan:
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
         """Test sets sorted by fit, and the offset of each fit's test sets in this order."""
-        # Each fit has one test set, and they are in the same order.
+        # If each fit has one test set, in the same order, nothing has to be sorted.
         if np.array_equal(self.fit, np.arange(self.n_fits)):
             return np.arange(self.n_fits), np.arange(self.n_fits + 1)
-        question_order = np.argsort(self.fit, kind="stable")
-        return question_order, np.searchsorted(self.fit[question_order], np.arange(self.n_fits + 1))
+        test_set_order = np.argsort(self.fit, kind="stable")
+        return test_set_order, np.searchsorted(self.fit[test_set_order], np.arange(self.n_fits + 1))
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Row number of every prediction, test set after test set, and its count (None: all 1)."""
         if len(self.test.minus):
-            rows_and_counts = [self.test_rows(question) for question in range(self.n_questions)]
+            rows_and_counts = [self.test_rows(test_set) for test_set in range(self.n_questions)]
             rows = np.concatenate([rows for rows, _ in rows_and_counts])
             if all(counts is None for _, counts in rows_and_counts):
                 return rows, None
@@ -245,19 +248,21 @@ class Plan:
                 np.ones(len(rows)) if counts is None else counts for rows, counts in rows_and_counts
             ]
             return rows, np.concatenate(filled_counts)
-        blocks, base = self.blocks, self.test.base
+        blocks, base_blocks = self.blocks, self.test.base
         rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
-        if counts is None and np.array_equal(base, np.arange(len(offsets) - 1)):
+        if counts is None and np.array_equal(base_blocks, np.arange(len(offsets) - 1)):
             return rows, None  # The test sets are the blocks in the order in which they are stored.
         # All rows are appended as one more block, so that the base ALL becomes a block number.
-        if (base == ALL).any():
+        if (base_blocks == ALL).any():
             rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
             offsets = np.append(offsets, len(rows))
             if counts is not None:
                 counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
-        positions = select_lists(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
-        position_counts = None if counts is None else counts[positions]
-        return rows[positions], None if position_counts is None or (
+        block_positions = select_lists(
+            offsets, np.where(base_blocks == ALL, len(offsets) - 2, base_blocks)
+        )[1]
+        position_counts = None if counts is None else counts[block_positions]
+        return rows[block_positions], None if position_counts is None or (
             position_counts == 1
         ).all() else position_counts
 
@@ -285,12 +290,14 @@ class Plan:
         It is exact if the blocks that are removed from a training set are disjoint.
         """
         cumulative_sizes = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
-        removed = (
+        n_removed = (
             cumulative_sizes[self.train.offsets[1:]] - cumulative_sizes[self.train.offsets[:-1]]
         )
-        base = self.train.base
-        base_sizes = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
-        return base_sizes - removed
+        base_blocks = self.train.base
+        base_sizes = np.where(
+            base_blocks == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base_blocks]
+        )
+        return base_sizes - n_removed
 
     # -- parts of the plan ------------------------------------------------------------------
 
@@ -342,13 +349,13 @@ class Plan:
         Plan
             The smaller plan.
         """
-        fits, fit = np.unique(self.fit[questions], return_inverse=True)
+        fits, new_fit = np.unique(self.fit[questions], return_inverse=True)
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
             train=self.train.take(fits),
             test=self.test.take(questions),
-            fit=fit.ravel().astype(np.int32),
+            fit=new_fit.ravel().astype(np.int32),
             part=self.part[questions],
             repeat=self.repeat[questions],
             fold=self.fold[questions],
@@ -372,7 +379,7 @@ class Plan:
         """
         own_arrays, other_arrays = self._arrays(), other._arrays()
         are_equal = self.n_rows == other.n_rows and own_arrays.keys() == other_arrays.keys()
-        for name in own_arrays.keys() - PLACES.keys():
+        for name in own_arrays.keys() - TEST_SET_FIELDS.keys():
             are_equal = are_equal and np.array_equal(own_arrays[name], other_arrays[name])
         return are_equal
 
@@ -388,12 +395,12 @@ class Plan:
         is_own_rows: np.ndarray = (
             (test_sizes > 0) & (test_sizes == self.train_sizes[self.fit]) & ~self.without_row
         )
-        for question in np.flatnonzero(is_own_rows).tolist():
+        for test_set in np.flatnonzero(is_own_rows).tolist():
             has_no_copies = (
-                self.train_rows(int(self.fit[question]))[1] is None
-                and self.test_rows(question)[1] is None
+                self.train_rows(int(self.fit[test_set]))[1] is None
+                and self.test_rows(test_set)[1] is None
             )
-            is_own_rows[question] = has_no_copies and self.seen(question).all()
+            is_own_rows[test_set] = has_no_copies and self.seen(test_set).all()
         return is_own_rows
 
     @cached_property
@@ -417,11 +424,11 @@ class Plan:
             True for rows in the training set.
         """
         test_rows, fit = self.test_rows(question)[0], int(self.fit[question])
-        base = int(self.train.base[fit])
+        base_block = int(self.train.base[fit])
         is_training_row = (
             np.ones(len(test_rows), bool)
-            if base == ALL
-            else is_in_block(self.blocks[base], test_rows)
+            if base_block == ALL
+            else is_in_block(self.blocks[base_block], test_rows)
         )
         for block in self.train.without(fit):
             is_training_row &= ~is_in_block(self.blocks[int(block)], test_rows)
@@ -437,10 +444,10 @@ class Plan:
         dict
             The content of the plan.
         """
-        content: dict[str, Any] = {"fingerprint": self.fingerprint}
-        content |= {"n_rows": self.n_rows, "parts": list(self.parts)}
-        content |= {name: array.tolist() for name, array in self._arrays().items()}
-        return content
+        plan_content: dict[str, Any] = {"fingerprint": self.fingerprint}
+        plan_content |= {"n_rows": self.n_rows, "parts": list(self.parts)}
+        plan_content |= {name: array.tolist() for name, array in self._arrays().items()}
+        return plan_content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Plan:
@@ -458,7 +465,11 @@ class Plan:
         """
         try:
             plain_fields = ("fingerprint", "n_rows", "parts")
-            arrays = {k: np.asarray(value) for k, value in content.items() if k not in plain_fields}
+            arrays = {
+                field_name: np.asarray(value)
+                for field_name, value in content.items()
+                if field_name not in plain_fields
+            }
             counts = arrays.get("blocks.counts")
             name_prefixes = {name.partition(".")[0] for name in arrays}
             extra_name = next(
@@ -474,7 +485,7 @@ class Plan:
                 train=RowSets.read(arrays, "train"),
                 test=RowSets.read(arrays, "test"),
                 fit=arrays["fit"].astype(np.int32),
-                **{name: arrays[name].astype(dtype) for name, dtype in PLACES.items()},
+                **{name: arrays[name].astype(dtype) for name, dtype in TEST_SET_FIELDS.items()},
                 parts=tuple(map(str, content["parts"])),
                 extra=None if extra_name is None else EXTRAS.load(extra_name).read(arrays),
             )
@@ -500,23 +511,23 @@ class Plan:
         for name, array in extra_arrays.items():
             if "." in name:
                 arrays[name] = array
-        for name in ("fit", *PLACES):
+        for name in ("fit", *TEST_SET_FIELDS):
             arrays[name] = getattr(self, name)
         return arrays | extra_arrays
 
-    def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
-        base, without = int(sets.base[s]), sets.without(s)
-        if base == ALL:
-            if not len(without):
+    def _rows(self, sets: RowSets, set_number: int) -> tuple[np.ndarray, np.ndarray | None]:
+        base_block, removed_blocks = int(sets.base[set_number]), sets.without(set_number)
+        if base_block == ALL:
+            if not len(removed_blocks):
                 return np.arange(self.n_rows, dtype=np.int32), None
             is_kept = np.ones(self.n_rows, dtype=bool)
-            for block in without:
+            for block in removed_blocks:
                 is_kept[self.blocks[int(block)]] = False
             return np.flatnonzero(is_kept).astype(np.int32), None
-        rows, counts = self.blocks[base], self.blocks.counts
+        rows, counts = self.blocks[base_block], self.blocks.counts
         if counts is not None:
-            counts = counts[self.blocks.offsets[base] : self.blocks.offsets[base + 1]]
-        for block in without:
+            counts = counts[self.blocks.offsets[base_block] : self.blocks.offsets[base_block + 1]]
+        for block in removed_blocks:
             is_kept = ~is_in_block(self.blocks[int(block)], rows)
             rows, counts = rows[is_kept], None if counts is None else counts[is_kept]
         return rows, None if counts is None or (counts == 1).all() else counts
@@ -526,20 +537,20 @@ class Plan:
 
         Only row sets that need it are written out row by row.
         """
-        block_sizes, n_minus, has_all_rows = (
+        block_sizes, n_removed_blocks, has_all_rows = (
             self.blocks.sizes,
             np.diff(sets.offsets),
             sets.base == ALL,
         )
         # The base ALL is -1, which indexes the last entry, the number of all rows.
         set_sizes = np.append(block_sizes, self.n_rows)[sets.base]
-        sets_minus_one = np.flatnonzero(has_all_rows & (n_minus == 1))
+        sets_minus_one = np.flatnonzero(has_all_rows & (n_removed_blocks == 1))
         set_sizes[sets_minus_one] -= block_sizes[sets.minus[sets.offsets[sets_minus_one]]]
         if len(sets.minus) > len(sets_minus_one):
-            sets_minus_several = np.flatnonzero(has_all_rows & (n_minus > 1))
+            sets_minus_several = np.flatnonzero(has_all_rows & (n_removed_blocks > 1))
             set_sizes[sets_minus_several] -= count_removed_rows(
                 self.n_rows, self.blocks, sets, sets_minus_several
             )
-            for set_number in np.flatnonzero(~has_all_rows & (n_minus > 0)):
+            for set_number in np.flatnonzero(~has_all_rows & (n_removed_blocks > 0)):
                 set_sizes[set_number] = len(self._rows(sets, int(set_number))[0])
         return set_sizes

@@ -20,20 +20,20 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile as normal_quantile
 
-# The quadrature has NODES nodes and covers FURTHEST standard deviations on each side.
-FURTHEST, NODES = 9.0, 20_001
+# The quadrature has N_NODES nodes and covers MAX_DISTANCE_IN_SD standard deviations on each side.
+MAX_DISTANCE_IN_SD, N_NODES = 9.0, 20_001
 MOST_ROWS = 10**9
-SHRINKAGE, OPTIMISM, MARGIN, RATIO = (
+SHRINKAGE, OPTIMISM, RISK_MARGIN, SD_RATIO = (
     0.9,
     0.05,
     0.05,
     1.1,
 )  # These criteria are recommended by Riley et al.
-# Default interval widths: WIDTH for calibration measures, NARROW for AUC and R².
-WIDTH, NARROW = 0.2, 0.1
+# The default width of the interval of AUC or R² is smaller than that of other measures.
+DEFAULT_WIDTH, AUC_AND_R2_WIDTH = 0.2, 0.1
 
 
-def _rows(n_rows: float) -> int:
+def _rounded_up_rows(n_rows: float) -> int:
     """Return a number of rows rounded up, or raise if it is unattainably large."""
     if not n_rows <= MOST_ROWS:
         raise Refusal(
@@ -59,7 +59,7 @@ def largest_r2(likelihood: float) -> float:
     return -math.expm1(2 * likelihood)
 
 
-def rows_of_likelihood(
+def rows_for_shrinkage_and_r2(
     parameters: int,
     r2: float,
     perfect_r2: float,
@@ -74,7 +74,7 @@ def rows_of_likelihood(
     """
     shrinkage_factors = (shrinkage, r2 / (r2 + optimism * perfect_r2))
     return [
-        _rows(parameters / ((shrinkage_factor - 1) * math.log1p(-r2 / shrinkage_factor)))
+        _rounded_up_rows(parameters / ((shrinkage_factor - 1) * math.log1p(-r2 / shrinkage_factor)))
         for shrinkage_factor in shrinkage_factors
     ]
 
@@ -93,63 +93,72 @@ def rows_for_risk(
     rate_margin = min(upper_rate - rate, rate - lower_rate if risk > margin else math.inf)
     if math.isinf(rate_margin):
         return 1
-    return _rows(
+    return _rounded_up_rows(
         rate / follow_up * (normal_quantile_value / rate_margin) ** 2
         if rate_margin > 0
         else math.inf
     )
 
 
-def rows_of_line(
+def rows_for_linear_model(
     parameters: int,
     r2: float,
     *,
     shrinkage: float = SHRINKAGE,
     optimism: float = OPTIMISM,
-    ratio: float = RATIO,
-    tail: float = 0.025,
+    ratio: float = SD_RATIO,
+    tail_probability: float = 0.025,
 ) -> list[int]:
     """Return the numbers of rows for a linear model by three criteria: shrinkage, R², residuals."""
 
-    def of_effects(n_rows: int) -> bool:
+    def limits_shrinkage(n_rows: int) -> bool:
         unexplained_share = (1 - r2) * (n_rows - parameters - 1) / (n_rows - 1)
         return -n_rows * math.log(unexplained_share) >= (parameters - 2) / (1 - shrinkage)
 
     return [
-        _least_count(of_effects, parameters + 2),
-        _rows(1 + parameters * (1 - r2) / optimism),
-        rows_for_residuals(parameters, ratio, tail),
+        _smallest_sufficient_count(limits_shrinkage, parameters + 2),
+        _rounded_up_rows(1 + parameters * (1 - r2) / optimism),
+        rows_for_residuals(parameters, ratio, tail_probability),
     ]
 
 
-def rows_for_residuals(parameters: int, ratio: float, tail: float) -> int:
+def rows_for_residuals(parameters: int, ratio: float, tail_probability: float) -> int:
     """Return the number of rows to know the residual standard deviation to a factor, by χ²."""
     from scipy.special import chdtri
 
-    def enough(n: int) -> bool:
+    def is_enough(n: int) -> bool:
         # The upper limit of the interval is farther from the estimate than the lower limit.
         degrees_of_freedom = n - parameters - 1
-        return bool(degrees_of_freedom / chdtri(degrees_of_freedom, 1 - tail) <= ratio**2)
+        return bool(
+            degrees_of_freedom / chdtri(degrees_of_freedom, 1 - tail_probability) <= ratio**2
+        )
 
-    return _least_count(enough, parameters + 2)
+    return _smallest_sufficient_count(is_enough, parameters + 2)
 
 
-def rows_for_mean(parameters: int, residual_sd: float, half_width: float, tail: float) -> int:
+def rows_for_mean(
+    parameters: int, residual_sd: float, half_width: float, tail_probability: float
+) -> int:
     """Return the number of rows to know the mean outcome to within ± half_width, by Student's t.
 
     The standard error is computed from the standard deviation of the residuals.
     """
     from scipy.special import stdtrit
 
-    def enough(n: int) -> bool:
-        return bool(-stdtrit(n - parameters - 1, tail) * residual_sd / math.sqrt(n) <= half_width)
+    def is_enough(n: int) -> bool:
+        return bool(
+            -stdtrit(n - parameters - 1, tail_probability) * residual_sd / math.sqrt(n)
+            <= half_width
+        )
 
-    return _least_count(enough, parameters + 2)
+    return _smallest_sufficient_count(is_enough, parameters + 2)
 
 
-def _least_count(is_enough: Callable[[int], bool], least_count: int) -> int:
+def _smallest_sufficient_count(is_enough: Callable[[int], bool], least_count: int) -> int:
     """Return the smallest count ≥ `least_count` that is enough, if all larger counts are too."""
-    return _rows(least_count + bisect_left(range(least_count, MOST_ROWS + 1), True, key=is_enough))
+    return _rounded_up_rows(
+        least_count + bisect_left(range(least_count, MOST_ROWS + 1), True, key=is_enough)
+    )
 
 
 # ---------------------------------------------------------------- a linear predictor
@@ -180,7 +189,7 @@ class LinearPredictor:
         variance = 2 * ndtri(auc) ** 2
         mean_log_odds = logit(prevalence)
         values_without_event, values_with_event = (
-            mean_log_odds + side * variance / 2 + math.sqrt(variance) * nodes for side in (-1, 1)
+            mean_log_odds + sign * variance / 2 + math.sqrt(variance) * nodes for sign in (-1, 1)
         )
         all_weights = np.concatenate([(1 - prevalence) * weights, prevalence * weights])
         return cls(np.concatenate([values_without_event, values_with_event]), all_weights)
@@ -249,7 +258,7 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
     Weighted sums of smooth functions over the nodes are practically exact integrals, and a
     threshold affects at most one node.
     """
-    nodes = np.linspace(-FURTHEST, FURTHEST, NODES)
+    nodes = np.linspace(-MAX_DISTANCE_IN_SD, MAX_DISTANCE_IN_SD, N_NODES)
     weights = np.exp(-(nodes**2) / 2)
     return nodes, weights / weights.sum()
 
@@ -259,14 +268,14 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
 
 def rows_for_error(error_of_one: float, target_error: float) -> int:
     """Return the number of rows for a standard error of `target_error`, given that of one row."""
-    return _rows((error_of_one / target_error) ** 2)
+    return _rounded_up_rows((error_of_one / target_error) ** 2)
 
 
-def rows_for_auc(auc: float, prevalence: float, error: float) -> int:
+def rows_for_auc(auc: float, prevalence: float, target_error: float) -> int:
     """Return the number of rows to estimate an AUC with this standard error (Newcombe, 2006)."""
     a = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    k = error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
-    return _rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
+    k = target_error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
+    return _rounded_up_rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
 
 
 def rows_to_validate(
@@ -275,9 +284,9 @@ def rows_to_validate(
     slope_error: float,
     z: float,
     *,
-    oe_width: float = WIDTH,
-    slope_width: float = WIDTH,
-    auc_width: float = NARROW,
+    oe_width: float = DEFAULT_WIDTH,
+    slope_width: float = DEFAULT_WIDTH,
+    auc_width: float = AUC_AND_R2_WIDTH,
 ) -> list[int]:
     """Return the numbers of rows for which a calibrated model's intervals have these widths.
 
@@ -298,13 +307,13 @@ def benefit_error(
 
     For n rows, the standard error is divided by the square root of n.
     """
-    weight = (1 - prevalence) / prevalence * threshold / (1 - threshold)
+    false_positive_weight = (1 - prevalence) / prevalence * threshold / (1 - threshold)
     variance = (
         sensitivity * (1 - sensitivity) / prevalence
-        + weight**2 * specificity * (1 - specificity) / (1 - prevalence)
-        + weight**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
+        + false_positive_weight**2 * specificity * (1 - specificity) / (1 - prevalence)
+        + false_positive_weight**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
     )
-    return sensitivity - weight * (1 - specificity), math.sqrt(max(variance, 0.0))
+    return sensitivity - false_positive_weight * (1 - specificity), math.sqrt(max(variance, 0.0))
 
 
 # ---------------------------------------------------------------- from an estimated model
@@ -329,33 +338,33 @@ class FollowUp(NamedTuple):
 
 
 def rows_needed(
-    n_features: int | None, share: float | None, r2: float | None, times: FollowUp | None = None
+    n_features: int | None, share: float | None, r2: float | None, follow_up: FollowUp | None = None
 ) -> int | None:
     """Return the number of rows to develop a model, by the criteria of Riley et al. (2019).
 
     `r2` is the R² of Nagelkerke, or the share of explained variance for numeric y. For classes give
-    the `share` of the event, for survival outcomes `times`, and for numeric y neither; the mean of
-    numeric y need not be known. The result is None if r2 is not above 0.
+    the `share` of the event, for survival outcomes `follow_up`, and for numeric y neither; the
+    mean of numeric y need not be known. The result is None if r2 is not above 0.
     """
     if not n_features or r2 is None or not 0 < r2 < 1:
         return None
     with suppress(Refusal):  # The result is None if unattainably many rows would be needed.
-        if times is None and share is None:
-            return max(rows_of_line(n_features, r2))
+        if follow_up is None and share is None:
+            return max(rows_for_linear_model(n_features, r2))
         normal_quantile_value = normal_quantile(0.95)
-        if times is not None:
-            likelihood = likelihood_of_times(times.rate * times.follow_up)
+        if follow_up is not None:
+            likelihood = likelihood_of_times(follow_up.rate * follow_up.follow_up)
             rows_for_overall_risk = rows_for_risk(
-                *times, margin=MARGIN, normal_quantile_value=normal_quantile_value
+                *follow_up, margin=RISK_MARGIN, normal_quantile_value=normal_quantile_value
             )
         else:
             assert share is not None
             likelihood = likelihood_of_classes(share)
             outcome_sd = math.sqrt(share * (1 - share))
-            rows_for_overall_risk = rows_for_error(outcome_sd, MARGIN / normal_quantile_value)
+            rows_for_overall_risk = rows_for_error(outcome_sd, RISK_MARGIN / normal_quantile_value)
         perfect_r2 = largest_r2(likelihood)
         return max(
-            *rows_of_likelihood(n_features, r2 * perfect_r2, perfect_r2),
+            *rows_for_shrinkage_and_r2(n_features, r2 * perfect_r2, perfect_r2),
             rows_for_overall_risk,
         )
     return None

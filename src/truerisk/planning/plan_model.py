@@ -15,25 +15,27 @@ from truerisk.core.registry import check_known
 from truerisk.planning import model_size
 from truerisk.results.records import Count, Record, Share, Size
 
-Of = Mapping[str, tuple[str, ...]]
+QuantityNames = Mapping[str, tuple[str, ...]]
 
-REQUIRED_QUANTITIES: Of = {
+REQUIRED_QUANTITIES: QuantityNames = {
     "binary": ("prevalence",),
     "continuous": ("mean", "sd"),
     "time-to-event": ("rate", "horizon", "follow_up"),
 }
 """Quantities that have to be anticipated for each kind of outcome, in addition to an R²."""
 
-OPTIONAL_QUANTITIES: Of = {
+OPTIONAL_QUANTITIES: QuantityNames = {
     "binary": ("margin",),
     "continuous": ("ratio",),
     "time-to-event": ("margin",),
 }
 """Further options for each kind of outcome."""
 
-SHARES = ("prevalence", "auc", "r2")
-CLOSEST = 1e-12  # Shares must lie between CLOSEST and 1 − CLOSEST.
-LARGEST = 1e50  # Largest accepted mean, rate or time; its reciprocal is the smallest accepted.
+SHARE_QUANTITIES = ("prevalence", "auc", "r2")
+# Prevalences and other shares must be at least this far from 0 and from 1.
+MIN_DISTANCE_FROM_0_AND_1 = 1e-12
+# Largest accepted mean, rate or time; its reciprocal is the smallest accepted.
+LARGEST_QUANTITY = 1e50
 Purpose = Literal["development", "validation"]
 
 
@@ -76,8 +78,8 @@ class RowsNeeded(Record):
         if self.per_parameter is not None:
             counts.append(f"{self.per_parameter:.1f} per parameter")
         counts_text = f" ({', '.join(counts)})" if counts else ""
-        verb = "develop" if self.purpose == "development" else "validate"
-        return f"{self.n} rows{counts_text} to {verb} a model of a {self.outcome} outcome"
+        purpose_verb = "develop" if self.purpose == "development" else "validate"
+        return f"{self.n} rows{counts_text} to {purpose_verb} a model of a {self.outcome} outcome"
 
     @override
     def blocks(self) -> list[tables.Block]:
@@ -190,27 +192,27 @@ def plan_development(
         REQUIRED_QUANTITIES,
         OPTIONAL_QUANTITIES,
     )
-    margin = model_size.MARGIN if margin is None else margin
-    ratio = model_size.RATIO if ratio is None else ratio
+    margin = model_size.RISK_MARGIN if margin is None else margin
+    ratio = model_size.SD_RATIO if ratio is None else ratio
     for name, share_value in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
         check_inside(name, share_value)
     check_ratio(ratio)
     check_level("confidence_level", confidence_level)
-    required = {name: float(anticipated[name]) for name in REQUIRED_QUANTITIES[outcome]}  # type: ignore[arg-type]
+    required_values = {name: float(anticipated[name]) for name in REQUIRED_QUANTITIES[outcome]}  # type: ignore[arg-type]
     normal_quantile = model_size.normal_quantile(confidence_level)
     largest_r2, n_events = 1.0, 0.0
     if outcome == "binary":
-        n_events = required["prevalence"]
+        n_events = required_values["prevalence"]
         largest_r2 = model_size.largest_r2(model_size.likelihood_of_classes(n_events))
     elif outcome == "time-to-event":
-        n_events = required["rate"] * required["follow_up"]
+        n_events = required_values["rate"] * required_values["follow_up"]
         if n_events >= 1:
             raise BadArgument(
                 f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are {n_events:g} "
                 "events per person, who has one at most: give both in the same unit of time."
             )
         largest_r2 = model_size.largest_r2(model_size.likelihood_of_times(n_events))
-    r2_by_source = _expected_r2(outcome, r2, nagelkerke, auc, required, largest_r2)
+    r2_by_source = _expected_r2(outcome, r2, nagelkerke, auc, required_values, largest_r2)
     expected_r2 = r2_by_source.pop("r2")
     if outcome != "continuous" and expected_r2 >= min(shrinkage, largest_r2):
         raise Refusal(
@@ -220,13 +222,18 @@ def plan_development(
         )
     criteria_texts = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
     if outcome == "continuous":
-        outcome_mean, outcome_sd = required.values()
-        tail, residual_sd = (1 - confidence_level) / 2, outcome_sd * math.sqrt(1 - expected_r2)
-        requested = {"shrinkage": shrinkage, "optimism": optimism, "ratio": ratio}
+        outcome_mean, outcome_sd = required_values.values()
+        tail_probability, residual_sd = (
+            (1 - confidence_level) / 2,
+            outcome_sd * math.sqrt(1 - expected_r2),
+        )
+        requested_limits = {"shrinkage": shrinkage, "optimism": optimism, "ratio": ratio}
         sizes = [
-            *model_size.rows_of_line(parameters, expected_r2, tail=tail, **requested),
+            *model_size.rows_for_linear_model(
+                parameters, expected_r2, tail_probability=tail_probability, **requested_limits
+            ),
             model_size.rows_for_mean(
-                parameters, residual_sd, (ratio - 1) * abs(outcome_mean), tail
+                parameters, residual_sd, (ratio - 1) * abs(outcome_mean), tail_probability
             ),
         ]
         criteria_texts += [
@@ -235,7 +242,7 @@ def plan_development(
             f"the mean known to a factor of {ratio:.15g}",
         ]
     else:
-        sizes = model_size.rows_of_likelihood(
+        sizes = model_size.rows_for_shrinkage_and_r2(
             parameters, expected_r2, largest_r2, shrinkage=shrinkage, optimism=optimism
         )
         if outcome == "binary":
@@ -244,7 +251,7 @@ def plan_development(
         else:
             sizes.append(
                 model_size.rows_for_risk(
-                    **required, margin=margin, normal_quantile_value=normal_quantile
+                    **required_values, margin=margin, normal_quantile_value=normal_quantile
                 )
             )
         criteria_texts += [
@@ -257,7 +264,7 @@ def plan_development(
         outcome=outcome,
         n=n,
         criteria=tuple(map(SizeCriterion, criteria_texts, sizes)),
-        assumed={"parameters": parameters, **required, **r2_by_source, "r2": expected_r2},
+        assumed={"parameters": parameters, **required_values, **r2_by_source, "r2": expected_r2},
         confidence_level=confidence_level,
         events=n * n_events or None,
         per_parameter=n * (n_events or 1) / parameters,
@@ -278,8 +285,8 @@ def _expected_r2(
     if not known_sources and outcome == "continuous":
         raise UnknownName(f"{mention('r2')} is missing: say by it how good the model will be.")
     if len(known_sources) != 1:
-        words = ", ".join(mention(name) for name in (known_sources or all_sources))
-        raise UnknownName(f"say by one of {words} how good the model will be.")
+        source_names = ", ".join(mention(name) for name in (known_sources or all_sources))
+        raise UnknownName(f"say by one of {source_names} how good the model will be.")
     ((name, value),) = known_sources.items()
     check_inside(name, value)
     if name == "r2":
@@ -299,39 +306,45 @@ def _expected_r2(
 
 
 def check_anticipated(
-    outcome: Any, anticipated: Mapping[str, Any], requirements: Of, options: Of
+    outcome: Any,
+    anticipated: Mapping[str, Any],
+    required_quantities: QuantityNames,
+    optional_quantities: QuantityNames,
 ) -> None:
     """Raise if anticipated quantities are missing, invalid, or belong to another kind of outcome.
 
-    Quantities in `requirements` must be given, and quantities in `options` may be given.
+    Quantities in `required_quantities` must be given. Those in `optional_quantities` may be given.
     """
-    check_known("there is no outcome", outcome, requirements)
+    check_known("there is no outcome", outcome, required_quantities)
     for name, value in anticipated.items():
-        if name not in requirements[outcome]:
-            if value is not None and name not in options[outcome]:
-                owner = next(
+        if name not in required_quantities[outcome]:
+            if value is not None and name not in optional_quantities[outcome]:
+                matching_outcome = next(
                     quantity
-                    for quantity in requirements
-                    if name in (*requirements[quantity], *options[quantity])
+                    for quantity in required_quantities
+                    if name in (*required_quantities[quantity], *optional_quantities[quantity])
                 )
                 raise UnknownName(
-                    f"{mention(name)} is foreseen of a {owner} outcome, not of a {outcome} one."
+                    f"{mention(name)} is foreseen of a {matching_outcome} outcome, "
+                    f"not of a {outcome} one."
                 )
             continue
         if value is None:
-            required_names = ", ".join(mention(quantity) for quantity in requirements[outcome])
+            required_names = ", ".join(
+                mention(quantity) for quantity in required_quantities[outcome]
+            )
             raise UnknownName(
                 f"{mention(name)} is missing. Of a {outcome} outcome foresee {required_names}."
             )
-        if name in SHARES:
+        if name in SHARE_QUANTITIES:
             check_inside(name, value)
         elif not is_number(value) or not math.isfinite(value) or value == 0:
             requirement = "other than" if name == "mean" else "above"
             raise BadArgument(f"{mention(name, value)}: use a number {requirement} 0.")
-        elif not 1 / LARGEST <= abs(float(value)) <= LARGEST:
+        elif not 1 / LARGEST_QUANTITY <= abs(float(value)) <= LARGEST_QUANTITY:
             raise BadArgument(
-                f"{mention(name, value)}: use a number of a size from {1 / LARGEST:g} to "
-                f"{LARGEST:g}; choose another unit for a larger or a smaller one."
+                f"{mention(name, value)}: use a number of a size from {1 / LARGEST_QUANTITY:g} to "
+                f"{LARGEST_QUANTITY:g}; choose another unit for a larger or a smaller one."
             )
         elif name != "mean" and value < 0:
             raise BadArgument(f"{mention(name, value)}: use a number above 0.")
@@ -346,8 +359,8 @@ def check_inside(name: str, value: Any) -> None:
     """Raise unless a value is a share between 0 and 1, exclusive."""
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{mention(name, value)}: use a number between 0 and 1.")
-    if not CLOSEST <= value <= 1 - CLOSEST:
+    if not MIN_DISTANCE_FROM_0_AND_1 <= value <= 1 - MIN_DISTANCE_FROM_0_AND_1:
         raise BadArgument(
             f"{mention(name, value)}: use a number between 0 and 1, no nearer to either than "
-            f"{CLOSEST:g}."
+            f"{MIN_DISTANCE_FROM_0_AND_1:g}."
         )

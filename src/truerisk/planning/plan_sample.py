@@ -37,11 +37,12 @@ from truerisk.statistics.sample_size import (
 
 MOST_SPLITS = 400
 TestRows = Annotated[int, Range(0, MOST_ROWS)]
-CLOSEST = 1e-9  # Errors, widths and assurances must lie between CLOSEST and 1 − CLOSEST.
+# Errors, widths and assurances must be at least this far from 0 and from 1.
+MIN_DISTANCE_FROM_0_AND_1 = 1e-9
 CURVE_SIZES = 48  # A fitted learning curve is evaluated at CURVE_SIZES training sizes.
-ERROR = "zero-one"  # Name of the loss that counts errors.
+ERROR_LOSS = "zero-one"  # Name of the loss that counts errors.
 MEASURES = ("ub", "above_half", "q2", "err")
-HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
+TABLE_HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
 
 
 @frozen
@@ -154,27 +155,27 @@ class SamplePlan(Record):
         return None
 
     def __str__(self) -> str:
-        lines = self._sentences
+        text_lines = self._sentences
         if self.splits:
-            lines += [] if self.n_test is None else [""]
-            lines.append(f"{self.n} rows shared (measures expected over the test errors)")
-            lines.append(tables.text_table(HEAD, self._rows()))
-        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+            text_lines += [] if self.n_test is None else [""]
+            text_lines.append(f"{self.n} rows shared (measures expected over the test errors)")
+            text_lines.append(tables.text_table(TABLE_HEAD, self._rows()))
+        return "\n".join(text_lines + [f"note: {note}" for note in self.notes])
 
     @override
     def blocks(self) -> list[tables.Block]:
         caption = "; ".join([*self._sentences, *self.notes]) or "Sample plan"
-        return [tables.Block(caption, HEAD, self._rows())]
+        return [tables.Block(caption, TABLE_HEAD, self._rows())]
 
     @property
     def _sentences(self) -> list[str]:
         """Sentences that state the expected risk with all rows, and the planned test rows."""
-        lines = [] if self.expected is None else [str(self.expected)]
+        sentences = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
-            return lines
+            return sentences
         level_text = formats.percent(self.confidence_level)
         return [
-            *lines,
+            *sentences,
             (
                 f"{self.n_test} test rows: after the {self.n_errors} errors expected the "
                 f"{level_text} "
@@ -265,7 +266,7 @@ def plan_sample(
     """
     curve = error if isinstance(error, LearningCurve) else None
     if isinstance(error, LearningCurve):
-        error = _errors_of(error, n)
+        error = _predict_errors(error, n)
     _check(error, width, n, confidence_level, assurance)
     ErrorPosterior(0, 0, prior)  # The constructor raises an error if the prior is invalid.
     fields: dict[str, Any] = {
@@ -288,7 +289,7 @@ def plan_sample(
     if curve is not None and n is not None and n <= LARGEST_EXTRAPOLATION * curve.sizes[-1]:
         fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
     if n is not None:
-        fields |= _shared(error, n, confidence_level, prior, fields.get("n_test"))
+        fields |= _divide_rows(error, n, confidence_level, prior, fields.get("n_test"))
     if curve is not None and n is not None and n > LARGEST_EXTRAPOLATION * curve.sizes[-1]:
         largest_predicted_size = math.floor(LARGEST_EXTRAPOLATION * curve.sizes[-1])
         range_of_curve = (
@@ -296,20 +297,20 @@ def plan_sample(
             f"({LARGEST_EXTRAPOLATION} times "
             "those it had)"
         )
-        note = f"{range_of_curve}: what training on all {n} gives is not known."
-        fields["notes"] = (*fields.get("notes", ()), note)
+        range_note = f"{range_of_curve}: what training on all {n} gives is not known."
+        fields["notes"] = (*fields.get("notes", ()), range_note)
     return SamplePlan(**fields)
 
 
-def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
+def _predict_errors(curve: LearningCurve, n: Any) -> dict[int, float]:
     """Return the errors that a learning curve predicts, by the number of training rows.
 
     If n rows are to be divided, the sizes range up to n − 1 rows.
     """
-    if curve.estimates[-1].scoring != ERROR:
+    if curve.estimates[-1].scoring != ERROR_LOSS:
         raise Refusal(
             f"this learning curve is in '{curve.estimates[-1].scoring}', and tests are planned for "
-            f"the share of errors: make it with {mention('scoring', ERROR)}."
+            f"the share of errors: make it with {mention('scoring', ERROR_LOSS)}."
         )
     if curve.law is None:
         raise Refusal(f"this learning curve has no law to plan by: {curve.lacking}")
@@ -318,11 +319,13 @@ def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
         largest_size = max(
             least_size, min(int(n) - 1, math.floor(LARGEST_EXTRAPOLATION * curve.sizes[-1]))
         )
-    sizes = sorted({round(size) for size in np.geomspace(least_size, largest_size, CURVE_SIZES)})
-    return {size: min(1.0, curve.law.mean(size)) for size in sizes}
+    training_sizes = sorted(
+        {round(n_training) for n_training in np.geomspace(least_size, largest_size, CURVE_SIZES)}
+    )
+    return {n_training: min(1.0, curve.law.mean(n_training)) for n_training in training_sizes}
 
 
-def _shared(
+def _divide_rows(
     error: float | Mapping[int, float],
     n: int,
     confidence_level: float,
@@ -340,8 +343,10 @@ def _shared(
     )
     if isinstance(error, Mapping):
         splits = [
-            _split(n_tuning, n, _between(error, n_tuning), confidence_level, prior)
-            for n_tuning in _sizes(error, n)
+            _evaluate_split(
+                n_tuning, n, _interpolate_error(error, n_tuning), confidence_level, prior
+            )
+            for n_tuning in _tuning_sizes(error, n)
         ]
         best_by_measure = {name: min(splits, key=attrgetter(name)) for name in MEASURES}
         plan_fields = {
@@ -357,13 +362,15 @@ def _shared(
             "such as error={30: .25, 120: .2}, or the width that the interval shall have."
         )
     if n_test >= n:
-        note = f"the width takes {n_test} test rows and there are {n}: none is left to tune on"
-        return {"n": n, "notes": (note, nested_note)}
-    split = _split(n - n_test, n, float(error), confidence_level, prior)
+        shortage_note = (
+            f"the width takes {n_test} test rows and there are {n}: none is left to tune on"
+        )
+        return {"n": n, "notes": (shortage_note, nested_note)}
+    split = _evaluate_split(n - n_test, n, float(error), confidence_level, prior)
     return {"n": n, "splits": (split,), "best": split, "notes": (nested_note,)}
 
 
-def _split(
+def _evaluate_split(
     n_tuning: int, n: int, error: float, confidence_level: float, prior: tuple[float, float]
 ) -> Split:
     measures = expected_measures(error, n - n_tuning, confidence_level, prior)
@@ -378,7 +385,7 @@ def _split(
     )
 
 
-def _sizes(error: Mapping[int, float], n: int) -> list[int]:
+def _tuning_sizes(error: Mapping[int, float], n: int) -> list[int]:
     """Return up to 400 numbers of tuning rows that the learning curve covers."""
     smallest_size, largest_size = min(error), min(max(error), n - 1)
     if smallest_size > largest_size:
@@ -397,10 +404,12 @@ def _sizes(error: Mapping[int, float], n: int) -> list[int]:
     )
 
 
-def _between(error: Mapping[int, float], n_tuning: int) -> float:
+def _interpolate_error(error: Mapping[int, float], n_tuning: int) -> float:
     """Return the error at a training size, interpolated linearly in 1/size between known sizes."""
-    sizes = np.array(sorted(error, reverse=True), dtype=float)
-    return float(np.interp(1 / n_tuning, 1 / sizes, [error[int(size)] for size in sizes]))
+    known_sizes = np.array(sorted(error, reverse=True), dtype=float)
+    return float(
+        np.interp(1 / n_tuning, 1 / known_sizes, [error[int(n_rows)] for n_rows in known_sizes])
+    )
 
 
 def _check(error: Any, width: Any, n: Any, confidence_level: float, assurance: float) -> None:
@@ -409,9 +418,13 @@ def _check(error: Any, width: Any, n: Any, confidence_level: float, assurance: f
         raise BadArgument(
             f"{mention('error', error)}: an error is a share between 0 and 1, or a dict of such."
         )
-    if any(0 < share < CLOSEST or 0 < 1 - share < CLOSEST for share in errors):
+    if any(
+        0 < share < MIN_DISTANCE_FROM_0_AND_1 or 0 < 1 - share < MIN_DISTANCE_FROM_0_AND_1
+        for share in errors
+    ):
         raise BadArgument(
-            f"{mention('error', error)}: an error is 0, 1, or no nearer to either than {CLOSEST:g}."
+            f"{mention('error', error)}: an error is 0, 1, or no nearer to either than "
+            f"{MIN_DISTANCE_FROM_0_AND_1:g}."
         )
     if isinstance(error, Mapping) and not all(
         is_count(n_tuning) and n_tuning <= LARGEST_COUNT for n_tuning in error
@@ -425,15 +438,18 @@ def _check(error: Any, width: Any, n: Any, confidence_level: float, assurance: f
             f"say what to plan: {mention('width')} of the interval, or "
             f"{mention('n')} rows to share, or both."
         )
-    if width is not None and not (is_number(width) and CLOSEST <= width <= 1 - CLOSEST):
+    if width is not None and not (
+        is_number(width) and MIN_DISTANCE_FROM_0_AND_1 <= width <= 1 - MIN_DISTANCE_FROM_0_AND_1
+    ):
         raise BadArgument(
             f"{mention('width', width)}: an interval of an error has a width between 0 and 1, no "
-            f"nearer to either than {CLOSEST:g}."
+            f"nearer to either than {MIN_DISTANCE_FROM_0_AND_1:g}."
         )
     if n is not None:
         check_count("n", n, 2, "rows to share are 2 or more")
     check_level("confidence_level", confidence_level)
-    if not is_number(assurance) or not 0.5 <= assurance <= 1 - CLOSEST:
+    if not is_number(assurance) or not 0.5 <= assurance <= 1 - MIN_DISTANCE_FROM_0_AND_1:
         raise UnknownName(
-            f"{mention('assurance', assurance)}: use a probability from .5 up to 1 - {CLOSEST:.0e}."
+            f"{mention('assurance', assurance)}: use a probability from .5 up to 1 - "
+            f"{MIN_DISTANCE_FROM_0_AND_1:.0e}."
         )

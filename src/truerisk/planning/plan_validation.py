@@ -17,13 +17,13 @@ from truerisk.planning.plan_model import (
     check_ratio,
 )
 
-NEEDS: Mapping[str, tuple[str, ...]] = {
+REQUIRED_QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "binary": ("prevalence", "auc"),
     "continuous": ("r2", "sd", "mean_width"),
 }
 """Quantities that have to be anticipated for each kind of outcome."""
 
-MAY: Mapping[str, tuple[str, ...]] = {
+OPTIONAL_QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "binary": (
         *("linear_predictor", "threshold", "sensitivity", "specificity"),
         *("oe_width", "auc_width", "benefit_width"),
@@ -32,12 +32,18 @@ MAY: Mapping[str, tuple[str, ...]] = {
 }
 """Further options for each kind of outcome."""
 
-WIDTHS = {"slope_width": 100, "oe_width": 100, "auc_width": 1, "benefit_width": 1, "r2_width": 1}
+LARGEST_WIDTHS = {
+    "slope_width": 100,
+    "oe_width": 100,
+    "auc_width": 1,
+    "benefit_width": 1,
+    "r2_width": 1,
+}
 """The largest interval widths that can be requested."""
 
 # The linear predictor implies a prevalence and an AUC of the model.
-# A note is added if an anticipated value differs from the implied value by more than APART times.
-APART = 0.05
+# A note is added if a value that the user anticipates differs from it by more than this share.
+MAX_RELATIVE_DIFFERENCE = 0.05
 
 
 def plan_validation(
@@ -112,7 +118,7 @@ def plan_validation(
     Returns
     -------
     RowsNeeded
-        The number of rows by each criterion; ``n_rows`` is the largest of these numbers.
+        The number of rows by each criterion; ``n`` is the largest of these numbers.
 
     See Also
     --------
@@ -153,15 +159,17 @@ def plan_validation(
         "mean_width": mean_width,
         "ratio": ratio,
     }
-    check_anticipated(outcome, class_quantities | number_quantities, NEEDS, MAY)
+    check_anticipated(
+        outcome, class_quantities | number_quantities, REQUIRED_QUANTITIES, OPTIONAL_QUANTITIES
+    )
     check_level("confidence_level", confidence_level)
     relevant_quantities = class_quantities if outcome == "binary" else number_quantities
     given_quantities = {"slope_width": slope_width} | {
-        n_rows: value for n_rows, value in relevant_quantities.items() if value is not None
+        name: value for name, value in relevant_quantities.items() if value is not None
     }
-    for name in (name for name in given_quantities if name in WIDTHS):
-        requirement = f"use the width of an interval, above 0 and {WIDTHS[name]} at most"
-        check_number(name, given_quantities[name], 1e-6, WIDTHS[name], requirement)
+    for name in (name for name in given_quantities if name in LARGEST_WIDTHS):
+        requirement = f"use the width of an interval, above 0 and {LARGEST_WIDTHS[name]} at most"
+        check_number(name, given_quantities[name], 1e-6, LARGEST_WIDTHS[name], requirement)
     rows_by_criterion = _rows_for_classes if outcome == "binary" else _rows_for_numbers
     sizes, anticipated, notes = rows_by_criterion(confidence_level, **given_quantities)
     n_rows = max(sizes.values())
@@ -177,7 +185,7 @@ def plan_validation(
     )
 
 
-Planned = tuple[dict[str, int], dict[str, float], list[str]]
+PlannedRows = tuple[dict[str, int], dict[str, float], list[str]]
 """Numbers of rows by criterion, the anticipated quantities, and notes."""
 
 
@@ -191,10 +199,10 @@ def _rows_for_classes(
     threshold: float | None = None,
     sensitivity: float | None = None,
     specificity: float | None = None,
-    oe_width: float = model_size.WIDTH,
-    auc_width: float = model_size.NARROW,
+    oe_width: float = model_size.DEFAULT_WIDTH,
+    auc_width: float = model_size.AUC_AND_R2_WIDTH,
     benefit_width: float | None = None,
-) -> Planned:
+) -> PlannedRows:
     if auc <= 0.5:
         raise BadArgument(f"{mention('auc', auc)}: a model is better than chance, .5.")
     anticipated = {"prevalence": float(prevalence), "auc": float(auc)}
@@ -210,10 +218,10 @@ def _rows_for_classes(
             "AUC": (linear_scores.auc, auc),
         }
         notes = [
-            f"a calibrated model with this linear predictor has {name} {implied_value:.3g}, "
-            f"not {anticipated_value:.15g}."
-            for name, (implied_value, anticipated_value) in value_pairs.items()
-            if abs(implied_value - anticipated_value) > APART * anticipated_value
+            f"a calibrated model with this linear predictor has {measure_name} "
+            f"{implied_value:.3g}, not {anticipated_value:.15g}."
+            for measure_name, (implied_value, anticipated_value) in value_pairs.items()
+            if abs(implied_value - anticipated_value) > MAX_RELATIVE_DIFFERENCE * anticipated_value
         ]
     normal_quantile = model_size.normal_quantile(confidence_level)
     widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
@@ -225,24 +233,26 @@ def _rows_for_classes(
     row_counts = model_size.rows_to_validate(
         prevalence, auc, slope_error, normal_quantile, **widths
     )
-    sizes = dict(zip(criteria_texts, row_counts, strict=True))
+    rows_by_criterion = dict(zip(criteria_texts, row_counts, strict=True))
     if threshold is not None:
         check_inside("threshold", threshold)
         rates_at_threshold = dict(
             zip(("sensitivity", "specificity"), linear_scores.rates(threshold), strict=True)
         )
-        for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
+        for rate_name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
             if value is not None:
-                check_inside(name, value)
-                rates_at_threshold[name] = float(value)
+                check_inside(rate_name, value)
+                rates_at_threshold[rate_name] = float(value)
         benefit, error = model_size.benefit_error(
             prevalence, threshold, *rates_at_threshold.values()
         )
-        benefit_width = model_size.WIDTH if benefit_width is None else benefit_width
-        name = (
+        benefit_width = model_size.DEFAULT_WIDTH if benefit_width is None else benefit_width
+        criterion_text = (
             f"standardised net benefit from {threshold:.15g} on: no wider than {benefit_width:.15g}"
         )
-        sizes[name] = model_size.rows_for_error(error, benefit_width / (2 * normal_quantile))
+        rows_by_criterion[criterion_text] = model_size.rows_for_error(
+            error, benefit_width / (2 * normal_quantile)
+        )
         anticipated |= {
             "threshold": float(threshold),
             **rates_at_threshold,
@@ -253,7 +263,7 @@ def _rows_for_classes(
             f"{mention('threshold')} is missing, of which {mention('sensitivity')}, "
             f"{mention('specificity')} and {mention('benefit_width')} are."
         )
-    return sizes, anticipated, notes
+    return rows_by_criterion, anticipated, notes
 
 
 def _rows_for_numbers(
@@ -263,9 +273,9 @@ def _rows_for_numbers(
     sd: float,
     mean_width: float,
     slope_width: float,
-    r2_width: float = model_size.NARROW,
-    ratio: float = model_size.RATIO,
-) -> Planned:
+    r2_width: float = model_size.AUC_AND_R2_WIDTH,
+    ratio: float = model_size.SD_RATIO,
+) -> PlannedRows:
     check_ratio(ratio)
     two_quantiles = 2 * model_size.normal_quantile(confidence_level)
     # Each entry holds the standard error for one row, and the requested width of the interval.
@@ -278,15 +288,17 @@ def _rows_for_numbers(
             slope_width,
         ),
     }
-    sizes = {
+    rows_by_criterion = {
         name: model_size.rows_for_error(error_of_one_row, width / two_quantiles)
         for name, (error_of_one_row, width) in errors_and_widths.items()
     }
     # One more row is needed because the calibration line has an intercept.
-    sizes[f"calibration slope: no wider than {slope_width:.15g}"] += 1
+    rows_by_criterion[f"calibration slope: no wider than {slope_width:.15g}"] += 1
     rows_for_residuals = model_size.rows_for_residuals(1, ratio, (1 - confidence_level) / 2)
-    sizes[f"the residual standard deviation known to a factor of {ratio:.15g}"] = rows_for_residuals
-    return sizes, {"r2": float(r2), "sd": float(sd)}, []
+    rows_by_criterion[f"the residual standard deviation known to a factor of {ratio:.15g}"] = (
+        rows_for_residuals
+    )
+    return rows_by_criterion, {"r2": float(r2), "sd": float(sd)}, []
 
 
 def _mean_and_sd(linear_predictor: Any) -> tuple[float, float]:

@@ -1,8 +1,7 @@
 """The cells of a column: its plain numbers, and its distinct words (all other cell texts).
 
 A reader returns a column as a list of strings, all of which are treated as words, or as
-`SheetCells` cells. In `SheetCells` cells the compiled reader has already read plain numbers, so
-that only the
+`SheetCells`. In `SheetCells` the compiled reader has already read plain numbers, so that only the
 other cells are words. In both cases `columnar.py` and `roles.py` determine the meaning of a word.
 """
 
@@ -23,11 +22,11 @@ from truerisk.readers.delimited_text import Sheet
 _MAX_QUOTED_LENGTH = 40
 
 
-def _visible(character: str) -> str:
+def _escape_invisible(character: str) -> str:
     if character.isprintable():
         return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    character_code = ord(character)
+    return f"\\x{character_code:02x}" if character_code < 256 else f"\\u{character_code:04x}"
 
 
 def quoted(text: object, max_length: int = _MAX_QUOTED_LENGTH) -> str:
@@ -39,7 +38,7 @@ def quoted(text: object, max_length: int = _MAX_QUOTED_LENGTH) -> str:
     'a\x0ab'
     """
     full_text = str(text)
-    visible_text = "".join(map(_visible, full_text[:max_length]))
+    visible_text = "".join(map(_escape_invisible, full_text[:max_length]))
     return (
         f"'{visible_text[:max_length]}...'"
         if max(len(full_text), len(visible_text)) > max_length
@@ -62,7 +61,7 @@ def counted(n: int, singular: str, plural: str | None = None) -> str:
 
 
 WordNumbers = Sequence[float | None] | NDArray[np.float64]
-_ROWS_AT_A_TIME = 4_000
+_ROWS_PER_BLOCK = 4_000
 
 
 @frozen(eq=False)
@@ -73,17 +72,17 @@ class Tally:
     counts: NDArray[np.int64]
     firsts: NDArray[np.int64]
 
-    def n_of(self, is_chosen: Sequence[bool] | NDArray[np.bool_]) -> int:
-        """Return the number of rows with one of the words for which `is_chosen` is True."""
-        return int(self.counts[np.array(is_chosen, dtype=bool)].sum())
+    def n_of(self, is_selected_word: Sequence[bool] | NDArray[np.bool_]) -> int:
+        """Return the number of rows with one of the words for which `is_selected_word` is True."""
+        return int(self.counts[np.array(is_selected_word, dtype=bool)].sum())
 
-    def first_row(self, is_chosen: Sequence[bool]) -> int:
-        """Return the first row with a word for which `is_chosen` is True."""
-        return int(self.firsts[is_chosen.index(True)])
+    def first_row(self, is_selected_word: Sequence[bool]) -> int:
+        """Return the first row with a word for which `is_selected_word` is True."""
+        return int(self.firsts[is_selected_word.index(True)])
 
-    def first_text(self, is_chosen: Sequence[bool]) -> str:
-        """Return the first word for which `is_chosen` is True."""
-        return self.words[is_chosen.index(True)]
+    def first_text(self, is_selected_word: Sequence[bool]) -> str:
+        """Return the first word for which `is_selected_word` is True."""
+        return self.words[is_selected_word.index(True)]
 
 
 class Cells(Protocol):
@@ -91,7 +90,7 @@ class Cells(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the column."""
 
     @property
     def tally(self) -> Tally:
@@ -121,25 +120,27 @@ class TextCells:
 
     def __init__(self, cells: Sequence[str]) -> None:
         self.n_rows = len(cells)
-        words = list(dict.fromkeys(cells))
-        code_of_word = {word: code for code, word in enumerate(words)}
-        codes = np.fromiter(map(code_of_word.__getitem__, cells), dtype=np.int32, count=len(cells))
-        self._codes = codes
-        firsts = np.empty(len(words), dtype=np.int64)
-        # Of repeated indices, NumPy keeps the last value.
-        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-        self.tally = Tally(words, np.bincount(codes), firsts)
+        distinct_words = list(dict.fromkeys(cells))
+        code_of_word = {cell_text: word_code for word_code, cell_text in enumerate(distinct_words)}
+        cell_codes = np.fromiter(
+            map(code_of_word.__getitem__, cells), dtype=np.int32, count=len(cells)
+        )
+        self._codes = cell_codes
+        first_rows = np.empty(len(distinct_words), dtype=np.int64)
+        # If an index is repeated, NumPy keeps the last value.
+        first_rows[cell_codes[::-1]] = np.arange(len(cell_codes) - 1, -1, -1)
+        self.tally = Tally(distinct_words, np.bincount(cell_codes), first_rows)
 
     def as_words(self) -> TextCells:
         """Return the column itself, as all of its cells are words already."""
         return self
 
     def codes(self) -> NDArray[np.intp]:
-        """Position of each cell's word in the list of different words."""
+        """Return for each row the index of its word among the distinct words."""
         return self._codes.astype(np.intp)
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
-        """Return the cells as numbers, given the number of each word."""
+        """Return the cells as numbers, with each word replaced by its number in `of_words`."""
         return np.array(of_words, dtype=np.float64)[self._codes]
 
 
@@ -153,7 +154,7 @@ class SheetCells:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the column."""
         return self.sheet.n_rows
 
     @cached_property
@@ -176,12 +177,12 @@ class SheetCells:
         return SheetCells(sheet, self.column, is_reread=True)
 
     def codes(self) -> NDArray[np.intp]:
-        """Position of each cell's word in the list of different words."""
+        """Return for each row the index of its word among the distinct words."""
         word_codes = np.arange(len(self.tally.words), dtype=np.float64)
         return self.sheet.floats(self.column, word_codes).astype(np.intp)
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
-        """Return the cells as numbers, given the number of each word."""
+        """Return the cells as numbers, with each word replaced by its number in `of_words`."""
         return self.sheet.floats(self.column, np.array(of_words, dtype=np.float64))
 
 
@@ -207,7 +208,7 @@ def join_columns(
     sheet_columns = [(cells, values) for cells, values in columns if isinstance(cells, SheetCells)]
     sheet = next((cells.sheet for cells, _ in sheet_columns if not cells.is_reread), None)
     if sheet is None:
-        return _join_columns([cells.floats(values) for cells, values in columns])
+        return _stack_columns([cells.floats(values) for cells, values in columns])
     table_index = {j: index for index, j in enumerate(sheet.layout.table_columns)}
     table_indices, values_by_column = [], {}
     for cells, values in sheet_columns:
@@ -224,10 +225,10 @@ def join_columns(
     )
 
 
-def _join_columns(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _stack_columns(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Join columns to a 2D array in blocks of rows that fit into the processor's cache."""
     table = np.empty((len(columns[0]), len(columns)))
-    for start in range(0, len(table), _ROWS_AT_A_TIME):
-        rows = slice(start, start + _ROWS_AT_A_TIME)
+    for first_row in range(0, len(table), _ROWS_PER_BLOCK):
+        rows = slice(first_row, first_row + _ROWS_PER_BLOCK)
         table[rows] = np.array([column[rows] for column in columns]).T
     return table

@@ -29,15 +29,15 @@ CHILD_CODE = (
 )
 
 READERS = {b"PAR1": "parquet", b"ARROW1": "ipc"}
-_NUMBERS = ("Int", "UInt", "Float", "Boolean", "Decimal")
-_TEXT = ("String", "Categorical", "Enum")
-_TIMES = ("Date", "Datetime", "Time")
+_NUMERIC_TYPE_PREFIXES = ("Int", "UInt", "Float", "Boolean", "Decimal")
+_TEXT_TYPE_PREFIXES = ("String", "Categorical", "Enum")
+_TIME_TYPE_PREFIXES = ("Date", "Datetime", "Time")
 
 
 def read_columnar(
     path: str | os.PathLike[str], file_format: str, *, max_cells: int, max_bytes: int
 ) -> Columns:
-    """Read the columns of a Parquet (kind "parquet") or Arrow (kind "ipc") file.
+    """Read the columns of a Parquet (format "parquet") or Arrow (format "ipc") file.
 
     Numbers and booleans become numbers, strings and categories remain text, dates are converted to
     ISO 8601. The numbers of cells and of characters are determined before the whole file is read,
@@ -78,7 +78,7 @@ def read_here(
     text_columns = frozenset(
         name
         for name, data_type in zip(names, schema.values(), strict=True)
-        if _is_type(data_type, _TEXT + _TIMES)
+        if _is_type(data_type, _TEXT_TYPE_PREFIXES + _TIME_TYPE_PREFIXES)
     )
     return Columns(names, cells, range(1, n_rows + 1), text_columns)
 
@@ -140,7 +140,9 @@ def _is_type(data_type: Any, type_names: tuple[str, ...]) -> bool:
 
 def _refuse_nested(schema: dict[str, Any], path: Any) -> None:
     for name, data_type in schema.items():
-        if not _is_type(data_type, _NUMBERS + _TEXT + _TIMES):
+        if not _is_type(
+            data_type, _NUMERIC_TYPE_PREFIXES + _TEXT_TYPE_PREFIXES + _TIME_TYPE_PREFIXES
+        ):
             raise BadData(
                 f"column {quoted(name)} of {quoted(path, 200)} holds {data_type}: give columns of "
                 "numbers, text or dates."
@@ -159,13 +161,17 @@ def _refuse_size(
         raise BadData("the file has columns and no rows: add the rows, or check the file.")
     if n_rows * len(schema) > max_cells:
         raise too_many_cells(counted(n_rows, "row"), len(schema), max_cells)
-    text_columns = [name for name, data_type in schema.items() if _is_type(data_type, _TEXT)]
+    text_columns = [
+        name for name, data_type in schema.items() if _is_type(data_type, _TEXT_TYPE_PREFIXES)
+    ]
     if not text_columns:
         return
     byte_counts = [
         polars.col(name).cast(polars.String).str.len_bytes().sum() for name in text_columns
     ]
-    n_bytes = sum(int(size or 0) for size in lazy_frame.select(byte_counts).collect().row(0))
+    n_bytes = sum(
+        int(column_bytes or 0) for column_bytes in lazy_frame.select(byte_counts).collect().row(0)
+    )
     if n_bytes > max_bytes:
         raise BadData(
             f"its texts hold {n_bytes:,} bytes, more than the cap of {max_bytes:,}: take a sample "
@@ -177,8 +183,8 @@ def _cells(column: Any, polars: Any) -> list[str]:
     """Return the cells of a polars column as texts, as in a CSV file; missing values are empty."""
     data_type = column.dtype
     if _is_type(data_type, ("Float", "Decimal")):
-        values = column.cast(polars.Float64).to_numpy()
-        return ["" if np.isnan(v) else repr(v) for v in values.tolist()]
+        cell_values = column.cast(polars.Float64).to_numpy()
+        return ["" if np.isnan(v) else repr(v) for v in cell_values.tolist()]
     if _is_type(data_type, ("Boolean",)):
         column = column.cast(polars.Int8)
     return ["" if v is None else v for v in column.cast(polars.String).to_list()]
@@ -195,7 +201,7 @@ _MIN_NUMERIC_SHARE = 0.9
 
 @frozen(eq=False)
 class Column:
-    """A column that may become a feature: its cells, the number of each word, and a note on it.
+    """A column that may become a feature: its cells, a number for each word, and a note.
 
     `of_words` holds the number of each word. In a text column it is the word's position in
     `levels`, or NaN if the word means a missing value. `left_out` is the reason why the column is
@@ -212,17 +218,17 @@ class Column:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The cells as numbers."""
+        """The cells of the column as numbers, with each word replaced by its number."""
         return self.cells.floats(self.of_words)
 
     @property
     def n_missing(self) -> int:
-        """Number of missing cells."""
+        """Number of missing cells of the column."""
         return self.cells.tally.n_of(np.isnan(self.of_words))
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the column."""
         return self.cells.n_rows
 
     @property
@@ -247,30 +253,38 @@ def number(cell: str) -> float | None:
         return None
 
 
-def read_column(name: str, cells: Cells, lines: Sequence[int], *, is_text: bool = False) -> Column:
+def read_column(
+    name: str, cells: Cells, start_lines: Sequence[int], *, is_text: bool = False
+) -> Column:
     """Return a column as numbers if every cell that is not missing is a number, else as text.
 
     `is_text` is True if the file declares the column as text, whatever its cells look like.
     """
     if is_text:
-        return _text(name, cells.as_words())
+        return _make_text_column(name, cells.as_words())
     tally = cells.tally
-    stripped_words = [word.strip() for word in tally.words]
-    word_numbers = [None if word in MISSING else number(word) for word in stripped_words]
+    stripped_words = [stripped_word.strip() for stripped_word in tally.words]
+    word_numbers = [
+        None if stripped_word in MISSING else number(stripped_word)
+        for stripped_word in stripped_words
+    ]
     is_stray = [
         v is None and w not in MISSING for v, w in zip(word_numbers, stripped_words, strict=True)
     ]
     if any(is_stray):
-        _refuse_comma(name, lines, tally)
-        n_present = cells.n_rows - tally.n_of([word in MISSING for word in stripped_words])
-        return _text(
-            name, cells.as_words(), _note_on_strays(name, lines, tally, is_stray, n_present)
+        _refuse_comma(name, start_lines, tally)
+        n_present = cells.n_rows - tally.n_of(
+            [stripped_word in MISSING for stripped_word in stripped_words]
+        )
+        return _make_text_column(
+            name, cells.as_words(), _note_on_strays(name, start_lines, tally, is_stray, n_present)
         )
     is_infinite = [v is not None and math.isinf(v) for v in word_numbers]
     if any(is_infinite):
         raise BadData(
             f"column {quoted(name)} has {counted(tally.n_of(is_infinite), 'infinite value')}, the "
-            f"first on line {lines[tally.first_row(is_infinite)]}: write a number, or leave the "
+            f"first on line {start_lines[tally.first_row(is_infinite)]}: write a number, "
+            "or leave the "
             "cell "
             "empty to have it imputed."
         )
@@ -287,16 +301,18 @@ def is_row_number(column: Column) -> bool:
     smallest, largest = column.range
     if column.n_missing or smallest not in (0.0, 1.0) or largest != smallest + column.n_rows - 1:
         return False
-    values = column.values
-    return float(values[0]) == smallest and bool((np.diff(values) == 1).all())
+    cell_values = column.values
+    return float(cell_values[0]) == smallest and bool((np.diff(cell_values) == 1).all())
 
 
-def _text(name: str, cells: Cells, note: str | None = None) -> Column:
-    stripped_words = [word.strip() for word in cells.tally.words]
+def _make_text_column(name: str, cells: Cells, reading_note: str | None = None) -> Column:
+    stripped_words = [distinct_word.strip() for distinct_word in cells.tally.words]
     levels = tuple(sorted(set(stripped_words) - MISSING))
-    code_of_level = {level: float(code) for code, level in enumerate(levels)}
-    word_codes = np.array([code_of_level.get(word) for word in stripped_words], dtype=np.float64)
-    column = Column(name, "text", cells, word_codes, levels, note=note)
+    code_of_level = {level: float(level_code) for level_code, level in enumerate(levels)}
+    word_codes = np.array(
+        [code_of_level.get(distinct_word) for distinct_word in stripped_words], dtype=np.float64
+    )
+    column = Column(name, "text", cells, word_codes, levels, note=reading_note)
     n_missing, exclusion_reason = column.n_missing, None
     if len(levels) == 1 and not n_missing:
         exclusion_reason = "is constant"
@@ -306,7 +322,7 @@ def _text(name: str, cells: Cells, note: str | None = None) -> Column:
 
 
 def _note_on_strays(
-    name: str, lines: Sequence[int], tally: Tally, is_stray: Sequence[bool], n_present: int
+    name: str, start_lines: Sequence[int], tally: Tally, is_stray: Sequence[bool], n_present: int
 ) -> str | None:
     """Return a note if a column is read as text because of a few cells that are no numbers."""
     n_strays = tally.n_of(is_stray)
@@ -314,20 +330,26 @@ def _note_on_strays(
         return None
     return (
         f"column {quoted(name)} is read as text because of {counted(n_strays, 'cell')} "
-        f"without a number, the first on line {lines[tally.first_row(is_stray)]}: "
+        f"without a number, the first on line {start_lines[tally.first_row(is_stray)]}: "
         f"{quoted(tally.first_text(is_stray))}"
     )
 
 
-def _refuse_comma(name: str, lines: Sequence[int], tally: Tally) -> None:
+def _refuse_comma(name: str, start_lines: Sequence[int], tally: Tally) -> None:
     """Raise if all values of a column are numbers, of which some have a decimal comma."""
-    stripped_words = [word.strip() for word in tally.words]
-    present_words = [word for word in stripped_words if word not in MISSING]
-    if not all(_COMMA_NUMBER.fullmatch(word) or number(word) is not None for word in present_words):
+    stripped_words = [stripped_word.strip() for stripped_word in tally.words]
+    present_words = [
+        stripped_word for stripped_word in stripped_words if stripped_word not in MISSING
+    ]
+    if not all(
+        _COMMA_NUMBER.fullmatch(stripped_word) or number(stripped_word) is not None
+        for stripped_word in present_words
+    ):
         return
-    has_comma = ["," in word for word in stripped_words]
+    has_comma = ["," in stripped_word for stripped_word in stripped_words]
     raise BadData(
         f"column {quoted(name)} has numbers with a comma inside (line "
-        f"{lines[tally.first_row(has_comma)]}: {quoted(tally.first_text(has_comma))}): write a "
+        f"{start_lines[tally.first_row(has_comma)]}: "
+        f"{quoted(tally.first_text(has_comma))}): write a "
         "decimal point, and no thousands separator."
     )

@@ -67,7 +67,7 @@ class Text:
 
     @cached_property
     def full_text(self) -> str:
-        """The decoded text."""
+        """The whole text of the file, decoded from UTF-8."""
         return str(self.content[: self.n_bytes].data, "utf-8")
 
     @cached_property
@@ -89,11 +89,11 @@ def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
     this limit. A byte order mark is removed.
     """
     name = quoted(path, 200)
-    content = _content(Path(path), name, max_bytes)
+    file_bytes = _read_file(Path(path), name, max_bytes)
     text = _check_encoding(
-        content[
+        file_bytes[
             len(_BYTE_ORDER_MARK)
-            if content[: len(_BYTE_ORDER_MARK)].tobytes() == _BYTE_ORDER_MARK
+            if file_bytes[: len(_BYTE_ORDER_MARK)].tobytes() == _BYTE_ORDER_MARK
             else 0 :
         ],
         name,
@@ -104,11 +104,11 @@ def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
     return text
 
 
-def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
+def _read_file(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
     try:
         with _open_file(path, name, max_bytes) as file:
-            head = file.peek(8)[:8]
-            if head.startswith(_ZIP_START):
+            first_bytes = file.peek(8)[:8]
+            if first_bytes.startswith(_ZIP_START):
                 archive = zipfile.ZipFile(file)
                 members = [member for member in archive.infolist() if not member.is_dir()]
                 if len(members) != 1:
@@ -119,43 +119,45 @@ def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
                 if members[0].flag_bits & 1:
                     raise BadData(f"{name} is a ZIP archive with a password: unpack it first.")
                 return _read_limited(archive.open(members[0]), name, max_bytes)
-            for first_bytes, description in _FOREIGN_FORMATS.items():
-                if head.startswith(first_bytes):
+            for format_start, description in _FOREIGN_FORMATS.items():
+                if first_bytes.startswith(format_start):
                     raise BadData(f"{name} is {description}.")
-            unpacked = _open_decompressed(file, head)
-            plain_content = _read_plain_file(file) if unpacked is file else None
+            unpacked_file = _open_decompressed(file, first_bytes)
+            plain_content = _read_plain_file(file) if unpacked_file is file else None
             return (
-                _read_limited(unpacked, name, max_bytes) if plain_content is None else plain_content
+                _read_limited(unpacked_file, name, max_bytes)
+                if plain_content is None
+                else plain_content
             )
     except BadData:
         raise
     except (EOFError, gzip.BadGzipFile) as error:  # BadGzipFile is a subclass of OSError.
-        raise _damaged(name, error) from None
+        raise _damaged_file_error(name, error) from None
     except OSError as os_error:
         # bz2 raises an OSError without a system message if the content is invalid.
         if os_error.strerror is None:
-            raise _damaged(name, os_error) from None
+            raise _damaged_file_error(name, os_error) from None
         raise BadData(f"{name} cannot be read: {os_error.strerror}; check the file.") from None
     except Exception as error:  # noqa: BLE001  Decompression may raise any error.
-        raise _damaged(name, error) from None
+        raise _damaged_file_error(name, error) from None
 
 
-def _damaged(name: str, error: Exception) -> BadData:
+def _damaged_file_error(name: str, error: Exception) -> BadData:
     return BadData(f"{name} is damaged: {first_line(error)}; fetch it again.")
 
 
 def _open_file(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
     try:
-        status = path.stat()
+        file_status = path.stat()
     except FileNotFoundError:
         raise BadData(f"{name} does not exist: check the path.") from None
     except ValueError:
         raise BadData(f"{name} is no path of a file: check the path.") from None
-    if stat.S_ISDIR(status.st_mode):
+    if stat.S_ISDIR(file_status.st_mode):
         raise BadData(f"{name} is a directory: give one file of it.")
-    if stat.S_ISFIFO(status.st_mode):
+    if stat.S_ISFIFO(file_status.st_mode):
         raise BadData(f"{name} is a pipe, which can be read but once: save it as a file first.")
-    _refuse_size(name, status.st_size, max_bytes)
+    _refuse_size(name, file_status.st_size, max_bytes)
     return path.open("rb")
 
 
@@ -164,91 +166,94 @@ def refuse_large(path: str | os.PathLike[str], max_bytes: int) -> None:
     _refuse_size(quoted(path, 200), Path(path).stat().st_size, max_bytes)
 
 
-def _refuse_size(name: str, size: int, max_bytes: int) -> None:
-    if size > max_bytes:
-        raise _too_large(name, f"holds {size:,} bytes", max_bytes)
+def _refuse_size(name: str, n_bytes: int, max_bytes: int) -> None:
+    if n_bytes > max_bytes:
+        raise _too_large_error(name, f"holds {n_bytes:,} bytes", max_bytes)
 
 
-def _open_decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
-    if head.startswith(b"\x1f\x8b"):
+def _open_decompressed(file: io.BufferedReader, first_bytes: bytes) -> _Readable:
+    if first_bytes.startswith(b"\x1f\x8b"):
         return gzip.open(file)
-    if head.startswith(b"BZh"):
+    if first_bytes.startswith(b"BZh"):
         return bz2.open(file)
-    if head.startswith(b"\xfd7zXZ\x00"):
+    if first_bytes.startswith(b"\xfd7zXZ\x00"):
         return lzma.open(file)
     return file
 
 
 def _read_plain_file(file: io.BufferedReader) -> NDArray[np.uint8] | None:
-    """Read a regular file into an array of its size; return None if it has another length."""
-    status = os.fstat(file.fileno())
-    n_bytes = status.st_size
-    if not stat.S_ISREG(status.st_mode) or not n_bytes:
+    """Read a regular file into an array of its size; return None if that size is wrong."""
+    file_status = os.fstat(file.fileno())
+    n_bytes = file_status.st_size
+    if not stat.S_ISREG(file_status.st_mode) or not n_bytes:
         return None
-    content = np.empty(n_bytes + PADDING, dtype=np.uint8)
-    n_read = file.readinto(content.data)
-    content[n_bytes:] = 0
+    file_bytes = np.empty(n_bytes + PADDING, dtype=np.uint8)
+    n_read = file.readinto(file_bytes.data)
+    file_bytes[n_bytes:] = 0
     if n_read == n_bytes:
-        return content
+        return file_bytes
     file.seek(0)
     return None
 
 
 def _read_limited(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint8]:
-    content = bytearray()
+    file_bytes = bytearray()
     while chunk := file.read(min(_CHUNK_SIZE, max_bytes + 1)):
-        content += chunk
-        if len(content) > max_bytes:
-            raise _too_large(name, "grows past the cap when it is read", max_bytes)
-    return with_padding(content)
+        file_bytes += chunk
+        if len(file_bytes) > max_bytes:
+            raise _too_large_error(name, "grows past the cap when it is read", max_bytes)
+    return with_padding(file_bytes)
 
 
-def _too_large(name: str, clause: str, max_bytes: int) -> BadData:
+def _too_large_error(name: str, size_clause: str, max_bytes: int) -> BadData:
     return BadData(
-        f"{name} {clause}, more than the cap of {max_bytes:,} bytes: take a sample of its rows or "
+        f"{name} {size_clause}, more than the cap of {max_bytes:,} bytes: take a sample "
+        "of its rows or "
         f"columns, or raise {mention('max_bytes')}."
     )
 
 
-def _check_encoding(content: NDArray[np.uint8], name: str) -> Text:
+def _check_encoding(padded_bytes: NDArray[np.uint8], name: str) -> Text:
     """Return the content as text; raise if it has a NUL byte or is not UTF-8.
 
     Only content with bytes outside ASCII has to be decoded for this check.
     """
-    text = Text(content, divide_into_pieces(content) if available() else None)
+    text = Text(padded_bytes, divide_into_pieces(padded_bytes) if available() else None)
     if text.pieces is None or text.pieces.zeros.any():
-        _refuse_nul(content[: text.n_bytes].tobytes(), name)
+        _refuse_nul(padded_bytes[: text.n_bytes].tobytes(), name)
     if text.pieces is None or text.pieces.foreign.any():
-        _refuse_foreign_bytes(content[: text.n_bytes], name)
+        _refuse_foreign_bytes(padded_bytes[: text.n_bytes], name)
     return text
 
 
-def _refuse_nul(content: bytes, name: str) -> None:
-    nul_position = content.find(b"\x00")
+def _refuse_nul(text_bytes: bytes, name: str) -> None:
+    nul_position = text_bytes.find(b"\x00")
     if nul_position >= 0:
         raise BadData(
-            f"{name} is not a text table: line {_line(content, nul_position)} holds a NUL byte; "
+            f"{name} is not a text table: line {_line_number(text_bytes, nul_position)} "
+            "holds a NUL byte; "
             "give a CSV file in UTF-8."
         )
 
 
-def _refuse_foreign_bytes(content: NDArray[np.uint8], name: str) -> None:
+def _refuse_foreign_bytes(text_bytes: NDArray[np.uint8], name: str) -> None:
     decoder = getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(content), _CHUNK_SIZE):
-            decoder.decode(content[start : start + _CHUNK_SIZE].data)
+        for chunk_start in range(0, len(text_bytes), _CHUNK_SIZE):
+            decoder.decode(text_bytes[chunk_start : chunk_start + _CHUNK_SIZE].data)
         decoder.decode(b"", final=True)
         return
-    except UnicodeDecodeError:  # The position in this error refers only to a chunk.
-        all_bytes = content.tobytes()
+    except UnicodeDecodeError:
+        # The position in this error counts from the start of a chunk, not of the file.
+        all_bytes = text_bytes.tobytes()
     try:
         all_bytes.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadData(
-            f"{name} is not UTF-8: line {_line(all_bytes, error.start)} holds the byte "
+            f"{name} is not UTF-8: line {_line_number(all_bytes, error.start)} holds the byte "
             f"0x{all_bytes[error.start]:02x} ({error.reason}); save the file as UTF-8."
         ) from None
 
 
-def _line(content: bytes, position: int) -> int:
-    return content.count(b"\n", 0, position) + 1
+def _line_number(text_bytes: bytes, byte_position: int) -> int:
+    return text_bytes.count(b"\n", 0, byte_position) + 1

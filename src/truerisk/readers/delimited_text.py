@@ -24,16 +24,16 @@ PADDING = 16
 _MAX_UINT32 = 2**32 - 1  # Line numbers, row numbers and lengths have four bytes.
 _MAX_ROWS = 2**31 - 1
 _HASH_SEED = hash("cells") % 2**64  # Python's hash of a text differs between processes.
-_MIN_PIECE_BYTES = 2**20  # Smaller pieces are not worth the overhead of a thread.
+_MIN_PIECE_BYTES = 2**20  # Smaller pieces of a text are not worth a thread.
 _MAX_THREADS = 8
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-def with_padding(content: bytes | bytearray) -> NDArray[np.uint8]:
+def with_padding(text_bytes: bytes | bytearray) -> NDArray[np.uint8]:
     """Return the bytes of a text in an array that ends with `PADDING` zeros."""
-    return np.frombuffer(bytearray(content) + bytes(PADDING), dtype=np.uint8)
+    return np.frombuffer(bytearray(text_bytes) + bytes(PADDING), dtype=np.uint8)
 
 
 @frozen(eq=False)
@@ -54,43 +54,45 @@ class Pieces:
     foreign: NDArray[np.int64]
 
 
-def divide_into_pieces(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
-    r"""Divide a text into one piece per worthwhile thread, and count lines and rows in each.
+def divide_into_pieces(padded_bytes: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
+    r"""Divide a text into pieces for parallel threads, and count the lines and rows of each piece.
 
     >>> found = divide_into_pieces(with_padding(b"a,b\n\n1,2\n"), 1)
     >>> found.bounds, found.lines.tolist(), found.rows.tolist()
     ([0, 9], [3], [2])
     """
-    n_bytes = len(content) - PADDING
+    n_bytes = len(padded_bytes) - PADDING
     n_pieces = n_pieces or max(1, min(_n_threads(), n_bytes // _MIN_PIECE_BYTES))
     estimated_cuts = [n_bytes * k // n_pieces for k in range(1, n_pieces)]
-    cuts = {native().next_line(content, start, False) for start in estimated_cuts}
-    bounds = sorted({0, n_bytes} | cuts) if n_bytes else [0, 0]
-    counts = _map_in_threads(
-        lambda piece: native().survey_of(content, *piece), list(pairwise(bounds))
+    cut_positions = {
+        native().next_line(padded_bytes, estimated_cut, False) for estimated_cut in estimated_cuts
+    }
+    bounds = sorted({0, n_bytes} | cut_positions) if n_bytes else [0, 0]
+    piece_counts = _map_in_threads(
+        lambda piece_bounds: native().survey_of(padded_bytes, *piece_bounds), list(pairwise(bounds))
     )
-    return Pieces(bounds, *np.array(counts, dtype=np.int64).T)
+    return Pieces(bounds, *np.array(piece_counts, dtype=np.int64).T)
 
 
 def first_row(
-    content: NDArray[np.uint8], delimiter: str, max_cell_bytes: int
+    padded_bytes: NDArray[np.uint8], delimiter: str, max_cell_bytes: int
 ) -> tuple[int, int] | None:
-    """Return the end of the first row that is not blank, and the number of lines up to there.
+    """Return the byte at which the first row that is not blank ends, and its last line's number.
 
     Return None if the row does not end, or if the compiled loops cannot read the text.
     """
-    if not _can_cut(content, delimiter):
+    if not _can_use_compiled_loops(padded_bytes, delimiter):
         return None
-    n_bytes = len(content) - PADDING
+    n_bytes = len(padded_bytes) - PADDING
     n_rows, row_end, n_lines = native().rows_of(
-        content, 0, n_bytes, ord(delimiter), max(0, max_cell_bytes), 1
+        padded_bytes, 0, n_bytes, ord(delimiter), max(0, max_cell_bytes), 1
     )
     return (row_end, n_lines) if n_rows == 1 else None
 
 
 @frozen
 class Layout:
-    """Where the columns of a file are stored: in the main array, separately, or not at all.
+    """Storage of the columns of a file: in the main array, separately, or not at all.
 
     The columns in `separate_columns` are stored separately. With `has_only_separate_columns` no
     other column is stored. In the columns in `word_columns` all cells are read as words, including
@@ -104,7 +106,7 @@ class Layout:
 
     @property
     def table_columns(self) -> list[int]:
-        """Columns stored in the main array, in the order of the file."""
+        """Indices of the columns stored in the main array, in the order of the file."""
         return (
             []
             if self.has_only_separate_columns
@@ -113,11 +115,11 @@ class Layout:
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """For each column its position in the table, below 0 if it is stored beside the table."""
-        places = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
-        places[self.table_columns] = np.arange(len(self.table_columns))
-        places[list(self.separate_columns)] = -1 - np.arange(len(self.separate_columns))
-        return places
+        """Index of each column in `Sheet.table`, or −1, −2, ... if it is stored separately."""
+        storage_indices = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
+        storage_indices[self.table_columns] = np.arange(len(self.table_columns))
+        storage_indices[list(self.separate_columns)] = -1 - np.arange(len(self.separate_columns))
+        return storage_indices
 
 
 @frozen
@@ -152,7 +154,7 @@ class Sheet:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the text."""
         return len(self.lines)
 
     def words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
@@ -174,24 +176,29 @@ class Sheet:
     def all_words(self, column: int) -> Sheet | None:
         """Read a column again with all of its cells as words; return None if that fails."""
         n_columns = self.layout.n_columns
-        return _read(
+        return _read_rows(
             self.text, Layout(n_columns, [column], [column], has_only_separate_columns=True)
         )
 
     def floats(self, column: int, of_words: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a column as numbers, with each word replaced by its number in `of_words`."""
         self._check(column, of_words)
-        numbers = np.empty(self.n_rows)
-        _map_in_threads(lambda chunk: chunk.copy(column, of_words, numbers), self.chunks)
-        return numbers
+        column_numbers = np.empty(self.n_rows)
+        _map_in_threads(lambda chunk: chunk.copy(column, of_words, column_numbers), self.chunks)
+        return column_numbers
 
     def recode(self, of_words: Mapping[int, NDArray[np.float64]]) -> None:
         """Replace each word of the given columns in `table` by its number; the words are lost."""
-        for column, values in of_words.items():
-            self._check(column, values)
-        values_of_column = {j: values for j, values in of_words.items() if len(values)}
-        if values_of_column:
-            column_numbers, value_arrays = list(values_of_column), list(values_of_column.values())
+        for column, word_numbers in of_words.items():
+            self._check(column, word_numbers)
+        word_numbers_by_column = {
+            j: word_numbers for j, word_numbers in of_words.items() if len(word_numbers)
+        }
+        if word_numbers_by_column:
+            column_numbers, value_arrays = (
+                list(word_numbers_by_column),
+                list(word_numbers_by_column.values()),
+            )
             _map_in_threads(lambda chunk: chunk.recode(column_numbers, value_arrays), self.chunks)
 
     def _check(self, column: int, of_words: NDArray[np.float64]) -> None:
@@ -200,15 +207,15 @@ class Sheet:
 
 
 def read_sheet(
-    content: NDArray[np.uint8],
-    pieces: Pieces,
+    padded_bytes: NDArray[np.uint8],
+    text_pieces: Pieces,
     delimiter: str,
     n_columns: int,
     *,
     header: tuple[int, int] = (0, 0),
     max_rows: int = _MAX_ROWS,
     max_cell_bytes: int = _MAX_UINT32,
-    aside: Sequence[int] = (),
+    separate_columns: Sequence[int] = (),
 ) -> Sheet | None:
     r"""Read the rows of UTF-8 text that follow the header, which ends at `header[0]`.
 
@@ -223,114 +230,140 @@ def read_sheet(
     >>> sheet.table[:, 1], sheet.words(0)[0], sheet.lines
     (array([2., 3.]), ['NA'], array([1, 2], dtype=uint32))
     """
-    if n_columns < 1 or not _can_cut(content, delimiter):
+    if n_columns < 1 or not _can_use_compiled_loops(padded_bytes, delimiter):
         return None
-    start, first_line = header
-    if pieces.quotes.any():
-        rows = _pieces_with_quotes(content, pieces, start, delimiter, max(0, max_cell_bytes))
+    header_end, first_line = header
+    if text_pieces.quotes.any():
+        row_pieces = _pieces_with_quotes(
+            padded_bytes, text_pieces, header_end, delimiter, max(0, max_cell_bytes)
+        )
     else:
-        rows = _pieces_without_quotes(content, pieces, start)
-    if rows is None or sum(n_piece_rows for _, _, n_piece_rows, _ in rows) > min(
+        row_pieces = _pieces_without_quotes(padded_bytes, text_pieces, header_end)
+    if row_pieces is None or sum(n_piece_rows for _, _, n_piece_rows, _ in row_pieces) > min(
         max_rows, _MAX_ROWS
     ):
         return None
-    text = Text(content, delimiter, max(0, max_cell_bytes), first_line + 1, rows)
-    return _read(text, Layout(n_columns, aside))
+    text = Text(padded_bytes, delimiter, max(0, max_cell_bytes), first_line + 1, row_pieces)
+    return _read_rows(text, Layout(n_columns, separate_columns))
 
 
-def _read(text: Text, layout: Layout) -> Sheet | None:
+def _read_rows(text: Text, layout: Layout) -> Sheet | None:
     n_rows = sum(n_piece_rows for _, _, n_piece_rows, _ in text.rows)
-    table, aside = (
+    table, separate_cells = (
         np.empty((n_rows, len(layout.table_columns))),
         np.empty((len(layout.separate_columns), n_rows)),
     )
-    lines = np.empty(n_rows, dtype=np.uint32)
-    as_words = np.isin(np.arange(layout.n_columns), list(layout.word_columns)).astype(np.uint8)
-    tasks, row_start, line_start = [], 0, text.first_line
-    for start, stop, n_piece_rows, n_lines in text.rows:
-        chunk = native().Chunk(text.content, table, aside, layout.places, as_words, _HASH_SEED)
-        tasks.append((chunk, start, stop, row_start, n_piece_rows, line_start))
+    start_lines = np.empty(n_rows, dtype=np.uint32)
+    is_word_column = np.isin(np.arange(layout.n_columns), list(layout.word_columns)).astype(
+        np.uint8
+    )
+    chunk_tasks, row_start, line_start = [], 0, text.first_line
+    for piece_start, piece_end, n_piece_rows, n_lines in text.rows:
+        chunk = native().Chunk(
+            text.content, table, separate_cells, layout.places, is_word_column, _HASH_SEED
+        )
+        chunk_tasks.append((chunk, piece_start, piece_end, row_start, n_piece_rows, line_start))
         row_start, line_start = row_start + n_piece_rows, line_start + n_lines
 
-    def read(task: tuple[Any, int, int, int, int, int]) -> bool:
-        chunk, start, stop, row_start, n_piece_rows, line_start = task
+    def read_chunk(task: tuple[Any, int, int, int, int, int]) -> bool:
+        chunk, piece_start, piece_end, row_start, n_piece_rows, line_start = task
         delimiter_code = ord(text.delimiter)
         return bool(
             chunk.read(
-                start,
-                stop,
+                piece_start,
+                piece_end,
                 delimiter_code,
                 text.longest,
                 row_start,
                 n_piece_rows,
                 line_start,
-                lines,
+                start_lines,
             )
         )
 
-    if not all(_map_in_threads(read, tasks)):
+    if not all(_map_in_threads(read_chunk, chunk_tasks)):
         return None
-    return Sheet(text, layout, table, aside, lines, [task[0] for task in tasks])
+    return Sheet(
+        text,
+        layout,
+        table,
+        separate_cells,
+        start_lines,
+        [chunk_task[0] for chunk_task in chunk_tasks],
+    )
 
 
 def _pieces_without_quotes(
-    content: NDArray[np.uint8], pieces: Pieces, start: int
+    padded_bytes: NDArray[np.uint8], text_pieces: Pieces, header_end: int
 ) -> list[tuple[int, int, int, int]]:
-    """Return start, end, rows and lines of each piece after `start`, for a text without quotes.
+    """Return start, end, rows and lines of each piece after the header of a text without quotes.
 
-    Then every line that is not blank is a row.
+    Without quotes, every line that is not blank is a row.
     """
     row_pieces = []
-    for k, (piece_start, piece_end) in enumerate(pairwise(pieces.bounds)):
-        if piece_end > start:
-            n_lines, n_rows = int(pieces.lines[k]), int(pieces.rows[k])
-            if piece_start < start:
-                counts_before_start = native().survey_of(content, piece_start, start)
+    for k, (piece_start, piece_end) in enumerate(pairwise(text_pieces.bounds)):
+        if piece_end > header_end:
+            n_lines, n_rows = int(text_pieces.lines[k]), int(text_pieces.rows[k])
+            if piece_start < header_end:
+                counts_before_start = native().survey_of(padded_bytes, piece_start, header_end)
                 n_lines, n_rows = n_lines - counts_before_start[0], n_rows - counts_before_start[1]
-            row_pieces.append((max(piece_start, start), piece_end, n_rows, n_lines))
+            row_pieces.append((max(piece_start, header_end), piece_end, n_rows, n_lines))
     return row_pieces
 
 
 def _pieces_with_quotes(
-    content: NDArray[np.uint8], pieces: Pieces, start: int, delimiter: str, max_cell_bytes: int
+    padded_bytes: NDArray[np.uint8],
+    text_pieces: Pieces,
+    header_end: int,
+    delimiter: str,
+    max_cell_bytes: int,
 ) -> list[tuple[int, int, int, int]] | None:
-    """Return start, end, rows and lines of each piece after `start`, for a text with quotes.
+    """Return start, end, rows and lines of each piece after the header of a text with quotes.
 
     The start of a piece is a guess. An odd number of quotes before it suggests the inside of a
     cell. The guess is right if the previous piece was started correctly and ends there. Otherwise
     the piece is scanned again from the correct position.
     """
-    n_bytes = len(content) - PADDING
-    is_inside_quotes = np.cumsum(pieces.quotes) % 2 == 1
-    cuts = [
-        native().next_line(content, bound, True) if is_quoted else bound
-        for bound, is_quoted in zip(pieces.bounds[1:-1], is_inside_quotes, strict=False)
+    n_bytes = len(padded_bytes) - PADDING
+    is_inside_quotes = np.cumsum(text_pieces.quotes) % 2 == 1
+    cut_positions = [
+        native().next_line(padded_bytes, bound, True) if is_quoted else bound
+        for bound, is_quoted in zip(text_pieces.bounds[1:-1], is_inside_quotes, strict=False)
     ]
-    bounds = sorted({start, n_bytes} | {cut for cut in cuts if start < cut < n_bytes})
+    bounds = sorted(
+        {header_end, n_bytes}
+        | {cut_position for cut_position in cut_positions if header_end < cut_position < n_bytes}
+    )
 
-    def walk(piece: tuple[int, int]) -> list[int]:
+    def count_rows(piece_bounds: tuple[int, int]) -> list[int]:
         max_rows = 2**62
-        return native().rows_of(content, *piece, ord(delimiter), max_cell_bytes, max_rows)
+        return native().rows_of(
+            padded_bytes, *piece_bounds, ord(delimiter), max_cell_bytes, max_rows
+        )
 
-    row_pieces, position = [], start
-    guessed_pieces = _map_in_threads(walk, list(pairwise(bounds)))
-    for (guessed_start, stop), guessed_piece in zip(pairwise(bounds), guessed_pieces, strict=True):
-        n_rows, end, n_lines = (
-            guessed_piece if guessed_start == position else walk((position, max(position, stop)))
+    row_pieces, piece_start = [], header_end
+    guessed_pieces = _map_in_threads(count_rows, list(pairwise(bounds)))
+    for (guessed_start, guessed_end), guessed_piece in zip(
+        pairwise(bounds), guessed_pieces, strict=True
+    ):
+        n_rows, piece_end, n_lines = (
+            guessed_piece
+            if guessed_start == piece_start
+            else count_rows((piece_start, max(piece_start, guessed_end)))
         )
         if n_rows < 0:
             return None
-        row_pieces.append((position, end, n_rows, n_lines))
-        position = end
+        row_pieces.append((piece_start, piece_end, n_rows, n_lines))
+        piece_start = piece_end
     return row_pieces
 
 
-def _can_cut(content: NDArray[np.uint8], delimiter: str) -> bool:
+def _can_use_compiled_loops(padded_bytes: NDArray[np.uint8], delimiter: str) -> bool:
     """Return True if the compiled loops exist and support this delimiter and this size of text."""
-    if content.dtype != np.uint8 or content.ndim != 1:
-        raise ValueError(f"bytes are cut, not {content.dtype} {content.shape}")
+    if padded_bytes.dtype != np.uint8 or padded_bytes.ndim != 1:
+        raise ValueError(f"bytes are cut, not {padded_bytes.dtype} {padded_bytes.shape}")
     is_supported = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"\0'
-    return available() and is_supported and len(content) <= _MAX_UINT32
+    return available() and is_supported and len(padded_bytes) <= _MAX_UINT32
 
 
 def _n_threads() -> int:
@@ -340,13 +373,13 @@ def _n_threads() -> int:
     return min(n_cores, _MAX_THREADS)
 
 
-def _map_in_threads(call: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Call the function for each item in parallel threads, and return the results in order.
+def _map_in_threads(function: Callable[[T], R], call_arguments: Iterable[T]) -> list[R]:
+    """Call a function for each argument in parallel threads, and return the results in order.
 
     Threads help because the compiled loops release the interpreter lock.
     """
-    items = list(items)
-    if len(items) < 2:
-        return [call(item) for item in items]
-    with ThreadPoolExecutor(min(len(items), _n_threads())) as threads:
-        return list(threads.map(call, items))
+    call_arguments = list(call_arguments)
+    if len(call_arguments) < 2:
+        return [function(call_argument) for call_argument in call_arguments]
+    with ThreadPoolExecutor(min(len(call_arguments), _n_threads())) as threads:
+        return list(threads.map(function, call_arguments))

@@ -72,33 +72,36 @@ def read_columns(
     delimiter: str | None,
     max_cells: int,
     max_bytes: int,
-    aside: Collection[str] = (),
+    separate_names: Collection[str] = (),
 ) -> Columns:
     """Read the names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow.
 
-    Columns with names in `aside` will not be features, so they are stored in separate arrays.
+    Columns with names in `separate_names` will not be features, so they are stored in separate
+    arrays.
     """
-    columnar_format = _columnar(path)
+    columnar_format = _columnar_format(path)
     if columnar_format is not None:
         refuse_large(path, max_bytes)
         return read_columnar(path, columnar_format, max_cells=max_cells, max_bytes=max_bytes)
-    text = _text(path, max_bytes)
+    text = _read_as_text(path, max_bytes)
     # ARFF begins with @ or %, possibly after more blank text than the head holds.
     if text.head.lstrip()[:1] in ("@", "%", "") and _ARFF_START.match(text.full_text):
         return read_arff(text.full_text, max_cells=max_cells)
-    extension = _extension(path)
+    extension = _file_extension(path)
     if extension in _LIBSVM_SUFFIXES:
         return read_libsvm(text.full_text, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
-    return split_into_columns(text, delimiter=separator, max_cells=max_cells, aside=aside)
+    return split_into_columns(
+        text, delimiter=separator, max_cells=max_cells, separate_names=separate_names
+    )
 
 
-def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
-    """Return the file as text, or raise; a name like that of a columnar file adds a hint."""
+def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> Text:
+    """Return the text of a file; if it is no text, a name such as a.parquet adds a hint."""
     try:
         return read_text(path, max_bytes=max_bytes)
     except BadData as error:
-        format_name = _COLUMNAR_SUFFIXES.get(_extension(path))
+        format_name = _COLUMNAR_SUFFIXES.get(_file_extension(path))
         if format_name is None:
             raise
         raise BadData(
@@ -108,7 +111,7 @@ def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
         ) from error
 
 
-def _columnar(path: str | os.PathLike[str]) -> str | None:
+def _columnar_format(path: str | os.PathLike[str]) -> str | None:
     """Return the format of a columnar file, "parquet" or "ipc", by its first bytes, else None."""
     try:
         if not Path(path).is_file():  # Reading the first bytes of a pipe would consume them.
@@ -117,10 +120,17 @@ def _columnar(path: str | os.PathLike[str]) -> str | None:
             first_bytes = file.read(8)
     except (OSError, ValueError):  # `read_text` will meet the error again and report it.
         return None
-    return next((kind for magic, kind in READERS.items() if first_bytes.startswith(magic)), None)
+    return next(
+        (
+            format_name
+            for format_start, format_name in READERS.items()
+            if first_bytes.startswith(format_start)
+        ),
+        None,
+    )
 
 
-def _extension(path: str | os.PathLike[str]) -> str:
+def _file_extension(path: str | os.PathLike[str]) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED_SUFFIXES:
         suffixes.pop()
@@ -132,28 +142,32 @@ def _extension(path: str | os.PathLike[str]) -> str:
 
 def read_arff(text: str, *, max_cells: int) -> Columns:
     """Return the columns of an ARFF file; an error in the file is reported with its line."""
-    lines = enumerate(lines_of(text), start=1)
-    names, kinds = _header(lines)
+    numbered_lines = enumerate(lines_of(text), start=1)
+    names, attribute_kinds = _read_header(numbered_lines)
     rows: list[list[str]] = []
     start_lines: list[int] = []
-    for line, row in _data(lines, kinds):
+    for line_number, row in _read_data_rows(numbered_lines, attribute_kinds):
         if (len(rows) + 1) * len(names) > max_cells:
-            raise too_many_cells(f"line {line}", len(names), max_cells)
-        _refuse_kinds(row, names, kinds, line)
+            raise too_many_cells(f"line {line_number}", len(names), max_cells)
+        _refuse_text_in_numeric(row, names, attribute_kinds, line_number)
         rows.append(row)
-        start_lines.append(line)
+        start_lines.append(line_number)
     if not rows:
         raise BadData("the file has a header and no rows after @data: add the rows.")
-    text_columns = frozenset(n for n, kind in zip(names, kinds, strict=True) if kind != "number")
+    text_columns = frozenset(
+        n
+        for n, attribute_kind in zip(names, attribute_kinds, strict=True)
+        if attribute_kind != "number"
+    )
     return Columns(
         names, [list(cells) for cells in zip(*rows, strict=True)], start_lines, text_columns
     )
 
 
-def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
+def _read_header(numbered_lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
     names: list[str] = []
-    kinds: list[str] = []
-    for line, line_text in lines:
+    attribute_kinds: list[str] = []
+    for line_number, line_text in numbered_lines:
         stripped_line = line_text.strip()
         keyword = (
             stripped_line.partition(" ")[0].lower()
@@ -164,102 +178,114 @@ def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
             continue
         if keyword == "@data":
             if not names:
-                raise BadData(f"line {line}: @data stands before any @attribute.")
-            return column_names(names, 1), kinds
+                raise BadData(f"line {line_number}: @data stands before any @attribute.")
+            return column_names(names, 1), attribute_kinds
         if keyword != "@attribute":
             raise BadData(
-                f"line {line} of the header is neither @attribute nor @data: "
+                f"line {line_number} of the header is neither @attribute nor @data: "
                 f"{quoted(stripped_line)}."
             )
-        name, kind = _attribute(stripped_line, line)
+        name, attribute_kind = _parse_attribute(stripped_line, line_number)
         names.append(name)
-        kinds.append(kind)
+        attribute_kinds.append(attribute_kind)
     raise BadData("the file has no line @data: the header never ends.")
 
 
-def _attribute(stripped_line: str, line: int) -> tuple[str, str]:
+def _parse_attribute(stripped_line: str, line_number: int) -> tuple[str, str]:
     """Return the name and the kind of an ARFF attribute.
 
     The kind is "number", "text", or "=" followed by the first category of a nominal attribute.
     """
     match = _ATTRIBUTE.fullmatch(stripped_line)
     if match is None:
-        raise BadData(f"line {line}: no name and type can be read from {quoted(stripped_line)}.")
-    name, kind = _unquoted(match[1]), match[2]
-    if kind.startswith("{"):
-        levels = _split(kind[1:-1], line)
+        raise BadData(
+            f"line {line_number}: no name and type can be read from {quoted(stripped_line)}."
+        )
+    name, type_text = _remove_quotes(match[1]), match[2]
+    if type_text.startswith("{"):
+        levels = _split_into_cells(type_text[1:-1], line_number)
         return name, "=" + (levels[0] if levels else "")
-    if kind.lower() in _NUMERIC_TYPES:
+    if type_text.lower() in _NUMERIC_TYPES:
         return name, "number"
-    if kind.lower() in _TEXT_TYPES:
+    if type_text.lower() in _TEXT_TYPES:
         return name, "text"
     raise BadData(
-        f"line {line}: attribute {quoted(name)} is of type {quoted(kind)}; numeric, nominal, "
+        f"line {line_number}: attribute {quoted(name)} is of type {quoted(type_text)}; "
+        "numeric, nominal, "
         "string and date are read."
     )
 
 
-def _data(lines: Iterator[tuple[int, str]], kinds: list[str]) -> Iterator[tuple[int, list[str]]]:
-    for line, line_text in lines:
+def _read_data_rows(
+    numbered_lines: Iterator[tuple[int, str]], attribute_kinds: list[str]
+) -> Iterator[tuple[int, list[str]]]:
+    for line_number, line_text in numbered_lines:
         stripped_line = line_text.strip()
         if not stripped_line or stripped_line.startswith("%"):
             continue
         if stripped_line.startswith("{"):
-            yield line, _sparse(stripped_line, kinds, line)
+            yield line_number, _parse_sparse_row(stripped_line, attribute_kinds, line_number)
             continue
-        row = _split(stripped_line, line)
-        if len(row) != len(kinds):
+        row = _split_into_cells(stripped_line, line_number)
+        if len(row) != len(attribute_kinds):
             raise BadData(
-                f"line {line} has {counted(len(row), 'cell')} where the header has "
-                f"{counted(len(kinds), 'attribute')}: mend the line."
+                f"line {line_number} has {counted(len(row), 'cell')} where the header has "
+                f"{counted(len(attribute_kinds), 'attribute')}: mend the line."
             )
-        yield line, row
+        yield line_number, row
 
 
-def _sparse(stripped_line: str, kinds: list[str], line: int) -> list[str]:
+def _parse_sparse_row(
+    stripped_line: str, attribute_kinds: list[str], line_number: int
+) -> list[str]:
     """Return the cells of a sparse ARFF row, which is given as pairs of column number and value.
 
     Omitted cells are 0, or the first category of a nominal attribute.
     """
-    row = [kind[1:] if kind.startswith("=") else "0" for kind in kinds]
+    row = [
+        attribute_kind[1:] if attribute_kind.startswith("=") else "0"
+        for attribute_kind in attribute_kinds
+    ]
     if not stripped_line.endswith("}"):
-        raise BadData(f"line {line}: a sparse row is not closed by a brace.")
-    pairs_text, position = stripped_line[1:-1].strip(), 0
+        raise BadData(f"line {line_number}: a sparse row is not closed by a brace.")
+    pairs_text, pair_start = stripped_line[1:-1].strip(), 0
     columns: set[int] = set()
-    while position < len(pairs_text):
-        pair = _SPARSE_PAIR.match(pairs_text, position)
-        if pair is None or int(pair[1]) >= len(kinds):
+    while pair_start < len(pairs_text):
+        pair = _SPARSE_PAIR.match(pairs_text, pair_start)
+        if pair is None or int(pair[1]) >= len(attribute_kinds):
             raise BadData(
-                f"line {line}: {quoted(pairs_text[position:].partition(',')[0].strip())} is no "
+                f"line {line_number}: "
+                f"{quoted(pairs_text[pair_start:].partition(',')[0].strip())} is no "
                 "pair of a "
-                f"column number below {len(kinds)} and a value."
+                f"column number below {len(attribute_kinds)} and a value."
             )
         column = int(pair[1])
         if column in columns:
-            raise BadData(f"line {line} names column {column} twice.")
+            raise BadData(f"line {line_number} names column {column} twice.")
         columns.add(column)
-        row[column] = _unquoted(pair[2])
-        position = pair.end()
+        row[column] = _remove_quotes(pair[2])
+        pair_start = pair.end()
     return row
 
 
-def _split(line_text: str, line: int) -> list[str]:
+def _split_into_cells(line_text: str, line_number: int) -> list[str]:
     cells: list[str] = []
-    position = 0
+    cell_start = 0
     while True:
-        match = _ARFF_CELL.match(line_text, position)
+        match = _ARFF_CELL.match(line_text, cell_start)
         if match is None:
             raise BadData(
-                f"line {line} cannot be split into cells at {quoted(line_text[position:])}: "
+                f"line {line_number} cannot be split into cells at "
+                f"{quoted(line_text[cell_start:])}: "
                 "look for a quote that is not closed."
             )
-        cells.append(_unquoted(match[1]))
+        cells.append(_remove_quotes(match[1]))
         if not match[2]:
             return cells
-        position = match.end()
+        cell_start = match.end()
 
 
-def _unquoted(cell: str) -> str:
+def _remove_quotes(cell: str) -> str:
     if len(cell) >= 2 and cell[0] in "\"'" and cell[-1] == cell[0]:
         return re.sub(
             r"\\(.)", lambda m: _ESCAPE_CHARACTERS.get(m[1], m[1]), cell[1:-1], flags=re.DOTALL
@@ -267,11 +293,14 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int) -> None:
-    for cell, name, attribute_kind in zip(row, names, kinds, strict=True):
+def _refuse_text_in_numeric(
+    row: list[str], names: list[str], attribute_kinds: list[str], line_number: int
+) -> None:
+    for cell, name, attribute_kind in zip(row, names, attribute_kinds, strict=True):
         if attribute_kind == "number" and cell not in MISSING and number(cell) is None:
             raise BadData(
-                f"line {line}: attribute {quoted(name)} is numeric and has the cell {quoted(cell)}."
+                f"line {line_number}: attribute {quoted(name)} is numeric and has the "
+                f"cell {quoted(cell)}."
             )
 
 
@@ -285,22 +314,22 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
     queries: list[str | None] = []
     start_lines: list[int] = []
     largest_column = 0
-    for line, line_text in enumerate(lines_of(text), start=1):
+    for line_number, line_text in enumerate(lines_of(text), start=1):
         fields = line_text.partition("#")[0].split()
         if not fields:
             continue
         if "," in fields[0] or number(fields[0]) is None:
-            raise BadData(f"line {line} has the label {quoted(fields[0])}: give one number.")
-        query, pairs = _query(fields[1:], line)
-        row = _row(pairs, line)
+            raise BadData(f"line {line_number} has the label {quoted(fields[0])}: give one number.")
+        query, pairs = _split_off_query(fields[1:], line_number)
+        row = _parse_libsvm_row(pairs, line_number)
         largest_column = max(largest_column, max(row, default=0))
         labels.append(fields[0])
         rows.append(row)
         queries.append(query)
-        start_lines.append(line)
+        start_lines.append(line_number)
         if len(rows) * (largest_column + 1) > max_cells:
             raise BadData(
-                f"with its zeros the table has more than {max_cells:,} cells (line {line}, "
+                f"with its zeros the table has more than {max_cells:,} cells (line {line_number}, "
                 f"{counted(largest_column, 'column')}): take a sample, or raise "
                 f"{mention('max_cells')}."
             )
@@ -310,32 +339,36 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
     column_numbers = range(smallest_column, largest_column + 1)
     cells = [[row.get(column, "0") for row in rows] for column in column_numbers]
     names = [LABEL, *(f"x{column}" for column in column_numbers)]
-    aside = _aside(queries, start_lines)
-    return Columns(names, [labels, *cells], start_lines, frozenset(), aside)
+    query_column = _query_column_by_name(queries, start_lines)
+    return Columns(names, [labels, *cells], start_lines, frozenset(), query_column)
 
 
-def _query(pairs: list[str], line: int) -> tuple[str | None, list[str]]:
-    """Return the query number of a LIBSVM row (None without one), and its pairs of values."""
+def _split_off_query(pairs: list[str], line_number: int) -> tuple[str | None, list[str]]:
+    """Return the query number of a LIBSVM row (None without one), and its other fields."""
     column_number, _, value = pairs[0].partition(":") if pairs else ("", "", "")
     if column_number != QUERY:
         return None, pairs
     if not value.isdecimal():
-        raise BadData(f"line {line}: {quoted(pairs[0])} names no query, such as qid:3.")
+        raise BadData(f"line {line_number}: {quoted(pairs[0])} names no query, such as qid:3.")
     return value, pairs[1:]
 
 
-def _aside(queries: list[str | None], start_lines: list[int]) -> dict[str, list[str]]:
-    """Return the column of query numbers, or no column; raise if only some rows have a query."""
+def _query_column_by_name(
+    queries: list[str | None], start_lines: list[int]
+) -> dict[str, list[str]]:
+    """Return the column of query numbers by name, or {}; raise if only some rows have a query."""
     given_queries = [query for query in queries if query is not None]
     if not given_queries:
         return {}
     if len(given_queries) < len(queries):
-        line = start_lines[queries.index(None)]
-        raise BadData(f"line {line} has no qid, and other lines have one: give it to every row.")
+        line_number = start_lines[queries.index(None)]
+        raise BadData(
+            f"line {line_number} has no qid, and other lines have one: give it to every row."
+        )
     return {QUERY: given_queries}
 
 
-def _row(pairs: list[str], line: int) -> dict[int, str]:
+def _parse_libsvm_row(pairs: list[str], line_number: int) -> dict[int, str]:
     row: dict[int, str] = {}
     for pair in pairs:
         column_number, colon, value = pair.partition(":")
@@ -346,10 +379,10 @@ def _row(pairs: list[str], line: int) -> dict[int, str]:
             or len(column_number) > 9
         ):
             raise BadData(
-                f"line {line}: {quoted(pair)} is no pair of a column number and a value, "
+                f"line {line_number}: {quoted(pair)} is no pair of a column number and a value, "
                 "such as 3:0.5."
             )
         if int(column_number) in row:
-            raise BadData(f"line {line} names column {column_number} twice.")
+            raise BadData(f"line {line_number} names column {column_number} twice.")
         row[int(column_number)] = value
     return row

@@ -17,7 +17,7 @@ from truerisk.readers.content import Text
 from truerisk.readers.delimited_text import first_row, read_sheet
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_LINE_PATTERN = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _SAMPLED_ROWS = 50
 _LARGE = 20 * 2**20
 
@@ -40,7 +40,7 @@ class Columns:
 
 
 def split_into_columns(
-    text: Text, *, delimiter: str | None, max_cells: int, aside: Collection[str] = ()
+    text: Text, *, delimiter: str | None, max_cells: int, separate_names: Collection[str] = ()
 ) -> Columns:
     """Return the columns of a delimited text; detect the delimiter if it is None.
 
@@ -50,7 +50,7 @@ def split_into_columns(
     """
     if delimiter is None:
         delimiter = _detect_delimiter(text)
-    # The limit is in characters, and the compiled reader counts bytes, which is stricter.
+    # The csv module's limit is in characters. The compiled reader counts bytes, which is stricter.
     max_cell_length = csv.field_size_limit()
     header_end = first_row(text.content, delimiter, max_cell_length)
     header_line, header = next(
@@ -60,11 +60,11 @@ def split_into_columns(
     names = column_names(header, header_line)
     max_rows = max(max_cells // len(names), 0)
     if header_end is not None and text.pieces is not None:
-        aside_columns = [j for j, name in enumerate(names) if name in aside]
+        separate_columns = [j for j, name in enumerate(names) if name in separate_names]
         sheet = read_sheet(
             text.content, text.pieces, delimiter, len(names),
             header=header_end, max_rows=max_rows, max_cell_bytes=max_cell_length,
-            aside=aside_columns,
+            separate_columns=separate_columns,
         )  # fmt: skip
         if sheet is not None and sheet.n_rows:
             cells = [SheetCells(sheet, j) for j in range(len(names))]
@@ -94,22 +94,23 @@ def _row_by_row(
     max_cells: int,
 ) -> Columns:
     rows: list[list[str]] = []
-    lines: list[int] = []
-    for line, row in numbered_rows:
+    start_lines: list[int] = []
+    for line_number, row in numbered_rows:
         if len(row) != len(names):
             delimiter_text = DELIMITERS.get(delimiter, quoted(delimiter))
             raise BadData(
-                f"line {line} has {counted(len(row), 'cell')} where the header has {len(names)} "
+                f"line {line_number} has {counted(len(row), 'cell')} where the header has "
+                f"{len(names)} "
                 f"(split at {delimiter_text}): mend the line, or put quotes around cells that hold "
                 f"{delimiter_text}."
             )
         if len(rows) == max_rows:
-            raise too_many_cells(f"line {line}", len(names), max_cells)
+            raise too_many_cells(f"line {line_number}", len(names), max_cells)
         rows.append(row)
-        lines.append(line)
+        start_lines.append(line_number)
     if not rows:
         raise BadData("the file has a header and no rows: add the rows, or check the file.")
-    return Columns(names, list(zip(*rows, strict=True)), lines, frozenset())
+    return Columns(names, list(zip(*rows, strict=True)), start_lines, frozenset())
 
 
 def too_many_cells(location: str, n_columns: int, max_cells: int) -> BadData:
@@ -126,52 +127,52 @@ def lines_of(text: str) -> Iterator[str]:
 
     `str.splitlines` would split at further characters.
     """
-    return (match.group() for match in _LINE.finditer(text))
+    return (match.group() for match in _LINE_PATTERN.finditer(text))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the start line and the cells of every row that is not blank."""
-    reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
-    line = 1
+    csv_reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
+    line_number = 1
     try:
-        for row in reader:
+        for row in csv_reader:
             if row:
-                yield line, row
-            line = reader.line_num + 1
+                yield line_number, row
+            line_number = csv_reader.line_num + 1
     except csv.Error as error:
         raise BadData(
-            f"line {line} cannot be split into cells ({error}): "
+            f"line {line_number} cannot be split into cells ({error}): "
             "look for a quote that is not closed or stands inside a cell."
         ) from None
 
 
 def _sampled_widths(text: Text, delimiter: str) -> list[int]:
     """Return the number of cells in each of the first rows, split at this delimiter."""
-    reader = csv.reader(lines_of(text.head), delimiter=delimiter)
-    widths: list[int] = []
+    csv_reader = csv.reader(lines_of(text.head), delimiter=delimiter)
+    row_widths: list[int] = []
     try:
-        for row in reader:
+        for row in csv_reader:
             if row:
-                widths.append(len(row))
-            if len(widths) == _SAMPLED_ROWS:
-                return widths
+                row_widths.append(len(row))
+            if len(row_widths) == _SAMPLED_ROWS:
+                return row_widths
     except csv.Error:
-        return widths
+        return row_widths
     # If the text goes on after the head, the head's last row may be incomplete.
-    return widths[:-1] if text.continues_after_head and len(widths) > 1 else widths
+    return row_widths[:-1] if text.continues_after_head and len(row_widths) > 1 else row_widths
 
 
 def _even_width(text: Text, delimiter: str) -> int:
     """Return the number of columns if it is the same in all sampled rows and above 1, else 0."""
-    widths = _sampled_widths(text, delimiter)
-    return widths[0] if widths and widths[0] > 1 and len(set(widths)) == 1 else 0
+    row_widths = _sampled_widths(text, delimiter)
+    return row_widths[0] if row_widths and row_widths[0] > 1 and len(set(row_widths)) == 1 else 0
 
 
 def _detect_delimiter(text: Text) -> str:
     best_delimiter = max(DELIMITERS, key=lambda d: _even_width(text, d))
     if _even_width(text, best_delimiter):
         return best_delimiter
-    # Without such a delimiter, the one that splits the header into most cells is used.
+    # If none splits the rows evenly, the one that splits the header into most cells is used.
     # The reader then reports the row with another number of cells.
     return max(DELIMITERS, key=lambda d: (_sampled_widths(text, d) or [0])[0])
 
@@ -179,14 +180,14 @@ def _detect_delimiter(text: Text) -> str:
 def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     if len(header) != 1:
         return
-    name = DELIMITERS.get(delimiter, quoted(delimiter))
-    widths = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
-    best_delimiter = max(widths, key=lambda d: widths[d])
-    if widths[best_delimiter]:
+    delimiter_text = DELIMITERS.get(delimiter, quoted(delimiter))
+    width_by_delimiter = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
+    best_delimiter = max(width_by_delimiter, key=lambda d: width_by_delimiter[d])
+    if width_by_delimiter[best_delimiter]:
         suggested_delimiter = "tab" if best_delimiter == "\t" else best_delimiter
         raise BadData(
-            f"the delimiter looks wrong: with {name} the file has one column, with "
-            f"{DELIMITERS[best_delimiter]} it has {widths[best_delimiter]}; give "
+            f"the delimiter looks wrong: with {delimiter_text} the file has one column, with "
+            f"{DELIMITERS[best_delimiter]} it has {width_by_delimiter[best_delimiter]}; give "
             f"{mention('delimiter', suggested_delimiter)}."
         )
     raise BadData(
@@ -195,7 +196,7 @@ def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     )
 
 
-def column_names(header: list[str], line: int) -> list[str]:
+def column_names(header: list[str], line_number: int) -> list[str]:
     """Return the column names of a header; raise for repeated names.
 
     A column without a name is named by its position.
@@ -204,11 +205,11 @@ def column_names(header: list[str], line: int) -> list[str]:
     counts = Counter(names)
     repeated_name = next((name for name in names if counts[name] > 1), None)
     if repeated_name is not None:
-        positions = ", ".join(
+        repeated_positions = ", ".join(
             str(j) for j, name in enumerate(names, start=1) if name == repeated_name
         )
         raise BadData(
-            f"the header (line {line}) has the name {quoted(repeated_name)} more than once "
-            f"(columns {positions}): rename them."
+            f"the header (line {line_number}) has the name {quoted(repeated_name)} more than once "
+            f"(columns {repeated_positions}): rename them."
         )
     return names

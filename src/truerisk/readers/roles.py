@@ -42,7 +42,7 @@ class TargetColumn:
 
 
 def read_target(
-    name: str, cells: Cells, lines: Sequence[int], target_type: TaskWord | None = None
+    name: str, cells: Cells, start_lines: Sequence[int], target_type: TaskWord | None = None
 ) -> TargetColumn:
     """Return the target as classes or numbers, from the cells of its column.
 
@@ -56,7 +56,9 @@ def read_target(
         if target_type or not np.array_equal(y, np.floor(y)):
             return _on_numbers(name, y, cells, target_type)
     cells = cells.as_words()
-    column = _TargetCells(name, cells, [label.strip() for label in cells.tally.words], lines)
+    column = _TargetCells(
+        name, cells, [distinct_word.strip() for distinct_word in cells.tally.words], start_lines
+    )
     column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
@@ -77,7 +79,7 @@ def read_outcome(
     event_column: Cells,
     time: str,
     time_column: Cells,
-    lines: Sequence[int],
+    start_lines: Sequence[int],
 ) -> TargetColumn:
     """Return a survival outcome: whether the event occurred, and the time of event or censoring.
 
@@ -85,8 +87,14 @@ def read_outcome(
     against 0 or false, or as `label` against another label.
     """
     event_cells, time_cells = (
-        _TargetCells(name, cells, [word.strip() for word in cells.tally.words], lines, noun)
-        for name, cells, noun in (
+        _TargetCells(
+            name,
+            cells,
+            [distinct_word.strip() for distinct_word in cells.tally.words],
+            start_lines,
+            column_role,
+        )
+        for name, cells, column_role in (
             (event, event_column.as_words(), "event"),
             (time, time_column.as_words(), "time to event"),
         )
@@ -99,7 +107,8 @@ def read_outcome(
         raise BadData(
             f"the time to event {quoted(time)} is "
             f"{quoted(time_cells.tally.first_text(is_invalid).strip())} "
-            f"on line {lines[time_cells.tally.first_row(is_invalid)]}: it is a number from 0 on; "
+            f"on line {start_lines[time_cells.tally.first_row(is_invalid)]}: it is a "
+            "number from 0 on; "
             "mend the "
             "cell or leave the row out."
         )
@@ -116,30 +125,32 @@ def read_outcome(
         np.array(is_event)[event_cells.cells.codes()],
         time_cells.cells.floats(time_cells.numbers),
     )
-    note = (
+    target_note = (
         f"target {quoted(event)} is {quoted(event_cells.tally.first_text(is_event).strip())} in "
         f"{n_events:,} of {counted(n_rows, 'row')}, the times {quoted(time)} go from "
         f"{y['time'].min():g} to {y['time'].max():g}: survival"
     )
-    return TargetColumn(y, "survival", note)
+    return TargetColumn(y, "survival", target_note)
 
 
 def _is_event_by_word(event_cells: _TargetCells, label: str | None) -> list[bool]:
     """Return for each word of the event column whether it means that the event occurred."""
     labels = list(dict.fromkeys(event_cells.stripped_words))
-    the_event = f"the event {quoted(event_cells.name)}"
+    event_phrase = f"the event {quoted(event_cells.name)}"
     if label is not None and label not in labels:
-        raise BadData(f"{the_event} is never {quoted(label)}: its labels are {listed(labels)}.")
+        raise BadData(f"{event_phrase} is never {quoted(label)}: its labels are {listed(labels)}.")
     truth_by_word = {1.0: True, 0.0: False, "true": True, "false": False}
-    truths = [
-        truth_by_word.get(name.casefold() if value is None else value)
-        for name, value in zip(event_cells.stripped_words, event_cells.numbers, strict=True)
+    event_values = [
+        truth_by_word.get(stripped_word.casefold() if value is None else value)
+        for stripped_word, value in zip(
+            event_cells.stripped_words, event_cells.numbers, strict=True
+        )
     ]
-    if label is None and None not in truths:
-        return [name is True for name in truths]
+    if label is None and None not in event_values:
+        return [stripped_word is True for stripped_word in event_values]
     if len(labels) > 2:
         raise BadData(
-            f"{the_event} has {len(labels)} labels, {listed(labels)}: it came or not; make a "
+            f"{event_phrase} has {len(labels)} labels, {listed(labels)}: it came or not; make a "
             "column of two labels of it."
         )
     if label is None:
@@ -153,11 +164,12 @@ def _is_event_by_word(event_cells: _TargetCells, label: str | None) -> list[bool
             else ""
         )
         raise BadData(
-            f"{the_event} is {listed(sorted_labels)}, and not 1 and 0 or true and false: say which "
+            f"{event_phrase} is {listed(sorted_labels)}, and not 1 and 0 or true and "
+            "false: say which "
             "label "
             f"means that the event came, {option_texts}{hint_for_r}."
         )
-    return [name == label for name in event_cells.stripped_words]
+    return [stripped_word == label for stripped_word in event_cells.stripped_words]
 
 
 def _reading(event: str) -> str:
@@ -185,12 +197,15 @@ class _TargetCells:
     @cached_property
     def numbers(self) -> list[float | None]:
         """Value of each word as a number, or None for a word that is no number."""
-        return [number(name) for name in self.stripped_words]
+        return [number(stripped_word) for stripped_word in self.stripped_words]
 
     def refuse_empty(self) -> None:
         """Raise if the column has missing cells; besides `MISSING`, any spelling of NaN counts."""
-        words = zip(self.stripped_words, self.numbers, strict=True)
-        is_missing = [name in MISSING or (v is not None and math.isnan(v)) for name, v in words]
+        words_and_numbers = zip(self.stripped_words, self.numbers, strict=True)
+        is_missing = [
+            stripped_word in MISSING or (v is not None and math.isnan(v))
+            for stripped_word, v in words_and_numbers
+        ]
         if not any(is_missing):
             return
         n_missing = self.tally.n_of(is_missing)
@@ -212,26 +227,32 @@ class _TargetCells:
             raise _too_many(self.name, len(integers), n_rows, numeric=True)
 
 
-def _infer_task(numbers: Sequence[float | None]) -> TaskWord:
-    values = set(numbers)
-    if None in values:
+def _infer_task(word_numbers: Sequence[float | None]) -> TaskWord:
+    distinct_numbers = set(word_numbers)
+    if None in distinct_numbers:
         return "classification"
-    is_integer = all(v is not None and v.is_integer() for v in values)
-    return "classification" if is_integer and len(values) <= MOST_INTEGER_CLASSES else "regression"
+    is_integer = all(v is not None and v.is_integer() for v in distinct_numbers)
+    return (
+        "classification"
+        if is_integer and len(distinct_numbers) <= MOST_INTEGER_CLASSES
+        else "regression"
+    )
 
 
 def _regression(column: _TargetCells, requested_type: TaskWord | None) -> TargetColumn:
-    name, numbers = column.name, column.numbers
-    is_invalid = [v is None or math.isinf(v) for v in numbers]
+    name, word_numbers = column.name, column.numbers
+    is_invalid = [v is None or math.isinf(v) for v in word_numbers]
     if any(is_invalid):
-        line = column.lines[column.tally.first_row(is_invalid)]
-        remedy = f", or use {mention('target_type', 'classification')}" if None in numbers else ""
+        line_number = column.lines[column.tally.first_row(is_invalid)]
+        remedy = (
+            f", or use {mention('target_type', 'classification')}" if None in word_numbers else ""
+        )
         raise BadData(
             f"the target {quoted(name)} holds "
             f"{quoted(column.tally.first_text(is_invalid).strip())} on "
-            f"line {line}, which is no finite number: mend the cell{remedy}."
+            f"line {line_number}, which is no finite number: mend the cell{remedy}."
         )
-    return _on_numbers(name, column.cells.floats(numbers), column.cells, requested_type)
+    return _on_numbers(name, column.cells.floats(word_numbers), column.cells, requested_type)
 
 
 def _on_numbers(
@@ -244,16 +265,18 @@ def _on_numbers(
             "predict; use another column."
         )
     n_values = len(np.unique(y))
-    span = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
-    note = f"target {quoted(name)} is a number ({span}): regression"
+    range_text = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
+    target_note = f"target {quoted(name)} is a number ({range_text}): regression"
     if requested_type is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
-        note += f"; if its integers are labels, use {mention('target_type', 'classification')}"
-    return TargetColumn(y, "regression", Sentence(note))
+        target_note += (
+            f"; if its integers are labels, use {mention('target_type', 'classification')}"
+        )
+    return TargetColumn(y, "regression", Sentence(target_note))
 
 
 def _classes(column: _TargetCells, requested_type: TaskWord | None) -> TargetColumn:
-    name, numbers = column.name, column.numbers
-    labels = _labels(column.stripped_words, numbers)
+    name, word_numbers = column.name, column.numbers
+    labels = _label_of_each_word(column.stripped_words, word_numbers)
     counts: Counter[Any] = Counter()  # Labels are in the order of their first appearance.
     for label, count in zip(labels.tolist(), column.tally.counts.tolist(), strict=True):
         counts[label] += count
@@ -264,30 +287,38 @@ def _classes(column: _TargetCells, requested_type: TaskWord | None) -> TargetCol
         )
     singletons = [label for label, count in counts.items() if count == 1]
     if 2 * len(singletons) > len(counts) > 2:
-        raise _too_many(name, len(counts), column.n_rows, numeric=None not in numbers)
+        raise _too_many(name, len(counts), column.n_rows, numeric=None not in word_numbers)
     if singletons:
-        line = column.lines[column.tally.first_row((labels == singletons[0]).tolist())]
+        line_number = column.lines[column.tally.first_row((labels == singletons[0]).tolist())]
         more_text = f" (and {len(singletons) - 1} more)" if len(singletons) > 1 else ""
         raise BadData(
             f"the class {quoted(singletons[0])}{more_text} of the target {quoted(name)} has a "
             "single row, "
-            f"line {line}: add rows of it, merge it with another class, or leave it out."
+            f"line {line_number}: add rows of it, merge it with another class, or leave it out."
         )
-    note = _classes_note(name, counts)
-    if requested_type is None and None not in numbers:
-        note += f"; if its integers are quantities, use {mention('target_type', 'regression')}"
-    return TargetColumn(labels[column.cells.codes()], "classification", Sentence(note))
+    target_note = _classes_note(name, counts)
+    if requested_type is None and None not in word_numbers:
+        target_note += (
+            f"; if its integers are quantities, use {mention('target_type', 'regression')}"
+        )
+    return TargetColumn(labels[column.cells.codes()], "classification", Sentence(target_note))
 
 
-def _labels(words: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:
+def _label_of_each_word(
+    distinct_words: Sequence[str], word_numbers: Sequence[float | None]
+) -> NDArray[Any]:
     """Return the class label of each word: integers if all words are integers, else text."""
-    integers = [v for v in numbers if v is not None and v.is_integer() and abs(v) < _MAX_INTEGER]
-    if len(integers) < len(numbers):
+    integers = [
+        v for v in word_numbers if v is not None and v.is_integer() and abs(v) < _MAX_INTEGER
+    ]
+    if len(integers) < len(word_numbers):
         # Long labels are stored as objects. NumPy's text arrays use the longest length in each row.
-        is_long = max(map(len, words)) > _MAX_LABEL_LENGTH
-        return np.array(words, dtype=object if is_long else np.str_)
+        is_long = max(map(len, distinct_words)) > _MAX_LABEL_LENGTH
+        return np.array(distinct_words, dtype=object if is_long else np.str_)
     # Cells are read as integers if possible, because a float cannot hold 2**53 + 1 exactly.
-    return np.array([_integer(cell, v) for cell, v in zip(words, integers, strict=True)], np.int64)
+    return np.array(
+        [_integer(cell, v) for cell, v in zip(distinct_words, integers, strict=True)], np.int64
+    )
 
 
 def _integer(cell: str, value: float) -> int:
@@ -313,16 +344,16 @@ def _classes_note(name: str, counts: Counter[Any]) -> str:
     shown_counts = (
         sorted(counts.items()) if len(counts) == 2 else counts.most_common(_SHOWN_CLASSES)
     )
-    shown = ", ".join(f"{quoted(label)} {n:,}" for label, n in shown_counts)
+    shown_classes = ", ".join(f"{quoted(label)} {n:,}" for label, n in shown_counts)
     ellipsis = ", ..." if len(counts) > _SHOWN_CLASSES else ""
     return (
         f"target {quoted(name)} has {counted(len(counts), 'class', 'classes')} "
-        f"({shown}{ellipsis}): classification"
+        f"({shown_classes}{ellipsis}): classification"
     )
 
 
 MEANING_OF_CELL = {"groups": "group", "time": "time", "block": "place"}
-"""What a cell stands for, for the columns of groups, times and blocks, in error messages."""
+"""Words of error messages for a cell in the columns of groups, times and blocks."""
 
 
 @frozen
@@ -337,9 +368,10 @@ class RowColumns:
     def from_names(
         cls, target_roles: Mapping[str, str], groups: Any, time: Any, block: Any
     ) -> RowColumns:
-        """Return the names of these columns, after checks; `target_roles` names the target columns.
+        """Check and return the names of the columns of groups, times and blocks.
 
-        Raise if a name is no text, or if a column is named twice.
+        Raise if a name is no text, or if a column is named twice. `target_roles` names the target
+        columns.
         """
         for argument, name in (("groups", groups), ("time", time)):
             if name is not None and not isinstance(name, str):
@@ -392,7 +424,7 @@ class RowColumns:
 
 
 def _take_column(columns: Columns, name: str, role: str) -> tuple[Columns, NDArray[Any]]:
-    """Return all columns except the one with this name, and the cells of that one."""
+    """Separate the column with this name; return all other columns, and its cells."""
     if name in columns.non_features:
         return columns, _row_labels(name, cells_of(columns.non_features[name]), columns.lines, role)
     index = column_index(name, columns)
@@ -405,16 +437,16 @@ def _take_column(columns: Columns, name: str, role: str) -> tuple[Columns, NDArr
     return replace(columns, names=names, cells=cells), labels
 
 
-def _row_labels(name: str, cells: Cells, lines: Sequence[int], role: str) -> NDArray[Any]:
+def _row_labels(name: str, cells: Cells, start_lines: Sequence[int], role: str) -> NDArray[Any]:
     cells = cells.as_words()
     tally = cells.tally
-    labels = [word.strip() for word in tally.words]
+    labels = [distinct_word.strip() for distinct_word in tally.words]
     is_missing = [label in MISSING for label in labels]
     if any(is_missing):
         remedy = "a group of its own if it stands alone" if role == "groups" else "or leave it out"
         raise BadData(
             f"column {quoted(name)} says no {MEANING_OF_CELL[role]} on line "
-            f"{lines[tally.first_row(is_missing)]}: give every row one, {remedy}."
+            f"{start_lines[tally.first_row(is_missing)]}: give every row one, {remedy}."
         )
     return np.array(labels)[cells.codes()]
 

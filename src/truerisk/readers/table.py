@@ -118,7 +118,7 @@ class Table(BriefRepr):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the table."""
         return len(self.y)
 
     @property
@@ -138,12 +138,12 @@ class Table(BriefRepr):
 
     @property
     def numeric(self) -> tuple[int, ...]:
-        """Positions of the numeric columns."""
+        """Indices of the numeric features among the columns of X."""
         return tuple(j for j, kind in enumerate(self.kinds) if kind == "number")
 
     @property
     def text(self) -> tuple[int, ...]:
-        """Positions of the text columns."""
+        """Indices of the text features among the columns of X."""
         return tuple(j for j, kind in enumerate(self.kinds) if kind == "text")
 
 
@@ -165,7 +165,7 @@ def read_table(
 
     Text files are UTF-8, plain or packed by gzip, bzip2, xz or zip. Parquet and Arrow need polars
     (``pip install 'truerisk[io]'``). A LIBSVM file (.libsvm, .svmlight, .svm) has the target
-    ``event_label`` and the columns x1, x2, ...
+    ``label`` and the columns x1, x2, ...
 
     Parameters
     ----------
@@ -243,41 +243,43 @@ def read_table(
             f"{mention('delimiter', separator, quoted(separator))} is not a single separating "
             "character."
         )
-    content = read_columns(
+    file_columns = read_columns(
         path,
         delimiter=separator,
         max_cells=max_cells,
         max_bytes=max_bytes,
-        aside={*(name.strip() for name in target_roles.values()), *row_columns.names},
+        separate_names={*(name.strip() for name in target_roles.values()), *row_columns.names},
     )
-    target_names = [content.names[column_index(name, content)] for name in target_roles.values()]
-    content, row_values = row_columns.separate_from(content)
-    target_indices = [content.names.index(name) for name in target_names]
-    names, cells, lines = content.names, content.cells, content.lines
+    target_names = [
+        file_columns.names[column_index(name, file_columns)] for name in target_roles.values()
+    ]
+    file_columns, row_values = row_columns.separate_from(file_columns)
+    target_indices = [file_columns.names.index(name) for name in target_names]
+    names, cells, start_lines = file_columns.names, file_columns.cells, file_columns.lines
     target_cells, *time_cells = (cells_of(cells[index]) for index in target_indices)
     if time_cells:
         target_column = read_outcome(
-            target_names[0], event_label, target_cells, target_names[1], time_cells[0], lines
+            target_names[0], event_label, target_cells, target_names[1], time_cells[0], start_lines
         )
     else:
-        if target_names[0] in content.text and target_type is None:
+        if target_names[0] in file_columns.text and target_type is None:
             target_type = "classification"
-        target_column = read_target(target_names[0], target_cells, lines, target_type)
+        target_column = read_target(target_names[0], target_cells, start_lines, target_type)
     columns = [
-        read_column(name, cells_of(column), lines, is_text=name in content.text)
+        read_column(name, cells_of(column), start_lines, is_text=name in file_columns.text)
         for j, (name, column) in enumerate(zip(names, cells, strict=True))
         if j not in target_indices
     ]
     if 0 not in target_indices:
         columns = _without_numbering(columns)
     table = _table(target_names, target_column, columns)
-    notes = [] if content.note is None else [content.note]
+    notes = [] if file_columns.note is None else [file_columns.note]
     notes += [
         Sentence(
             f"column {quoted(name)} is no feature; if its rows belong together: "
             f"{mention('groups', name, repr(name))}"
         )
-        for name in content.non_features
+        for name in file_columns.non_features
         if name not in row_columns.names
     ]
     return replace(table, **row_values, notes=table.notes + tuple(notes))
@@ -318,14 +320,14 @@ def _without_numbering(columns: list[Column]) -> list[Column]:
 def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
-        raise NoFeatures(_no_features(names, columns), _left_out(columns))
+        raise NoFeatures(_no_features_message(names, columns), _exclusion_reasons(columns))
     # Dates that are left out as features are kept, as the user may pass them as `time`.
-    texts = {
+    cells_by_column = {
         column.name: np.array(column.levels)[column.values.astype(np.intp)]
         for column in columns
         if column.left_out is not None and len(column.levels) > 1 and not column.n_missing
     }
-    dates = {name: cells for name, cells in texts.items() if dates_in(cells) is not None}
+    dates = {name: cells for name, cells in cells_by_column.items() if dates_in(cells) is not None}
     return Table(
         X=join_columns([(column.cells, column.of_words) for column in features]),
         y=target_column.y,
@@ -335,24 +337,24 @@ def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[
         kinds=tuple(column.kind for column in features),
         levels=tuple(column.levels for column in features),
         missing=tuple(column.n_missing for column in features),
-        left_out=tuple(_left_out(columns)),
-        reasons=tuple(_left_out(columns).values()),
+        left_out=tuple(_exclusion_reasons(columns)),
+        reasons=tuple(_exclusion_reasons(columns).values()),
         notes=tuple(_notes(target_column, columns, features, dates)),
         dates=dates,
     )
 
 
-def _left_out(columns: Sequence[Column]) -> dict[str, str]:
-    """Map the name of each column that is left out to the reason."""
+def _exclusion_reasons(columns: Sequence[Column]) -> dict[str, str]:
+    """Map the name of each column that is left out of the features to the reason."""
     return {column.name: column.left_out for column in columns if column.left_out is not None}
 
 
-def _no_features(target_names: Sequence[str], columns: Sequence[Column]) -> str:
+def _no_features_message(target_names: Sequence[str], columns: Sequence[Column]) -> str:
     if not columns:
         return f"the file has no column but the target {listed(target_names)}: add features."
     reasons = "; ".join(f"{quoted(column.name)} {column.left_out}" for column in columns[:3])
-    more = "; ..." if len(columns) > 3 else ""
-    return f"no column is left to learn from ({reasons}{more}): add features that vary."
+    ellipsis = "; ..." if len(columns) > 3 else ""
+    return f"no column is left to learn from ({reasons}{ellipsis}): add features that vary."
 
 
 def _notes(
@@ -364,11 +366,11 @@ def _notes(
     notes = [target_column.note]
     for column in columns:
         if column.left_out is not None:
-            note = f"column {quoted(column.name)} {column.left_out} and is left out"
+            column_note = f"column {quoted(column.name)} {column.left_out} and is left out"
             if column.name in dates:
-                named = mention("time", column.name, repr(column.name))
-                note += f"; if its dates are the times of the rows: {named}"
-            notes.append(Sentence(note))
+                time_argument = mention("time", column.name, repr(column.name))
+                column_note += f"; if its dates are the times of the rows: {time_argument}"
+            notes.append(Sentence(column_note))
         elif column.note is not None:
             notes.append(column.note)
     return notes + _preparation_notes(features)
@@ -376,11 +378,13 @@ def _notes(
 
 def _preparation_notes(features: Sequence[Column]) -> list[str]:
     notes = []
-    text = [column.name for column in features if column.kind == "text"]
-    if text:
-        verb = "is" if len(text) == 1 else "are"
-        columns_text = counted(len(text), "text column")
-        notes.append(f"{columns_text} ({listed(text)}) {verb} one-hot encoded inside the folds")
+    text_columns = [column.name for column in features if column.kind == "text"]
+    if text_columns:
+        verb = "is" if len(text_columns) == 1 else "are"
+        columns_text = counted(len(text_columns), "text column")
+        notes.append(
+            f"{columns_text} ({listed(text_columns)}) {verb} one-hot encoded inside the folds"
+        )
     incomplete_columns = [column for column in features if column.n_missing]
     if incomplete_columns:
         notes.append(_missing_note(incomplete_columns, sum(column.n_rows for column in features)))
@@ -394,13 +398,17 @@ def _missing_note(incomplete_columns: Sequence[Column], n_cells: int) -> str:
         "number": "is imputed inside the folds" if is_single else "are imputed inside the folds",
         "text": "counts as a level of its own" if is_single else "count as a level of their own",
     }
-    kinds = [kind for kind in remedy if any(column.kind == kind for column in incomplete_columns)]
-    note = (
-        remedy[kinds[0]]
-        if len(kinds) == 1
+    incomplete_kinds = [
+        column_kind
+        for column_kind in remedy
+        if any(column.kind == column_kind for column in incomplete_columns)
+    ]
+    treatment_text = (
+        remedy[incomplete_kinds[0]]
+        if len(incomplete_kinds) == 1
         else "are imputed inside the folds (numbers) or count as a level of their own (text)"
     )
     return (
         f"{counted(n_missing, 'empty cell')} ({100 * n_missing / n_cells:.1f} %) in "
-        f"{counted(len(incomplete_columns), 'column')} {note}"
+        f"{counted(len(incomplete_columns), 'column')} {treatment_text}"
     )

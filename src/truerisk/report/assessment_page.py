@@ -43,8 +43,8 @@ from truerisk.results.sentences import (
     setting_text,
 )
 
-MOST_LEARNERS = 12  # Maximum number of learners whose risk curves are drawn.
-MOST_LISTED_NAMES = 20  # Maximum number of column names, and of class names, that are listed.
+MAX_DRAWN_LEARNERS = 12  # Maximum number of learners whose risk curves are drawn.
+MAX_LISTED_NAMES = 20  # Maximum number of column names, and of class names, that are listed.
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
     ("specificity", "specificity"),
@@ -95,12 +95,12 @@ def draw_page(document: Assessment) -> Page:
         "repeat": repeat_info(document),
         "described": [
             (
-                loss_or_score,
+                list_title,
                 join_first_words(
-                    [escape_and_truncate(name, 60) for name in names], MOST_LISTED_NAMES
+                    [escape_and_truncate(name, 60) for name in names], MAX_LISTED_NAMES
                 ),
             )
-            for loss_or_score, names in listed_names.items()
+            for list_title, names in listed_names.items()
             if names
         ],
         "notes": _notes(document),
@@ -115,39 +115,48 @@ MOST_CLASSES = 4  # With more classes than this, the rows of each class are not 
 
 
 def _fact_texts(document: Assessment) -> list[str]:
-    sizes = dict(zip(document.classes, document.class_sizes, strict=False))
-    counted_classes = sizes if len(sizes) <= MOST_CLASSES else {}
-    facts = [rows_counted(document.n_rows, counted_classes)]
+    class_sizes = dict(zip(document.classes, document.class_sizes, strict=False))
+    counted_classes = class_sizes if len(class_sizes) <= MOST_CLASSES else {}
+    fact_texts = [rows_counted(document.n_rows, counted_classes)]
     if document.columns:
-        facts.append(f"{len(document.columns)} columns")
+        fact_texts.append(f"{len(document.columns)} columns")
     if document.classes and not counted_classes:
-        facts.append(f"{len(document.classes)} classes")
+        fact_texts.append(f"{len(document.classes)} classes")
     score_name = escape_and_truncate(document.named_scoring, 40)
-    facts.append(score_name if document.scale.perfect is not None else f"{score_name} loss")
+    fact_texts.append(score_name if document.scale.perfect is not None else f"{score_name} loss")
     if document.tuned:
-        facts.append(f"tuned by {escape_and_truncate(document.tuned_by, 40)}")
-    facts.append(f"tested by {describe_testing_splits(document.tested_by)}")
-    return facts
+        fact_texts.append(f"tuned by {escape_and_truncate(document.tuned_by, 40)}")
+    fact_texts.append(f"tested by {describe_testing_splits(document.tested_by)}")
+    return fact_texts
 
 
 def _headline(document: Assessment) -> list[Headline]:
-    best_learner, report, noun = document.best_learner, document.report, document.scale.noun
+    best_learner, reported_estimate, risk_noun = (
+        document.best_learner,
+        document.report,
+        document.scale.noun,
+    )
     honest_estimate = best_learner.risk
     report_details = (
         [] if document.scale.perfect is None else [escape_and_truncate(document.named_scoring, 40)]
     )
-    report_details.append(level_and_ends(report.interval))
+    report_details.append(level_and_ends(reported_estimate.interval))
     if document.choice is not None:
-        report_details.append(f"{noun} of choosing among {len(document.learners)} learners")
+        report_details.append(f"{risk_noun} of choosing among {len(document.learners)} learners")
     headlines = [
-        Headline(f"Report this {noun}", number(report.value), "; ".join(report_details), "report"),
+        Headline(
+            f"Report this {risk_noun}",
+            number(reported_estimate.value),
+            "; ".join(report_details),
+            "report",
+        ),
         Headline(
             "Best learner",
             escape_and_truncate(document.best, 24),
             setting_text(best_learner.setting),
         ),
         Headline(
-            f"Its honest {noun}",
+            f"Its honest {risk_noun}",
             number(honest_estimate.value),
             level_and_ends(honest_estimate.interval),
         ),
@@ -220,8 +229,8 @@ def _legend(document: Assessment) -> list[str]:
     interval_text = (
         f"; {level} interval: {', '.join(sorted(interval_names))}" if interval_names else ""
     )
-    tuned_by = escape_and_truncate(document.tuned_by, 40)
-    tuning_text = f"{tuned_by} on all rows, rule {escape_and_truncate(document.rule, 40)}"
+    tuning_method = escape_and_truncate(document.tuned_by, 40)
+    tuning_text = f"{tuning_method} on all rows, rule {escape_and_truncate(document.rule, 40)}"
     testing_text = f"{describe_testing_splits(document.tested_by)}{interval_text}"
     scale = document.scale
     risk_text = describe_honest_risk(scale.noun, document.tested_by, is_tuned=document.tuned)
@@ -280,8 +289,8 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
             "How good the same learners look by each number, the most flattering one first."
         )
         yield Section("optimism", "Optimism", introduction, (ladder,))
-    drawn_learners, noun = (
-        list(document.ranked_learners.items())[:MOST_LEARNERS],
+    drawn_learners, risk_noun = (
+        list(document.ranked_learners.items())[:MAX_DRAWN_LEARNERS],
         document.scale.noun,
     )
     curves = [
@@ -291,11 +300,14 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     ]
     if curves:
         introduction = (
-            f"The {noun} of every setting on all rows; the best of many looks better than it is."
+            f"The {risk_noun} of every setting on all rows; the best of many looks better than it "
+            "is."
         )
-        if len(document.learners) > MOST_LEARNERS:
-            introduction += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
-        yield Section("curves", f"{noun.capitalize()} curves", introduction, tuple(curves))
+        if len(document.learners) > MAX_DRAWN_LEARNERS:
+            introduction += (
+                f" Drawn are the {MAX_DRAWN_LEARNERS} best learners; the JSON has them all."
+            )
+        yield Section("curves", f"{risk_noun.capitalize()} curves", introduction, tuple(curves))
     learning_figures = without_none(
         *(
             draw_learning(learner.learning_curve, learner.expected, name, index)
@@ -305,12 +317,13 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
     )
     if learning_figures:
         introduction = (
-            f"How the {noun} changes with the number of training rows. Each point is tuned anew "
+            f"How the {risk_noun} changes with the number of training rows. Each point is tuned "
+            "anew "
         )
         introduction += (
             "on that many rows and tested on the same held-out rows; its inner folds are drawn "
         )
-        introduction += f"anew, so the last point is not exactly the honest {noun}."
+        introduction += f"anew, so the last point is not exactly the honest {risk_noun}."
         yield Section("learning", "Learning curves", introduction, learning_figures)
     time_figures = without_none(
         *(
@@ -323,7 +336,9 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         introduction = (
             f"The {loss_noun} of rows that were tested, in stretches of about equally many times."
         )
-        yield Section("over-time", f"{noun.capitalize()} over time", introduction, time_figures)
+        yield Section(
+            "over-time", f"{risk_noun.capitalize()} over time", introduction, time_figures
+        )
     stability_figures = without_none(draw_boxes(document), draw_stability(document))
     if stability_figures:
         introduction = "How much the results depend on which rows happened to be in the table."
@@ -360,25 +375,30 @@ def _rank_texts(document: Assessment) -> dict[str, str]:
 
 def _notes(document: Assessment) -> list[str]:
     learners = [
-        (escape_and_truncate(name, 60), each) for name, each in document.ranked_learners.items()
+        (escape_and_truncate(name, 60), learner)
+        for name, learner in document.ranked_learners.items()
     ]
     notes = [
-        f"{n}: {escape_and_truncate(note, 400)}" for n, each in learners for note in each.risk.notes
+        f"{n}: {escape_and_truncate(note, 400)}"
+        for n, learner in learners
+        for note in learner.risk.notes
     ]
     if document.choice is not None:
         notes += [escape_and_truncate(note, 400) for note in document.choice.notes]
     notes += [f"{n}: {o.claim_text}" for n, o in learners if o.no_selected]
     notes += [
-        f"{escape_and_truncate(each.learner, 60)}, compared with the best: "
+        f"{escape_and_truncate(difference.learner, 60)}, compared with the best: "
         f"{escape_and_truncate(note, 400)}"
-        for each in document.differences
-        for note in each.notes
+        for difference in document.differences
+        for note in difference.notes
     ]
     notes += [f"{n}: {o.claim_text}" for n, o in learners if not o.no_selected and o.claim_text]
     missing_parts = [
-        (f"{n}: no learning curve", each.no_learning_curve, 300) for n, each in learners
+        (f"{n}: no learning curve", learner.no_learning_curve, 300) for n, learner in learners
     ]
-    missing_parts += [(f"{n}: no risk over time", each.no_over_time, 300) for n, each in learners]
+    missing_parts += [
+        (f"{n}: no risk over time", learner.no_over_time, 300) for n, learner in learners
+    ]
     if document.task == "classification":
         missing_parts.append(("no ROC curve", document.no_roc, 200))
     missing_parts.append(("no validation", document.no_validation, 300))

@@ -12,7 +12,7 @@ from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import setting_text
 
-ROW, TOP, LEFT = 40, 14, 92
+ROW_HEIGHT, TOP_MARGIN, LEFT_MARGIN = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
 STYLES_BY_RISK = {
     "claimed": ("hollow s1", "diamond"),
@@ -47,26 +47,31 @@ def draw_claim(audit: Audit) -> Figure | None:
     ]
     if len(known_risks) < 2:
         return None
-    is_rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
-    description = "; ".join(_risk_text(name, risk, noun) for name, risk in known_risks)
+    is_rough, scale, risk_noun = audit.is_rough, audit.scale, audit.scale.noun
+    description = "; ".join(_risk_text(name, risk, risk_noun) for name, risk in known_risks)
     x = PixelScale.around(
-        [axis_value for _, risk in known_risks for axis_value in risk.ends], LEFT, WIDTH - 14
+        [axis_value for _, risk in known_risks for axis_value in risk.ends], LEFT_MARGIN, WIDTH - 14
     )
     drawing = drawing_of_rows(
-        f"The claim and the honest {noun}", description, x, len(known_risks), ROW, TOP
+        f"The claim and the honest {risk_noun}",
+        description,
+        x,
+        len(known_risks),
+        ROW_HEIGHT,
+        TOP_MARGIN,
     )
     direction_text = "" if scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{scale.axis_label(shorten(audit.claimed.scoring, 30))}{direction_text}")
     drawing.vertical_line(audit.claimed.value, "baseline")
     for i, (name, risk) in enumerate(known_risks):
-        _draw_rung(drawing, name, risk, i + 0.5, noun)
+        _draw_rung(drawing, name, risk, i + 0.5, risk_noun)
     return Figure(
         name="claim",
-        title=f"From the claim to the {'corrected' if is_rough else 'honest'} {noun}",
+        title=f"From the claim to the {'corrected' if is_rough else 'honest'} {risk_noun}",
         drawing=drawing,
-        caption=ROUGH_CAPTION if is_rough else HONEST_CAPTION.format(noun),
+        caption=ROUGH_CAPTION if is_rough else HONEST_CAPTION.format(risk_noun),
         table=FigureTable.from_rows(
-            (noun, "value", "interval"),
+            (risk_noun, "value", "interval"),
             [
                 [name, number(risk.value), str(risk.interval or "none")]
                 for name, risk in known_risks
@@ -76,18 +81,18 @@ def draw_claim(audit: Audit) -> Figure | None:
     )
 
 
-def _draw_rung(drawing: Drawing, name: str, risk: WithInterval, y: float, noun: str) -> None:
+def _draw_rung(drawing: Drawing, name: str, risk: WithInterval, y: float, risk_noun: str) -> None:
     assert risk.value is not None
     drawing.row(y, name)
     css_class, marker = STYLES_BY_RISK.get(name, ("s0", "dot"))
-    marker_size, tooltip = 5.6 if name == "honest" else 4, _risk_text(name, risk, noun)
+    marker_size, tooltip = 5.6 if name == "honest" else 4, _risk_text(name, risk, risk_noun)
     drawing.estimate(
         risk.value, risk.interval, y, tooltip, css_class, shape=marker, size=marker_size
     )
 
 
-def _risk_text(name: str, risk: WithInterval, noun: str) -> str:
-    text = f"{name} {noun} {number(risk.value)}"
+def _risk_text(name: str, risk: WithInterval, risk_noun: str) -> str:
+    text = f"{name} {risk_noun} {number(risk.value)}"
     return text if risk.interval is None else f"{text}, interval {risk.interval}"
 
 
@@ -110,27 +115,27 @@ def _legend_entry(name: str, audit: Audit) -> Key:
 def draw_settings(audit: Audit) -> Figure | None:
     """Draw the measured risks of all settings, the best first; return None for fewer than three."""
     scale = audit.scale
-    scores = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
-    if len(scores) < 3:
+    numbered_risks = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
+    if len(numbered_risks) < 3:
         return None
-    ordered_risks = sorted(scores, key=lambda pair: (scale.gap(pair[0]), pair[1]))
-    positions, median_risk = (
-        evenly_spread_positions(len(ordered_risks)),
-        float(np.median([risk for risk, _ in ordered_risks])),
+    sorted_risks = sorted(numbered_risks, key=lambda pair: (scale.gap(pair[0]), pair[1]))
+    drawn_positions, median_risk = (
+        evenly_spread_positions(len(sorted_risks)),
+        float(np.median([risk for risk, _ in sorted_risks])),
     )
     honest_value = None if audit.honest is None else audit.honest.value
-    axis_values = [risk for risk, _ in ordered_risks] + (
+    axis_values = [risk for risk, _ in sorted_risks] + (
         [] if honest_value is None else [honest_value]
     )
     drawing = Drawing(
         title="All settings that were tried",
         description=(
-            f"{len(ordered_risks)} measured {scale.noun}s from {number(ordered_risks[0][0])} to "
-            f"{number(ordered_risks[-1][0])}, median {number(median_risk)}; chosen was "
+            f"{len(sorted_risks)} measured {scale.noun}s from {number(sorted_risks[0][0])} to "
+            f"{number(sorted_risks[-1][0])}, median {number(median_risk)}; chosen was "
             f"{setting_text(audit.claimed.params)} with {number(audit.claimed.value)}."
         ),
         height=HEIGHT,
-        x=PixelScale.around([1, len(ordered_risks)], MARGIN, WIDTH - 14, margin=0.03),
+        x=PixelScale.around([1, len(sorted_risks)], MARGIN, WIDTH - 14, margin=0.03),
         y=PixelScale.around(axis_values, HEIGHT - MARGIN, 26),
     )
     drawing.left_axis(scale.axis_label(shorten(audit.claimed.scoring, 30)))
@@ -139,8 +144,8 @@ def draw_settings(audit: Audit) -> Figure | None:
     if honest_value is not None:
         drawing.horizontal_line(honest_value, "baseline")
     within_one_error = set(audit.within_one_error)
-    for position in positions:
-        risk, candidate = ordered_risks[position]
+    for position in drawn_positions:
+        risk, candidate = sorted_risks[position]
         css_class = "s0" if candidate in within_one_error else "hollow muted"
         drawing.point(
             position + 1,
@@ -149,7 +154,7 @@ def draw_settings(audit: Audit) -> Figure | None:
             f"{setting_text(audit.settings[candidate])}: {number(risk)}",
             size=3,
         )
-    for position, (risk, candidate) in enumerate(ordered_risks):
+    for position, (risk, candidate) in enumerate(sorted_risks):
         if candidate == audit.chosen:
             drawing.point(position + 1, risk, "ring s0", size=7)
     keys = [Key("s0", "within one standard error of the best")] if audit.within_one_error else []
@@ -165,12 +170,12 @@ def draw_settings(audit: Audit) -> Figure | None:
             "The score that the search measured for each setting. The best one, on the left, owes "
             "part of its lead to luck; filled points are within one standard error of it."
         ),
-        table=_settings_table(audit, ordered_risks),
+        table=_settings_table(audit, sorted_risks),
         keys=tuple(keys),
     )
 
 
-def _settings_table(audit: Audit, ordered_risks: list[tuple[float, int]]) -> FigureTable:
+def _settings_table(audit: Audit, sorted_risks: list[tuple[float, int]]) -> FigureTable:
     within_one_error = set(audit.within_one_error)
     rows = [
         [
@@ -179,7 +184,7 @@ def _settings_table(audit: Audit, ordered_risks: list[tuple[float, int]]) -> Fig
             "yes" if candidate in within_one_error else "no",
             "yes" if candidate == audit.chosen else "no",
         ]
-        for risk, candidate in ordered_risks
+        for risk, candidate in sorted_risks
     ]
     header = ("setting", audit.scale.noun, "within one standard error", "chosen")
     return FigureTable.from_rows(header, rows)

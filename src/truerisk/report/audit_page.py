@@ -33,7 +33,7 @@ def draw_audit(audit: Audit) -> Page:
     scale, name = audit.scale, escape_and_truncate(audit.claimed.scoring, 40)
     loss_or_score = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
     n_settings, has_few_classes = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
-    rows = (
+    row_texts = (
         [rows_counted(audit.n_rows, audit.class_counts if has_few_classes else {})]
         if audit.n_rows
         else []
@@ -45,7 +45,7 @@ def draw_audit(audit: Audit) -> Page:
         "eyebrow": "audit",
         "title": f"{source}: audit of a {search}" if source else f"Audit of a {search}",
         "facts": [
-            *rows,
+            *row_texts,
             f"level {escape_and_truncate(audit.level, 20)}",
             f"{n_settings} setting{'s' if n_settings != 1 else ''}",
             f"chosen {setting_text(audit.claimed.params)}",
@@ -127,7 +127,7 @@ def _legend_lines(audit: Audit) -> list[str]:
         legend_lines.append(f"honest: the choice tested by models that have not seen {unseen_rows}")
     elif audit.level == "bbc":
         legend_lines.append("honest: the choice repeated on bootstrap samples, tested out of bag")
-    elif _in_pairs(audit):
+    elif _uses_pairs_of_folds(audit):
         legend_lines.append("honest: each fold tested by the setting that the other folds choose")
     elif audit.level in ("pairs", "nested"):
         legend_lines.append(
@@ -198,7 +198,7 @@ def _honest_sentence(audit: Audit, honest_outcome: RiskEstimate | DeclaredOutcom
             f"{risk_text}."
         )
     method_text = escape_and_truncate(honest_outcome.method, 80)
-    if _in_pairs(audit):
+    if _uses_pairs_of_folds(audit):
         return (
             "Every fold of the search was tested by the setting that the other folds choose, by "
             f"models that lack a further fold ({method_text}), which gave {risk_text}."
@@ -209,13 +209,13 @@ def _honest_sentence(audit: Audit, honest_outcome: RiskEstimate | DeclaredOutcom
     )
 
 
-def _in_pairs(audit: Audit) -> bool:
+def _uses_pairs_of_folds(audit: Audit) -> bool:
     """Return True if the search's own folds tested its choice, by leaving out pairs of folds."""
     return audit.honest is not None and audit.honest.method.startswith("pairs")
 
 
 def _references(audit: Audit) -> list[str]:
-    """Return the references of the methods paragraph."""
+    """Return the references of an audit's methods paragraph."""
     cited_references = [REFERENCES["nested"]] if audit.level in ("pairs", "nested") else []
     if audit.level == "bbc" and not audit.mixes:
         cited_references = [reference_of("bbc")]
@@ -234,13 +234,15 @@ def _repeat_info(audit: Audit) -> Repeat:
     If the audit used only the scores of the search, nothing is known about how they were computed.
     """
     call, honest_risk = (
-        "\n".join(escape_and_truncate(line, 1000) for line in audit.command.splitlines()),
+        "\n".join(
+            escape_and_truncate(command_line, 1000) for command_line in audit.command.splitlines()
+        ),
         audit.honest,
     )
-    facts: dict[str, str] = {}
+    call_facts: dict[str, str] = {}
     if isinstance(honest_risk, RiskEstimate):
-        facts = {"seed": str(honest_risk.seed), "engine": honest_risk.engine}
-        facts["data fingerprint"] = honest_risk.data_fingerprint
+        call_facts = {"seed": str(honest_risk.seed), "engine": honest_risk.engine}
+        call_facts["data fingerprint"] = honest_risk.data_fingerprint
     argument_name = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
     argument = "" if argument_name is None else f"{argument_name}={argument_name}, "
     data_arguments = "" if audit.level == "scores" else "X, y, "
@@ -248,4 +250,6 @@ def _repeat_info(audit: Audit) -> Repeat:
         f"tr.audit(search, {data_arguments}{argument}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:.15g})"
     )
-    return Repeat.from_call(call or escape_and_truncate(default_call, 1000), facts, audit.versions)
+    return Repeat.from_call(
+        call or escape_and_truncate(default_call, 1000), call_facts, audit.versions
+    )

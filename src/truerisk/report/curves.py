@@ -29,7 +29,7 @@ from truerisk.results.sentences import setting_text
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 # Smaller parameters, and larger ones than its inverse, are not drawn on a logarithmic axis.
 SMALLEST_LOGARITHMIC_VALUE = 1e-100
-MOST_MARKS = 48  # Maximum number of points of a line that show their setting as a tooltip.
+MAX_MARKS = 48  # Maximum number of points of a line that show their setting as a tooltip.
 IN_ORDER = "setting, in the order of the grid"
 DECADES_FOR_LOGARITHMIC_AXIS = (
     2.0  # A parameter that spans more decades than this gets a logarithmic axis.
@@ -49,15 +49,15 @@ class Axis:
     @classmethod
     def from_settings(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
         """Place settings at the values of parameter `x`, by default of the only varying one."""
-        varying_names = list(_varying(settings)) if x is None else [x]
+        varying_names = list(_varying_parameters(settings)) if x is None else [x]
         grid_order_axis = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
         if len(varying_names) != 1:
             return grid_order_axis
         values = [setting.get(varying_names[0]) for setting in settings]
-        numbers = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
-        if len(numbers) < len(values):
+        numeric_values = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
+        if len(numeric_values) < len(values):
             return grid_order_axis
-        low, high = min(numbers), max(numbers)
+        low, high = min(numeric_values), max(numeric_values)
         is_log = (
             low > SMALLEST_LOGARITHMIC_VALUE
             and high < 1 / SMALLEST_LOGARITHMIC_VALUE
@@ -65,13 +65,13 @@ class Axis:
         )
         return cls(
             _short_name(varying_names[0]) + (", logarithmic" if is_log else ""),
-            tuple(numbers),
+            tuple(numeric_values),
             is_log,
         )
 
     @property
     def order(self) -> list[int]:
-        """The numbers of the settings, sorted by position from left to right."""
+        """Indices of the settings, sorted by horizontal position from left to right."""
         return sorted(range(len(self.places)), key=lambda c: self.places[c])
 
 
@@ -83,14 +83,16 @@ def draw_curves(
         return ()
     learner_name, curve = escape_and_truncate(name, 60), learner.curve
     curves = {f"{curve.common.method} (tuned)": curve, **learner.criteria}
-    by_loss: dict[str, dict[str, RiskCurve]] = {}
+    curves_by_loss: dict[str, dict[str, RiskCurve]] = {}
     for label, criterion_curve in curves.items():
         if len(criterion_curve) == len(curve):
-            by_loss.setdefault(criterion_curve.common.named_scoring, {})[label] = criterion_curve
+            curves_by_loss.setdefault(criterion_curve.common.named_scoring, {})[label] = (
+                criterion_curve
+            )
     heat_map = draw_heat(learner_name, curve, f"curve-{number_on_page}-heat")
     figures = (
         _draw_loss(learner_name, learner, loss_curves, document, f"curve-{number_on_page}-{i}")
-        for i, loss_curves in enumerate(by_loss.values())
+        for i, loss_curves in enumerate(curves_by_loss.values())
     )
     return without_none(heat_map, *figures)
 
@@ -102,10 +104,10 @@ def _draw_loss(
     document: Assessment,
     name: str,
 ) -> Figure | None:
-    common = next(iter(curves.values())).common
+    provenance = next(iter(curves.values())).common
     loss, scale, tuning_curve, risk = (
-        common.named_scoring,
-        common.scale,
+        provenance.named_scoring,
+        provenance.scale,
         learner.curve,
         learner.risk,
     )
@@ -122,7 +124,7 @@ def _draw_loss(
         f"{loss_noun} curve of {learner_name}",
         description,
         curves,
-        banded=banded_curve,
+        banded_curve=banded_curve,
         honest_value=honest_value,
     )
     if drawing is None:
@@ -151,19 +153,21 @@ def draw_lines(
     description: str,
     curves: Mapping[str, RiskCurve],
     *,
-    banded: RiskCurve | None,
+    banded_curve: RiskCurve | None,
     honest_value: float | None = None,
     x: str | None = None,
 ) -> Drawing | None:
-    """Draw risk curves of the same settings in one loss, and standard errors of `banded`."""
+    """Draw risk curves of the same settings in one loss, with a band around `banded_curve`."""
     first_curve = next(iter(curves.values()))
-    axis, common = Axis.from_settings(first_curve.candidates, x), first_curve.common
+    axis, provenance = Axis.from_settings(first_curve.candidates, x), first_curve.common
     y_values = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
     if not y_values:
         return None
-    if banded:
+    if banded_curve:
         y_values += [
-            value + sign * e for value, e in _risks_and_errors(banded).values() for sign in (-1, 1)
+            value + sign * e
+            for value, e in _risks_and_errors(banded_curve).values()
+            for sign in (-1, 1)
         ]
     y_values += [honest_value] if honest_value is not None else []
     drawing = Drawing(
@@ -173,12 +177,12 @@ def draw_lines(
         x=PixelScale.around(axis.places, LEFT, WIDTH - 12, log=axis.is_logarithmic, margin=0.03),
         y=PixelScale.around(y_values, BOTTOM, TOP),
     )
-    drawing.left_axis(common.scale.axis_label(common.named_scoring))
+    drawing.left_axis(provenance.scale.axis_label(provenance.named_scoring))
     drawing.bottom_axis(axis.name, _ticks(axis))
     if honest_value is not None:
         drawing.horizontal_line(honest_value, "honest")
-    if banded:
-        errors = _risks_and_errors(banded)
+    if banded_curve:
+        errors = _risks_and_errors(banded_curve)
         sorted_settings = [c for c in axis.order if c in errors]
         if len(sorted_settings) > 1:
             sorted_settings = [
@@ -202,7 +206,7 @@ def keys_of(curves: Iterable[str]) -> list[Key]:
 
 
 def _risks_and_errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
-    """Return the risk and the standard error of each setting that has both."""
+    """Return the risk and the standard error of each setting that has both, by its index."""
     pairs = zip(curve.values.tolist(), curve.std_errors.tolist(), strict=True)
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
@@ -226,7 +230,7 @@ def _draw_line(
         css_class,
     )
     marked_settings = [
-        drawn_settings[i] for i in evenly_spread_positions(len(drawn_settings), MOST_MARKS)
+        drawn_settings[i] for i in evenly_spread_positions(len(drawn_settings), MAX_MARKS)
     ]
     for candidate in (
         marked_settings
@@ -251,7 +255,7 @@ def _error_text(curve: RiskCurve, candidate: int) -> str:
 
 
 def _ticks(axis: Axis) -> list[float] | None:
-    """Return a tick for each position if these are few whole numbers; None for default ticks."""
+    """Return a tick for each setting's position if these are few whole numbers, else None."""
     are_whole = all(p == int(p) for p in axis.places)
     if axis.is_logarithmic or not are_whole or len(axis.places) > 9:
         return None
@@ -276,7 +280,7 @@ def _risk_cell(curve: RiskCurve, candidate: int) -> str:
 
 @frozen
 class SettingGrid:
-    """Full grid of two hyperparameters; `at[row, column]` is the number of the setting."""
+    """Full grid of two hyperparameters; cells are mapped to settings."""
 
     row_parameter: str
     column_parameter: str
@@ -290,20 +294,22 @@ class SettingGrid:
 
         The result is None if not exactly two parameters vary, or if cells are missing or too many.
         """
-        values = _varying(curve.candidates)
-        if len(values) != 2:
+        distinct_values = _varying_parameters(curve.candidates)
+        if len(distinct_values) != 2:
             return None
-        row_parameter, column_parameter = sorted(values, key=lambda n: (len(values[n]), n))
-        rows, columns = values[row_parameter], values[column_parameter]
+        row_parameter, column_parameter = sorted(
+            distinct_values, key=lambda n: (len(distinct_values[n]), n)
+        )
+        rows, columns = distinct_values[row_parameter], distinct_values[column_parameter]
         n_cells = len(rows) * len(columns)
         if n_cells != len(curve.candidates) or max(len(rows), len(columns)) > LARGEST_GRID_SIDE:
             return None
-        row_of = {repr(v): i for i, v in enumerate(rows)}
-        column_of = {repr(v): j for j, v in enumerate(columns)}
+        row_by_value = {repr(v): i for i, v in enumerate(rows)}
+        column_by_value = {repr(v): j for j, v in enumerate(columns)}
         setting_of_cell = {
             (
-                row_of[repr(setting.get(row_parameter))],
-                column_of[repr(setting.get(column_parameter))],
+                row_by_value[repr(setting.get(row_parameter))],
+                column_by_value[repr(setting.get(column_parameter))],
             ): candidate
             for candidate, setting in enumerate(curve.candidates)
         }
@@ -319,15 +325,15 @@ class SettingGrid:
 
 
 def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
-    """Draw a heat map of risks over two hyperparameters; return None if the grid is another."""
+    """Draw a heat map of risks over two hyperparameters; return None unless exactly two vary."""
     grid = SettingGrid.from_curve(curve)
     known_risks = [v for v in curve.values.tolist() if isfinite(v)]
     if grid is None or not known_risks:
         return None
-    low, high, noun = min(known_risks), max(known_risks), curve.common.scale.noun
+    low, high, risk_noun = min(known_risks), max(known_risks), curve.common.scale.noun
     chosen_text = setting_text(curve.best_params)
     n_rows, n_columns = len(grid.rows), len(grid.columns)
-    title = f"{noun.capitalize()}s of {learner_name} over two parameters"
+    title = f"{risk_noun.capitalize()}s of {learner_name} over two parameters"
     description = (
         f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen_text}."
     )
@@ -354,9 +360,9 @@ def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
     drawing.left_axis(grid.row_parameter, ())
     return Figure(
         name=name,
-        title=f"{learner_name}: {noun}s over {grid.row_parameter} and {grid.column_parameter}",
+        title=f"{learner_name}: {risk_noun}s over {grid.row_parameter} and {grid.column_parameter}",
         drawing=drawing,
-        caption=f"The stronger the shade, the larger the {noun} (by "
+        caption=f"The stronger the shade, the larger the {risk_noun} (by "
         f"{escape_and_truncate(curve.common.method, 60)}, while tuning). The frame marks the "
         "chosen setting, "
         f"{chosen_text}.",
@@ -365,11 +371,15 @@ def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
     )
 
 
-def _varying(settings: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
+def _varying_parameters(settings: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
     """Return the distinct values of each parameter that varies, in order of first occurrence."""
     names = dict.fromkeys(name for setting in settings for name in setting)
     values = {n: list({repr(s.get(n)): s.get(n) for s in settings}.values()) for n in names}
-    return {name: distinct for name, distinct in values.items() if len(distinct) > 1}
+    return {
+        name: distinct_values
+        for name, distinct_values in values.items()
+        if len(distinct_values) > 1
+    }
 
 
 def _short_name(name: str) -> str:

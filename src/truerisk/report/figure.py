@@ -11,7 +11,7 @@ from markupsafe import Markup
 from truerisk.core.frozen import frozen
 from truerisk.report.svg import Drawing
 
-MOST_ROWS = 60  # Maximum number of rows of a table on the page; the JSON has all rows.
+MAX_TABLE_ROWS = 60  # Maximum number of rows of a table on the page; the JSON has all rows.
 MOST_POINTS = 400  # Maximum number of points of a line in a figure.
 
 
@@ -25,8 +25,8 @@ class FigureTable:
 
     @classmethod
     def from_rows(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
-        """Build a table from the first `MOST_ROWS` rows, and count the rows that are left out."""
-        first_rows = tuple(tuple(row) for row in rows[:MOST_ROWS])
+        """Build a table from the first `MAX_TABLE_ROWS` rows, and count the rows left out."""
+        first_rows = tuple(tuple(row) for row in rows[:MAX_TABLE_ROWS])
         return cls(tuple(header), first_rows, len(rows) - len(first_rows))
 
     @cached_property
@@ -57,9 +57,9 @@ class Figure:
     caption: str
     table: FigureTable
     keys: tuple[Key, ...] = ()
-    # Position of a point that the slider of the page moves.
+    # Position of the point in the drawing that the slider of the page moves.
     slider_point: tuple[float, float] | None = None
-    # Texts for the points at each x; a slider of the page selects one of them.
+    # Texts about the points of the figure at each x; a slider of the page selects one text.
     steps: tuple[str, ...] = ()
 
     @property
@@ -69,7 +69,7 @@ class Figure:
 
 
 def without_none(*figures: Figure | None) -> tuple[Figure, ...]:
-    """Return the figures without those that are None."""
+    """Return the figures of an HTML page that exist, leaving out each None."""
     return tuple(figure for figure in figures if figure is not None)
 
 
@@ -82,7 +82,7 @@ MOST_CORNERS = 4_000
 
 
 def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
-    """Return the positions of the points at which a line through all points changes direction.
+    """Return the indices of the points at which the line through the points (xs, ys) turns.
 
     Points on a straight piece of the line are left out. If more than `MOST_CORNERS` corners remain,
     that many are selected, evenly spread.
@@ -91,13 +91,13 @@ def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
     [0, 2, 3, 4]
     """
     dx, dy = np.diff(xs), np.diff(ys)
-    moving = np.flatnonzero((dx != 0) | (dy != 0))
-    dx, dy = dx[moving], dy[moving]
+    moving_steps = np.flatnonzero((dx != 0) | (dy != 0))
+    dx, dy = dx[moving_steps], dy[moving_steps]
     lengths = np.abs(dx) + np.abs(dy)
     has_turn = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * lengths[:-1] * lengths[1:]
     corner_positions = [
         0,
-        *(moving[1:][has_turn]).tolist(),
+        *(moving_steps[1:][has_turn]).tolist(),
         *([len(xs) - 1] if len(xs) > 1 else []),
     ]
     return [
@@ -106,7 +106,7 @@ def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
 
 
 def evenly_spread_positions(n: int, max_positions: int = MOST_POINTS) -> list[int]:
-    """Return at most `max_positions` of the positions 0 to n - 1, evenly spread, with both ends."""
+    """Return at most `max_positions` of the indices 0 to n - 1, evenly spread, with both ends."""
     if n <= max_positions:
         return list(range(n))
     return sorted({round(i * (n - 1) / (max_positions - 1)) for i in range(max_positions)})

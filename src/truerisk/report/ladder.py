@@ -17,16 +17,16 @@ from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import WHOLE_SEARCH, describe_honest_risk, setting_text
 
-ROW = 34
-TOP = 14
-LEFT = 118
-MOST_LEARNERS = 12  # Maximum number of learners in the figure; its table has all learners.
+ROW_HEIGHT = 34
+TOP_MARGIN = 14
+LEFT_MARGIN = 118
+MAX_LEARNERS = 12  # Maximum number of learners in the figure; its table has all learners.
 # A baseline further from the risks than this multiple of their range is named, but not drawn.
-FARTHEST_BASELINE = 1.0
+MAX_BASELINE_DISTANCE_IN_RANGES = 1.0
 
 
-def draw_ladder(document: Assessment, max_learners: int | None = MOST_LEARNERS) -> Figure | None:
-    """Draw a row per learner, from its optimistic to its honest risk; return None without risks."""
+def draw_ladder(document: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
+    """Draw a row per learner: apparent, selected and honest risk; return None without risks."""
     rated_learners = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
     shown_learners = {name: rated_learners[name] for name in list(rated_learners)[:max_learners]}
     if not shown_learners:
@@ -38,9 +38,11 @@ def draw_ladder(document: Assessment, max_learners: int | None = MOST_LEARNERS) 
     # The axis of scores, and of a loss with negative values, starts anywhere.
     has_free_start = min(values) < 0 or document.scale.perfect is not None
     x = PixelScale.around(
-        values, LEFT, WIDTH - 14, floor_at=None if has_free_start else -0.004 * max(values)
+        values, LEFT_MARGIN, WIDTH - 14, floor_at=None if has_free_start else -0.004 * max(values)
     )
-    drawing = drawing_of_rows("Optimism ladder", _describe(document), x, n_rows, ROW, TOP)
+    drawing = drawing_of_rows(
+        "Optimism ladder", _describe_ladder(document), x, n_rows, ROW_HEIGHT, TOP_MARGIN
+    )
     direction_text = "" if document.scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(
         f"{document.scale.axis_label(shorten(document.named_scoring, 30))}{direction_text}"
@@ -76,21 +78,18 @@ def draw_ladder(document: Assessment, max_learners: int | None = MOST_LEARNERS) 
 def _axis_values(
     learners: Iterable[TunedLearner], choice: RiskEstimate | None, document: Assessment
 ) -> list[float]:
-    """Return all risks and ends of intervals that the axis has to show."""
-    honest_risks = [learner_or_estimate.risk for learner_or_estimate in learners] + (
-        [choice] if choice else []
-    )
-    ends = [
-        *(end for learner_or_estimate in honest_risks for end in learner_or_estimate.ends),
-        *(
-            value_of(learner_or_estimate.selected)
-            for learner_or_estimate in learners
-            if learner_or_estimate.optimism is not None
-        ),
-        *(value_of(learner_or_estimate.apparent) for learner_or_estimate in learners),
+    """Return all risks and ends of intervals that the axis of the optimism ladder has to show."""
+    honest_risks = [learner.risk for learner in learners] + ([choice] if choice else [])
+    all_values = [
+        *(axis_value for estimate in honest_risks for axis_value in estimate.ends),
+        *(value_of(learner.selected) for learner in learners if learner.optimism is not None),
+        *(value_of(learner.apparent) for learner in learners),
     ]
-    values = [v for v in ends if v is not None]
-    baseline, margin = document.baseline, FARTHEST_BASELINE * (max(values) - min(values))
+    values = [v for v in all_values if v is not None]
+    baseline, margin = (
+        document.baseline,
+        MAX_BASELINE_DISTANCE_IN_RANGES * (max(values) - min(values)),
+    )
     if baseline is not None and min(values) - margin <= baseline <= max(values) + margin:
         values.append(baseline)  # A baseline further away would compress all other values.
     return values
@@ -99,16 +98,16 @@ def _axis_values(
 def _draw_rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
     honest_estimate, apparent_value = learner.risk, value_of(learner.apparent)
     selected_value = None if learner.optimism is None else value_of(learner.selected)
-    noun = learner.risk.scale.noun
+    risk_noun = learner.risk.scale.noun
     drawing.row(y, name)
     risks = [v for v in (honest_estimate.value, selected_value, apparent_value) if v is not None]
     drawing.slope(min(risks), y, max(risks), y, "way")
-    _draw_honest_risk(drawing, honest_estimate, y, f"{name}: honest {noun}")
+    _draw_honest_risk(drawing, honest_estimate, y, f"{name}: honest {risk_noun}")
     if selected_value is not None:
-        tooltip = f"{name}: selected {noun} {number(selected_value)}"
+        tooltip = f"{name}: selected {risk_noun} {number(selected_value)}"
         drawing.point(selected_value, y, "hollow s1", tooltip, shape="diamond", size=3.8)
     if apparent_value is not None:
-        tooltip = f"{name}: apparent {noun} {number(apparent_value)}"
+        tooltip = f"{name}: apparent {risk_noun} {number(apparent_value)}"
         drawing.point(apparent_value, y, "hollow muted", tooltip, size=3)
 
 
@@ -120,7 +119,7 @@ def _draw_honest_risk(drawing: Drawing, estimate: WithInterval, y: float, toolti
     drawing.estimate(estimate.value, estimate.interval, y, tooltip, size=5.6)
 
 
-def _describe(document: Assessment) -> str:
+def _describe_ladder(document: Assessment) -> str:
     best_learner = document.best_learner
     return (
         f"{document.scale.noun.capitalize()}s of {len(document.learners)} learners. The best, "
@@ -132,7 +131,7 @@ def _describe(document: Assessment) -> str:
 
 
 def _legend_entries(
-    document: Assessment, learners: Collection[TunedLearner], is_near: bool
+    document: Assessment, learners: Collection[TunedLearner], is_baseline_drawn: bool
 ) -> tuple[Key, ...]:
     legend = []
     if any(learner.apparent for learner in learners):
@@ -148,7 +147,7 @@ def _legend_entries(
         legend.append(
             Key(
                 "baseline",
-                baseline_text if is_near else f"{baseline_text}, beyond the axis",
+                baseline_text if is_baseline_drawn else f"{baseline_text}, beyond the axis",
                 "line",
             )
         )
@@ -181,10 +180,10 @@ def value_of(estimate: RiskEstimate | None) -> float | None:
     return None if estimate is None else estimate.value
 
 
-BOX_ROW, BOX_TOP = 38, 12
+BOX_ROW_HEIGHT, BOX_TOP_MARGIN = 38, 12
 
 
-def draw_boxes(document: Assessment, max_learners: int | None = MOST_LEARNERS) -> Figure | None:
+def draw_boxes(document: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
     """Draw a box plot of split risks per learner; return None if no learner had random splits."""
     scale = document.scale
     all_risks = {
@@ -198,15 +197,19 @@ def draw_boxes(document: Assessment, max_learners: int | None = MOST_LEARNERS) -
     ordered_names += [name for name in risks if name not in ordered_names]
     drawn_names = ordered_names[:max_learners]
     drawn_risks = [v for name in drawn_names for v in risks[name]]
-    noun = scale.noun
+    risk_noun = scale.noun
     has_free_start = min(drawn_risks) < 0 or scale.perfect is not None
     title, descriptions = (
-        f"{noun.capitalize()}s of single splits",
-        (_summary(n_splits, risks[n_splits]) for n_splits in drawn_names),
+        f"{risk_noun.capitalize()}s of single splits",
+        (_summary(name, risks[name]) for name in drawn_names),
     )
-    x = PixelScale.around(drawn_risks, LEFT, WIDTH - 14, floor_at=None if has_free_start else -0.01)
-    drawing = drawing_of_rows(title, "; ".join(descriptions), x, len(drawn_names), BOX_ROW, BOX_TOP)
-    drawing.bottom_axis(f"{noun} of one split ({shorten(document.named_scoring, 30)})")
+    x = PixelScale.around(
+        drawn_risks, LEFT_MARGIN, WIDTH - 14, floor_at=None if has_free_start else -0.01
+    )
+    drawing = drawing_of_rows(
+        title, "; ".join(descriptions), x, len(drawn_names), BOX_ROW_HEIGHT, BOX_TOP_MARGIN
+    )
+    drawing.bottom_axis(f"{risk_noun} of one split ({shorten(document.named_scoring, 30)})")
     for i, name in enumerate(drawn_names):
         five_values = five_numbers(risks[name])
         drawing.row(i + 0.5, escape_and_truncate(name, 60))
@@ -235,7 +238,7 @@ def draw_boxes(document: Assessment, max_learners: int | None = MOST_LEARNERS) -
         title="How much single splits differ",
         drawing=drawing,
         caption=(
-            f"{noun.capitalize()}s of {n_splits} random splits. Box: quartiles and median; "
+            f"{risk_noun.capitalize()}s of {n_splits} random splits. Box: quartiles and median; "
             "whiskers reach to the last value within 1.5 interquartile ranges of the box. The "
             "spread is that of single test sets, not the standard error of their mean."
         ),
@@ -253,36 +256,36 @@ def _summary(name: str, values: Sequence[float]) -> str:
     )
 
 
-BAR_ROW, BAR_TOP = 30, 8
+BAR_ROW_HEIGHT, BAR_TOP_MARGIN = 30, 8
 
 
-def draw_stability(document: Assessment, max_learners: int | None = MOST_LEARNERS) -> Figure | None:
-    """Draw a bar per tuned learner, with a segment per chosen setting; return None without bars."""
+def draw_stability(document: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
+    """Draw a bar per tuned learner, a segment per chosen setting; return None without a bar."""
     tuned_learners = {
-        name: one
-        for name, one in document.ranked_learners.items()
-        if len(one.curve) > 1 and one.stability.frequencies
+        name: tuned_learner
+        for name, tuned_learner in document.ranked_learners.items()
+        if len(tuned_learner.curve) > 1 and tuned_learner.stability.frequencies
     }
     if not tuned_learners:
         return None
     shown_learners = {name: tuned_learners[name] for name in list(tuned_learners)[:max_learners]}
-    title, x = "Stability of the chosen settings", PixelScale(0, 100, LEFT, WIDTH - 16)
+    title, x = "Stability of the chosen settings", PixelScale(0, 100, LEFT_MARGIN, WIDTH - 16)
     descriptions = (
         f"{escape_and_truncate(n, 60)}: {o.stability.agreement:.0%} agree"
         for n, o in shown_learners.items()
     )
     drawing = drawing_of_rows(
-        title, "; ".join(descriptions), x, len(shown_learners), BAR_ROW, BAR_TOP
+        title, "; ".join(descriptions), x, len(shown_learners), BAR_ROW_HEIGHT, BAR_TOP_MARGIN
     )
     drawing.bottom_axis("outer splits that chose the setting, %")
     for i, (name, learner) in enumerate(shown_learners.items()):
         drawing.row(i + 0.5, escape_and_truncate(name, 60))
-        total = sum(learner.stability.frequencies.values())
+        n_splits = sum(learner.stability.frequencies.values())
         left_end = 0.0
-        for setting, count in _sorted_choices(learner):
-            share = 100 * count / total
-            css_class = "s0" if setting == learner.curve.best else "other"
-            tooltip = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
+        for candidate, count in _sorted_choices(learner):
+            share = 100 * count / n_splits
+            css_class = "s0" if candidate == learner.curve.best else "other"
+            tooltip = f"{setting_text(learner.curve.candidates[candidate])}: {count} of {n_splits}"
             drawing.bar(left_end, left_end + share, i + 0.2, i + 0.8, css_class, tooltip)
             left_end += share
     return Figure(
@@ -294,7 +297,7 @@ def draw_stability(document: Assessment, max_learners: int | None = MOST_LEARNER
             "chose the setting of all rows; each further part is another setting. Where few agree, "
             "the setting is arbitrary, and the honest number takes that into account."
         ),
-        table=_table_of_choices(tuned_learners),
+        table=_choices_table(tuned_learners),
         keys=(Key("s0", "the setting chosen on all rows", "cell"), Key("other", "others", "cell")),
     )
 
@@ -305,7 +308,7 @@ def _sorted_choices(learner: TunedLearner) -> list[tuple[int, int]]:
     return sorted(counts.items(), key=lambda pair: (pair[0] != best_setting, -pair[1]))
 
 
-def _table_of_choices(tuned_learners: Mapping[str, TunedLearner]) -> FigureTable:
+def _choices_table(tuned_learners: Mapping[str, TunedLearner]) -> FigureTable:
     rows = [
         [
             escape_and_truncate(name, 60),

@@ -19,7 +19,7 @@ from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure
 
-HERE = Path(__file__).parent
+TEMPLATE_FOLDER = Path(__file__).parent
 
 
 @frozen
@@ -64,7 +64,7 @@ class Page:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures of the page, in order: those of its sections, then of its validation."""
-        validation_sections = [part.section for part in self.values.get("validation", ())]
+        validation_sections = [page_part.section for page_part in self.values.get("validation", ())]
         sections = *self.values["sections"], *validation_sections
         return tuple(figure for section in sections for figure in section.figures)
 
@@ -80,9 +80,11 @@ class Page:
 
 def sentences(text: str) -> list[str]:
     """Split a text into sentences, without breaking decimal numbers and names."""
-    lines = text.replace(". ", ".\n").splitlines()
+    sentence_lines = text.replace(". ", ".\n").splitlines()
     return [
-        escape_and_truncate(sentence_text, 4000) for sentence_text in lines if sentence_text.strip()
+        escape_and_truncate(sentence_text, 4000)
+        for sentence_text in sentence_lines
+        if sentence_text.strip()
     ]
 
 
@@ -104,10 +106,10 @@ def template_of(name: str) -> Any:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
+        loader=FileSystemLoader(TEMPLATE_FOLDER), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["clean"] = escape_and_truncate
     environment.globals["today"] = today
     for label, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
-        environment.globals[label] = Markup((HERE / file).read_text(encoding="utf-8"))
+        environment.globals[label] = Markup((TEMPLATE_FOLDER / file).read_text(encoding="utf-8"))
     return environment.get_template(name)

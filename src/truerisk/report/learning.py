@@ -13,7 +13,7 @@ from truerisk.report.svg import WIDTH, Drawing, PixelScale, shorten
 from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
-SMALLEST_TICK_DISTANCE = (
+MIN_TICK_DISTANCE_IN_PIXELS = (
     34  # Minimum distance between two ticks, so that their labels do not overlap.
 )
 
@@ -24,7 +24,7 @@ def draw_learning(
     name: str = "",
     number_on_page: int = 0,
 ) -> Figure | None:
-    """Draw measured risks with intervals and the fitted power law; return None without a risk."""
+    """Draw a learning curve's risks and fitted power law; return None if no size has a risk."""
     if all(estimate.value is None for estimate in curve.estimates):
         return None
     learner_name, last_estimate = escape_and_truncate(name, 60), curve.estimates[-1]
@@ -35,9 +35,9 @@ def draw_learning(
     )
     sizes = [*curve.sizes, *(estimate.n_train for estimate in expected[-1:])]
     y_values = [
-        end
+        axis_value
         for estimate_or_expected in (*expected, *curve.estimates)
-        for end in estimate_or_expected.ends
+        for axis_value in estimate_or_expected.ends
     ]
     drawing = Drawing(
         title=f"Learning curve of {learner_name}",
@@ -47,20 +47,25 @@ def draw_learning(
         y=PixelScale.around(y_values, BOTTOM, TOP),
     )
     drawing.left_axis(scale.axis_label(last_estimate.named_scoring))
-    # Sizes are labelled from the largest down, where the labels do not overlap.
+    # Training sizes are labelled from the largest down, if the labels do not overlap.
     ticks: list[float] = []
-    for value in sorted({float(round(value)) for value in sizes}, reverse=True):
-        if not ticks or abs(drawing.x(ticks[-1]) - drawing.x(value)) >= SMALLEST_TICK_DISTANCE:
-            ticks.append(value)
+    for tick_value in sorted({float(round(tick_value)) for tick_value in sizes}, reverse=True):
+        if (
+            not ticks
+            or abs(drawing.x(ticks[-1]) - drawing.x(tick_value)) >= MIN_TICK_DISTANCE_IN_PIXELS
+        ):
+            ticks.append(tick_value)
     drawing.bottom_axis("training rows, logarithmic", ticks[::-1])
     drawing.vertical_line(n_rows, "baseline")
     _draw_law(drawing, expected)
-    for size, risk in zip(curve.sizes, curve.estimates, strict=True):
+    for train_size, risk in zip(curve.sizes, curve.estimates, strict=True):
         if risk.value is None:
             continue
         if risk.interval is not None:
-            drawing.slope(size, risk.interval.low, size, risk.interval.high, "span s0")
-        drawing.point(size, risk.value, "s0", f"{size:g} rows: {number(risk.value)}", size=4)
+            drawing.slope(train_size, risk.interval.low, train_size, risk.interval.high, "span s0")
+        drawing.point(
+            train_size, risk.value, "s0", f"{train_size:g} rows: {number(risk.value)}", size=4
+        )
     return Figure(
         name=f"learning-{number_on_page}",
         title=f"{learner_name}: {scale.name_for(last_estimate.named_scoring)} by training rows",
@@ -106,8 +111,8 @@ def _sizes_table(
     curve: LearningCurve, expected: tuple[ExpectedRisk, ...], risk_name: str
 ) -> FigureTable:
     rows = [
-        [f"{size:g}", number(risk.value), str(risk.interval or "none")]
-        for size, risk in zip(curve.sizes, curve.estimates, strict=True)
+        [f"{train_size:g}", number(risk.value), str(risk.interval or "none")]
+        for train_size, risk in zip(curve.sizes, curve.estimates, strict=True)
     ]
     rows += [
         [f"{risk.n_train:g}", f"{number(risk.value)} (expected)", _interval_text(risk)]
@@ -210,7 +215,7 @@ def draw_over_time(
 
 
 def _band_limits(risk_over_time: RiskOverTime) -> list[tuple[float, float]]:
-    """Return the limits of each period's band, or an empty list without a band."""
+    """Return the limits of the band in each period of time, or an empty list without a band."""
     if risk_over_time.low is None or risk_over_time.high is None:
         return []
     return list(zip(risk_over_time.low.tolist(), risk_over_time.high.tolist(), strict=True))

@@ -19,8 +19,8 @@ from truerisk.report.svg import (
 )
 from truerisk.results.interval import Reported
 
-MARGIN, STEP = 132, 24
-MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
+LEFT_MARGIN, ROW_HEIGHT = 132, 24
+MAX_DATA_SETS, MAX_METHODS, MAX_PAIRS = 60, 16, 40
 
 
 # ---------------------------------------------------------------- average ranks of methods
@@ -45,9 +45,9 @@ def draw_ranks(comparison: ManyComparison) -> Figure | None:
         "; ".join(
             f"{escape_and_truncate(name, 60)} {rank:.2f}" for name, rank in comparison.ordered
         ),
-        PixelScale(low - 0.05, high + 0.05, MARGIN, WIDTH - 14),
+        PixelScale(low - 0.05, high + 0.05, LEFT_MARGIN, WIDTH - 14),
         len(ranks) + len(comparison.alike) + 1,
-        STEP,
+        ROW_HEIGHT,
         14,
     )
     drawing.bottom_axis("average rank, 1 is best", range(low, high + 1, max(1, (high - low) // 8)))
@@ -98,21 +98,21 @@ def draw_ranks(comparison: ManyComparison) -> Figure | None:
 def draw_values(comparison: ManyComparison) -> Figure:
     """Draw a heat map with a row per data set; the best value has a frame, darker is worse."""
     method_numbers = [
-        comparison.methods.index(name) for name, _ in comparison.ordered[:MOST_ACROSS]
+        comparison.methods.index(name) for name, _ in comparison.ordered[:MAX_METHODS]
     ]
-    rows = range(min(len(comparison.data_sets), MOST_DRAWN))
+    rows = range(min(len(comparison.data_sets), MAX_DATA_SETS))
     top_margin, row_height = 20, 24
     bottom = top_margin + row_height * len(rows)
-    # Names of more than three methods would overlap, so every other name is placed a line lower.
+    # The names of four or more methods would overlap, so every other name is a line lower.
     n_lines = 1 + (len(method_numbers) > 3)
     drawing = Drawing(
         title=f"{escape_and_truncate(comparison.quantity, 60)} by data set and method",
         description="Within each data set the best method is framed; a stronger shade is worse.",
         height=bottom + 14 * n_lines + 8,
-        x=PixelScale(0, len(method_numbers), MARGIN, WIDTH - 8),
+        x=PixelScale(0, len(method_numbers), LEFT_MARGIN, WIDTH - 8),
         y=PixelScale(0, len(rows), top_margin, bottom),
     )
-    column_width = (WIDTH - 8 - MARGIN) / len(method_numbers)
+    column_width = (WIDTH - 8 - LEFT_MARGIN) / len(method_numbers)
     for i in rows:
         _draw_data_set(drawing, comparison, i, method_numbers, is_wide=column_width > 38)
     max_letters = max(3, int(n_lines * column_width / 7.5))
@@ -121,7 +121,10 @@ def draw_values(comparison: ManyComparison) -> Figure:
         for method in method_numbers
     ]
     drawing.bottom_names({j + 0.5: name for j, name in enumerate(names)}, n_lines=n_lines)
-    left_out = len(comparison.data_sets) - len(rows), len(comparison.methods) - len(method_numbers)
+    n_left_out = (
+        len(comparison.data_sets) - len(rows),
+        len(comparison.methods) - len(method_numbers),
+    )
     return Figure(
         name="values",
         title="Data set × method",
@@ -131,7 +134,7 @@ def draw_values(comparison: ManyComparison) -> Figure:
             f"{escape_and_truncate(comparison.terms.better, 10)} is better. "
             "Shades are "
             "relative within each data set, from the best (faint, framed) to the worst (strong). "
-            f"– is missing; a star marks data sets that took no part.{_left_out_text(left_out)}"
+            f"– is missing; a star marks data sets that took no part.{_left_out_text(n_left_out)}"
         ),
         table=FigureTable.from_rows(
             ["data set", *(escape_and_truncate(comparison.methods[j], 40) for j in method_numbers)],
@@ -144,10 +147,10 @@ def draw_values(comparison: ManyComparison) -> Figure:
     )
 
 
-def _left_out_text(left_out: tuple[int, int]) -> str:
+def _left_out_text(n_left_out: tuple[int, int]) -> str:
     texts = [
-        f"{n} further {noun}{'' if n == 1 else 's'}"
-        for n, noun in zip(left_out, ("data set", "method"), strict=True)
+        f"{n} further {item_noun}{'' if n == 1 else 's'}"
+        for n, item_noun in zip(n_left_out, ("data set", "method"), strict=True)
         if n > 0
     ]
     return f" Not drawn: {' and '.join(texts)}; the JSON has them." if texts else ""
@@ -193,14 +196,16 @@ def _draw_data_set(
 
 def draw_effects(comparison: ManyComparison) -> Figure:
     """Draw the difference of each pair of methods with its interval and the equivalence region."""
-    pairs = comparison.pairs[:MOST_PAIRS]
+    pairs = comparison.pairs[:MAX_PAIRS]
     axis_values = [
         axis_value for p in pairs for axis_value in Reported(p.difference, p.interval, "").ends
     ]
     axis_values += [-comparison.terms.rope, comparison.terms.rope]
     description = "; ".join(f"{_pair_name(p)}: {number(p.difference)}" for p in pairs[:20])
     x = PixelScale.around(axis_values, 190, WIDTH - 14)
-    drawing = drawing_of_rows("Differences of two methods", description, x, len(pairs), STEP, 26)
+    drawing = drawing_of_rows(
+        "Differences of two methods", description, x, len(pairs), ROW_HEIGHT, 26
+    )
     if comparison.terms.rope:
         rope = comparison.terms.rope
         drawing.band([-rope, rope], [0, 0], [len(pairs), len(pairs)], "s5")

@@ -16,33 +16,33 @@ from truerisk.report.layout import CLOSING, Headline, Page, Section
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
 from truerisk.report.methods_text import Repeat
 
-RANKS = (
+RANKS_REFERENCE = (
     "Demšar J (2006). Statistical comparisons of classifiers over multiple data sets. Journal "
     "of Machine Learning Research 7:1–30."
 )
-F = (
+F_TEST_REFERENCE = (
     "Iman RL, Davenport JM (1980). Approximations of the critical region of the Friedman "
     "statistic. Communications in Statistics A 9:571–595."
 )
-HOLM = (
+HOLM_REFERENCE = (
     "Holm S (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of Statistics 6:65–70."
 )
-PAIRS = (
+PAIRED_TESTS_REFERENCE = (
     "Benavoli A, Corani G, Mangili F (2016). Should we really use post-hoc tests based on "
     "mean-ranks? Journal of Machine Learning Research 17(5):1–10."
 )
-SHIFT = (
+SHIFT_REFERENCE = (
     "Hodges JL, Lehmann EL (1963). Estimates of location based on rank tests. Annals of "
     "Mathematical Statistics 34:598–611."
 )
-BAYES = (
+BAYES_REFERENCE = (
     "Benavoli A, Corani G, Demšar J, Zaffalon M (2017). Time for a change: a tutorial for "
     "comparing multiple classifiers through Bayesian analysis. Journal of Machine Learning "
     "Research 18(77):1–36."
 )
 
-SPLITS = (
+SPLITS_REFERENCE = (
     "Corani G, Benavoli A, Demšar J, Mangili F, Zaffalon M (2017). Statistical comparison of "
     "classifiers through Bayesian hierarchical modelling. Machine Learning 106:1817–1837."
 )
@@ -75,7 +75,7 @@ def draw_many(comparison: ManyComparison) -> Page:
         "pairs": FigureTable.from_rows(*pairs_table(comparison.pairs)),
         "pairs_caption": PAIRS_CAPTION.format(comparison.terms.rope),
         "splits": FigureTable.from_rows(*splits_table(comparison.pairs))
-        if _knows_splits(comparison)
+        if _has_split_results(comparison)
         else None,
         "splits_caption": (
             "From single splits (hierarchical correlated t test), for another data set: the "
@@ -92,15 +92,15 @@ def draw_many(comparison: ManyComparison) -> Page:
 def _headline(comparison: ManyComparison) -> Iterator[Headline]:
     if not comparison.is_ranked:
         return
-    best_method, rank = comparison.ordered[0]
+    best_method, best_rank = comparison.ordered[0]
     yield Headline(
         "Best average rank",
         escape_and_truncate(best_method, 40),
-        f"average rank {rank:.2f}",
+        f"average rank {best_rank:.2f}",
         "report",
     )
-    test = comparison.friedman
-    yield Headline("All alike?", p_text(test.p_value), f"Friedman's test, {test}")
+    friedman_test = comparison.friedman
+    yield Headline("All alike?", p_text(friedman_test.p_value), f"Friedman's test, {friedman_test}")
     n_different = sum(pair.p_holm < comparison.terms.alpha for pair in comparison.pairs)
     yield Headline("Told apart", f"{n_different} of {len(comparison.pairs)}", "pairs, after Holm")
     difference_text = f"{comparison.critical_difference:.2f}"
@@ -108,18 +108,20 @@ def _headline(comparison: ManyComparison) -> Iterator[Headline]:
 
 
 def _sections(comparison: ManyComparison) -> Iterator[Section]:
-    ranks = draw_ranks(comparison)
-    if ranks is None:
+    ranks_figure = draw_ranks(comparison)
+    if ranks_figure is None:
         yield Section("numbers", "Values", "", (draw_values(comparison),))
     else:
         introduction = "Ranks within each data set, 1 for the best, averaged over data sets."
-        yield Section("numbers", "Ranks and values", introduction, (ranks, draw_values(comparison)))
+        yield Section(
+            "numbers", "Ranks and values", introduction, (ranks_figure, draw_values(comparison))
+        )
         introduction = "How much two methods differ, and how sure that is."
         yield Section("pairs", "Two methods at a time", introduction, (draw_effects(comparison),))
     yield from CLOSING
 
 
-def _knows_splits(comparison: ManyComparison) -> bool:
+def _has_split_results(comparison: ManyComparison) -> bool:
     """Return True if the comparison used the results of single splits."""
     return any(pair.hierarchical is not None for pair in comparison.pairs)
 
@@ -138,16 +140,17 @@ def _methods_sentences(comparison: ManyComparison) -> Iterator[str]:
     yield _missing_sentence(comparison)
     if comparison.is_ranked:
         yield _tests_sentences(comparison)
-        if _knows_splits(comparison):
+        if _has_split_results(comparison):
             yield (
                 "The results of single splits entered a hierarchical model with correlated splits "
                 "(the correlated t test of Corani and others), whose posterior was summed on a "
                 "grid."
             )
-        test = comparison.friedman
+        friedman_test = comparison.friedman
         yield (
-            f"{test}, p = {test.p_value:.3g}; chi-square({test.df}) = {test.chi_square:.2f}, "
-            f"p = {test.chi_p_value:.3g}."
+            f"{friedman_test}, p = {friedman_test.p_value:.3g}; chi-square"
+            f"({friedman_test.df}) = {friedman_test.chi_square:.2f}, "
+            f"p = {friedman_test.chi_p_value:.3g}."
         )
     version = escape_and_truncate(comparison.versions.get("truerisk", "of unknown version"), 40)
     yield f"Computed with truerisk {version}, seed {comparison.terms.random_state}."
@@ -194,23 +197,23 @@ def _tests_sentences(comparison: ManyComparison) -> str:
 
 
 def _references(comparison: ManyComparison) -> list[str]:
-    """Return the references of the methods paragraph."""
+    """Return the references of a comparison's methods paragraph."""
     if not comparison.is_ranked:
         return []
-    pair_references = [PAIRS] if comparison.terms.pairwise == "wilcoxon" else []
+    pair_references = [PAIRED_TESTS_REFERENCE] if comparison.terms.pairwise == "wilcoxon" else []
     return [
-        RANKS,
-        F,
-        HOLM,
+        RANKS_REFERENCE,
+        F_TEST_REFERENCE,
+        HOLM_REFERENCE,
         *pair_references,
-        SHIFT,
-        BAYES,
-        *([SPLITS] if _knows_splits(comparison) else []),
+        SHIFT_REFERENCE,
+        BAYES_REFERENCE,
+        *([SPLITS_REFERENCE] if _has_split_results(comparison) else []),
     ]
 
 
 def _repeat_info(comparison: ManyComparison) -> Repeat:
-    """Return the call and the versions that repeat the comparison; its values are on the page."""
+    """Return the call and the package versions that repeat the comparison of the page's values."""
     arguments = [
         f"better={escape_and_truncate(comparison.terms.better, 20)!r}",
         f"rope={comparison.terms.rope:.15g}",
@@ -224,7 +227,7 @@ def _repeat_info(comparison: ManyComparison) -> Repeat:
         f"confidence_level={comparison.terms.confidence_level:.15g}",
         f"random_state={comparison.terms.random_state}",
     ]
-    if _knows_splits(comparison):
+    if _has_split_results(comparison):
         arguments.insert(0, "correlation=...")
     call = "\n".join(
         ["tr.compare_many(", "    scores,", *(f"    {argument}," for argument in arguments), ")"]

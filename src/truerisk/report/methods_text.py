@@ -37,7 +37,7 @@ class Repeat:
 
     @classmethod
     def from_call(cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]) -> Repeat:
-        """Build from the call, the facts that it depends on, and the versions of packages."""
+        """Build a Repeat from the call, the facts that it depends on, and versions of packages."""
         all_facts = {
             **facts,
             **{escape_and_truncate(name, 40): version for name, version in versions.items()},
@@ -73,7 +73,9 @@ def methods_paragraph(document: Assessment) -> str:
     auc, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if auc is not None and auc.value is not None and name != document.named_scoring:
         sentences.append(f"The area under the ROC curve was {value_and_interval(auc)}.")
-    caution_sentences = cautions([form.name for form in _interval_forms(document)])
+    caution_sentences = cautions(
+        [interval_form.name for interval_form in _interval_forms(document)]
+    )
     version_sentence = (
         f"{versions_phrase(document.best_learner.risk.versions)}, seed {document.seed}."
     )
@@ -109,10 +111,10 @@ def _learning_sentences(document: Assessment) -> list[str]:
 def _comparison_sentence(document: Assessment) -> str:
     n_learners, n_rows = len(document.learners), document.n_rows
     learners = document.ranked_learners
-    names = join_words(
+    learner_names = join_words(
         [
-            f"{escape_and_truncate(n_learners, 60)} ({_settings_text(len(o.curve))})"
-            for n_learners, o in learners.items()
+            f"{escape_and_truncate(name, 60)} ({_settings_text(len(learner.curve))})"
+            for name, learner in learners.items()
         ]
     )
     opening = (
@@ -127,8 +129,10 @@ def _comparison_sentence(document: Assessment) -> str:
     loss += " loss" if document.scale.perfect is None else ""
     rule = escape_and_truncate(document.rule, 40)
     if not document.tuned:
-        return f"{opening} {names}, by {loss}."
-    return f"{opening} {names}. Settings were chosen by {tuning_method} ({loss}, rule {rule})."
+        return f"{opening} {learner_names}, by {loss}."
+    return (
+        f"{opening} {learner_names}. Settings were chosen by {tuning_method} ({loss}, rule {rule})."
+    )
 
 
 def _nesting_sentence(document: Assessment) -> str:
@@ -197,7 +201,7 @@ def references(document: Assessment) -> list[str]:
     cited_references = [REFERENCES["nested"], REFERENCES["cv"]]
     if document.rule == "1-se":
         cited_references.append(REFERENCES["1-se"])
-    cited_references += [form.reference for form in _interval_forms(document)]
+    cited_references += [interval_form.reference for interval_form in _interval_forms(document)]
     learners = document.learners.values()
     if any(learner.learning_curve is not None for learner in learners):
         cited_references.append(REFERENCES["learning"])
@@ -218,22 +222,26 @@ def _interval_forms(document: Assessment) -> list[IntervalForm[Any]]:
     estimates: list[RiskEstimate | Measured] = [*document.risks.values()]
     estimates += [document.choice] if document.choice else []
     auc = honest_rank(document, "auc")
-    intervals = [item.interval for item in (*estimates, *([] if auc is None else [auc]))]
-    used_names = {item.method.removesuffix("-grouped") for item in intervals if item is not None}
+    intervals = [estimate.interval for estimate in (*estimates, *([] if auc is None else [auc]))]
+    used_names = {
+        interval.method.removesuffix("-grouped") for interval in intervals if interval is not None
+    }
     return [as_form(name) for name in names() if name in used_names]
 
 
 def repeat_info(document: Assessment) -> Repeat:
-    """Return what repeats an assessment: command or call, seed, fingerprints and versions."""
+    """Return what reproduces an assessment: command or call, seed, fingerprints and versions."""
     risk, learners = document.best_learner.risk, document.ranked_learners.values()
-    call = "\n".join(escape_and_truncate(line, 1000) for line in document.command.splitlines())
-    facts = {
+    call = "\n".join(
+        escape_and_truncate(command_line, 1000) for command_line in document.command.splitlines()
+    )
+    call_facts = {
         "seed": str(document.seed),
         "data fingerprint": risk.data_fingerprint,
         "plan fingerprint": risk.plan_fingerprint,
         "engines": ", ".join(sorted({learner.risk.engine for learner in learners})),
     }
-    return Repeat.from_call(call or _call_text(document), facts, risk.versions)
+    return Repeat.from_call(call or _call_text(document), call_facts, risk.versions)
 
 
 def _call_text(document: Assessment) -> str:
@@ -263,7 +271,7 @@ def _call_text(document: Assessment) -> str:
         *([f"          learning_curve={curves!r},"] if curves else []),
         f"          confidence_level={level:.15g}, random_state={document.seed})",
     ]
-    return "\n".join(escape_and_truncate(line, 1000) for line in call_lines)
+    return "\n".join(escape_and_truncate(call_line, 1000) for call_line in call_lines)
 
 
 def arguments(argument_texts: Mapping[str, str]) -> list[str]:
@@ -281,7 +289,7 @@ def _method_text(name: str) -> str:
 
 
 def value_and_interval(estimate: WithInterval | Measured) -> str:
-    """Format a risk for a sentence, with its interval and the name of the interval."""
+    """Format an estimated risk for a sentence, with its interval and the interval's name."""
     interval = estimate.interval
     name = "" if interval is None else f", {escape_and_truncate(interval.method, 40)}"
     return f"{number(estimate.value)} ({level_and_ends(interval)}{name})"

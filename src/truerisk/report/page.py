@@ -30,7 +30,7 @@ from truerisk.results.records import Record
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.validation.validation import Validation
 
-RECORDS: dict[type[Record], Callable[[Any], Page]] = {
+PAGE_FUNCTIONS: dict[type[Record], Callable[[Any], Page]] = {
     Assessment: draw_page,
     Audit: draw_audit,
     Validation: draw_validation,
@@ -39,27 +39,30 @@ RECORDS: dict[type[Record], Callable[[Any], Page]] = {
 
 
 def page_of(record: Any) -> Page:
-    """Return the page of a result; classes without a page of their own get a general page."""
-    for cls, draw_own_page in RECORDS.items():
+    """Return the HTML page of a result; a class without a page of its own gets a general page."""
+    for cls, draw_own_page in PAGE_FUNCTIONS.items():
         if isinstance(record, cls):
             return draw_own_page(record)
     is_estimate = isinstance(record, RiskEstimate)
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
-    facts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
+    fact_texts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if is_report(record):
         command_text = f"truerisk reproduce {record.name}"
-        facts = [command_text, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
+        fact_texts = [command_text, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
     name = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
         "title": record.title if is_report(record) else name,
-        "facts": facts,
+        "facts": fact_texts,
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [escape_and_truncate(text, 4000)],
         "sections": [Section("numbers", "Numbers", "", figures_of(record))],
         "blocks": [
-            (FigureTable.from_rows(b.head, b.rows), escape_and_truncate(b.caption, 1000))
-            for b in blocks
+            (
+                FigureTable.from_rows(block.head, block.rows),
+                escape_and_truncate(block.caption, 1000),
+            )
+            for block in blocks
         ],
         "text": text if "\n" in text and not blocks else "",
     }
@@ -74,7 +77,7 @@ def draw_record(record: Any) -> str:
 def read_any(content: Any) -> Record:
     """Build a result from `to_dict` values; raise BadData if its class has no page of its own."""
     schema = schema_of(content)
-    for cls in RECORDS:
+    for cls in PAGE_FUNCTIONS:
         if cls.schema.partition("/")[0] == schema:
             return cls.from_dict(content)
     raise BadData(

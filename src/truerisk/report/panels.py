@@ -26,12 +26,12 @@ from truerisk.report.svg import (
 if TYPE_CHECKING:  # Pages of other results are drawn without importing the experiments.
     from truerisk.experiments.figures import Panel, Report, Series
 
-CELLS = 40  # Number of cells along each axis of a plot of point counts.
+N_CELLS_PER_AXIS = 40  # Number of cells along each axis of a plot of point counts.
 REACH = 2.0  # Number of standard errors on each side of a band.
-LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 12, 30, 300
-NAMES = 150  # Left margin of rows that have names.
-ROW = 30
-STYLE = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
+LEFT_EDGE, RIGHT_EDGE, TOP_EDGE, BOTTOM_EDGE = 52, WIDTH - 12, 30, 300
+NAME_MARGIN = 150  # Left margin of rows that have names.
+ROW_HEIGHT = 30
+STYLE_PATTERN = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
 COLOURS = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
 SHAPES = {"o": "dot", ".": "dot", "s": "square", "^": "up", "v": "down"}
 DASHES = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
@@ -71,7 +71,7 @@ def is_report(result: Any) -> bool:
 
 
 def draw_panels(report: Report) -> tuple[Figure, ...]:
-    """Draw a figure for each panel, in the order of the report."""
+    """Draw a figure for each panel of an experiment's report, in the order of the report."""
     return tuple(
         _panel_figure(
             panel,
@@ -92,7 +92,7 @@ def draw_series(
 
 
 def _panel_figure(panel: Panel, name: str, title: str) -> Figure:
-    drawing, keys = KINDS[panel.kind](panel)
+    drawing, keys = DRAWING_FUNCTIONS[panel.kind](panel)
     labelled_series = [data_series for data_series in panel.series if data_series.label] or list(
         panel.series
     )
@@ -128,17 +128,17 @@ def _point_rows(panel: Panel, data_series: Series) -> Iterator[tuple[str, str, s
         )
 
 
-def _styles_of(all_series: Sequence[Series]) -> list[tuple[Series, str, str, str]]:
-    """Return each series with its colour, marker shape and line style."""
-    styles, n_cycled = [], 0
+def _parse_styles(all_series: Sequence[Series]) -> list[tuple[Series, str, str, str]]:
+    """Parse the styles of data series; return each series with colour, marker and line classes."""
+    styles, n_default_colours = [], 0
     for data_series in all_series:
-        match = STYLE.fullmatch(data_series.style)
+        match = STYLE_PATTERN.fullmatch(data_series.style)
         assert match is not None, data_series.style
         colour, marker, dash_code = match.groups()
-        # Without a colour the next one of the cycle is used, with dashes once colours repeat.
+        # A series without a colour gets the next one of the cycle, and dashes once colours repeat.
         if colour is None:
-            css_class, n_cycled = series(n_cycled), n_cycled + 1
-            dash_code = "--" if n_cycled > N_SERIES and dash_code == "-" else dash_code
+            css_class, n_default_colours = series(n_default_colours), n_default_colours + 1
+            dash_code = "--" if n_default_colours > N_SERIES and dash_code == "-" else dash_code
         else:
             css_class = COLOURS.get(colour) or series(int(colour[1:]))
         weight = "faint " if data_series.width < 0.5 else "bold " if data_series.width > 2 else ""
@@ -147,15 +147,15 @@ def _styles_of(all_series: Sequence[Series]) -> list[tuple[Series, str, str, str
     return styles
 
 
-def _scale_of_finite(values: np.ndarray, start: int, end: int, **options: Any) -> PixelScale:
+def _make_scale(values: np.ndarray, start_pixel: int, end_pixel: int, **options: Any) -> PixelScale:
     finite_values = values[np.isfinite(values)]
     return PixelScale.around(
-        [float(finite_values.min()), float(finite_values.max())], start, end, **options
+        [float(finite_values.min()), float(finite_values.max())], start_pixel, end_pixel, **options
     )
 
 
 def _panel_axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
-    drawing = Drawing("", "", BOTTOM + 42, x, y)
+    drawing = Drawing("", "", BOTTOM_EDGE + 42, x, y)
     drawing.left_axis(panel.y_label)
     if panel.names:
         drawing.bottom_names(dict(enumerate(panel.names, 1)), panel.x_label)
@@ -173,23 +173,23 @@ def _error_ends(data_series: Series) -> tuple[np.ndarray, np.ndarray]:
 
 def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     band_ends = np.concatenate(
-        [end for data_series in panel.series for end in _error_ends(data_series)]
+        [band_end for data_series in panel.series for band_end in _error_ends(data_series)]
     )
-    y = _scale_of_finite(band_ends, BOTTOM, TOP)
+    y = _make_scale(band_ends, BOTTOM_EDGE, TOP_EDGE)
     if panel.limits is not None:
-        y = PixelScale(*panel.limits, BOTTOM, TOP)
-    # The axis shows all names, also those without a point.
+        y = PixelScale(*panel.limits, BOTTOM_EDGE, TOP_EDGE)
+    # The x axis shows the names of all categories, also those without a point.
     name_positions = np.arange(1, len(panel.names) + 1)
     all_x = np.concatenate([name_positions, *(data_series.x for data_series in panel.series)])
-    drawing = _panel_axes(panel, y, _scale_of_finite(all_x, LEFT, RIGHT, margin=0.02))
+    drawing = _panel_axes(panel, y, _make_scale(all_x, LEFT_EDGE, RIGHT_EDGE, margin=0.02))
     legend = []
-    for data_series, css_class, marker, line_class in _styles_of(panel.series):
+    for data_series, css_class, marker, line_class in _parse_styles(panel.series):
         if data_series.error is not None:
-            low, high = (np.clip(end, y.low, y.high).tolist() for end in _error_ends(data_series))
+            low, high = (
+                np.clip(band_end, y.low, y.high).tolist() for band_end in _error_ends(data_series)
+            )
             drawing.band(data_series.x.tolist(), low, high, css_class)
-        for xs, ys in (
-            _pieces_between(data_series.x, data_series.y, y.low, y.high) if line_class else ()
-        ):
+        for xs, ys in _cut_line(data_series.x, data_series.y, y.low, y.high) if line_class else ():
             drawing.line(xs.tolist(), ys.tolist(), line_class)
         if marker and len(data_series.x) > MOST_MARKERS:
             drawing.marks.append(
@@ -213,34 +213,38 @@ def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
 MOST_MARKERS = 200  # Series with more points than this are drawn with small dots.
 
 
-def _pieces_between(
+def _cut_line(
     x: np.ndarray, y: np.ndarray, low: float, high: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pieces of a line that lie between two heights, cut where it crosses them."""
-    for level in (low, high):
-        crossings = np.flatnonzero((y[1:] - level) * (y[:-1] - level) < 0)
-        fractions = (level - y[crossings]) / (y[crossings + 1] - y[crossings])
+    """Yield the pieces of a line between heights `low` and `high`, cut where it crosses them."""
+    for height in (low, high):
+        crossings = np.flatnonzero((y[1:] - height) * (y[:-1] - height) < 0)
+        fractions = (height - y[crossings]) / (y[crossings + 1] - y[crossings])
         x = np.insert(
             x.astype(float),
             crossings + 1,
             x[crossings] + fractions * (x[crossings + 1] - x[crossings]),
         )
-        y = np.insert(y.astype(float), crossings + 1, level)
+        y = np.insert(y.astype(float), crossings + 1, height)
     is_inside = (y >= low) & (y <= high)
     cut_positions = np.flatnonzero(np.diff(is_inside)) + 1
-    pieces = zip(*(np.split(values, cut_positions) for values in (x, y, is_inside)), strict=True)
+    line_pieces = zip(
+        *(np.split(values, cut_positions) for values in (x, y, is_inside)), strict=True
+    )
     return (
         (piece_x, piece_y)
-        for piece_x, piece_y, is_piece_inside in pieces
+        for piece_x, piece_y, is_piece_inside in line_pieces
         if is_piece_inside[:1].any()
     )
 
 
 def _draw_counts_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     (data_series,) = panel.series
-    counts, x_edges, y_edges = np.histogram2d(data_series.x, data_series.y, CELLS)
+    counts, x_edges, y_edges = np.histogram2d(data_series.x, data_series.y, N_CELLS_PER_AXIS)
     drawing = _panel_axes(
-        panel, _scale_of_finite(y_edges, BOTTOM, TOP), _scale_of_finite(x_edges, LEFT, RIGHT)
+        panel,
+        _make_scale(y_edges, BOTTOM_EDGE, TOP_EDGE),
+        _make_scale(x_edges, LEFT_EDGE, RIGHT_EDGE),
     )
     shades = np.maximum(np.ceil(N_SHADES * counts / counts.max()), FAINTEST_SHADE).astype(int)
     for i, j in np.argwhere(counts):
@@ -250,17 +254,17 @@ def _draw_counts_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     drawing.horizontal_line(float(data_series.y.mean()), "honest")
     full_key = Key(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
     faint_count = max(1, int(FAINTEST_SHADE * counts.max() / N_SHADES))
-    return drawing, (Key(f"h{FAINTEST_SHADE}", f"up to {faint_count}", "cell"), full_key, MEANS)
+    return drawing, (Key(f"h{FAINTEST_SHADE}", f"up to {faint_count}", "cell"), full_key, MEANS_KEY)
 
 
 FAINTEST_SHADE = 2  # Faintest shade in which a single point is visible, also on a dark page.
-MEANS = Key("honest", "means", "line")
+MEANS_KEY = Key("honest", "means", "line")
 
 
 def _draw_boxes_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     all_values = np.concatenate([data_series.y for data_series in panel.series])
     drawing = drawing_of_rows(
-        "", "", _scale_of_finite(all_values, NAMES, RIGHT), len(panel.series), ROW, 14
+        "", "", _make_scale(all_values, NAME_MARGIN, RIGHT_EDGE), len(panel.series), ROW_HEIGHT, 14
     )
     drawing.bottom_axis(panel.y_label)
     if all_values.min() < 0:
@@ -287,21 +291,24 @@ def _draw_boxes_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
 
 def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     """Draw series of bars side by side, and other series as points at their own positions."""
-    styles = _styles_of(panel.series)
+    styles = _parse_styles(panel.series)
     bars = [(data_series, css_class) for data_series, css_class, marker, _ in styles if not marker]
-    positions = bars[0][0].x
-    spacing = float(np.ptp(positions)) / max(len(positions) - 1, 1)
+    bar_positions = bars[0][0].x
+    spacing = float(np.ptp(bar_positions)) / max(len(bar_positions) - 1, 1)
     low, high = panel.limits or (
         0.0,
         1.05 * max(float(_error_ends(data_series)[1].max()) for data_series, _ in bars),
     )
     x = PixelScale(
-        float(positions.min()) - 0.6 * spacing, float(positions.max()) + 0.6 * spacing, LEFT, RIGHT
+        float(bar_positions.min()) - 0.6 * spacing,
+        float(bar_positions.max()) + 0.6 * spacing,
+        LEFT_EDGE,
+        RIGHT_EDGE,
     )
     y_limit = max(
         [high, *(float(data_series.y.max()) + 2 for data_series, _, marker, _ in styles if marker)]
     )
-    drawing = _panel_axes(panel, PixelScale(low, y_limit, BOTTOM, TOP), x)
+    drawing = _panel_axes(panel, PixelScale(low, y_limit, BOTTOM_EDGE, TOP_EDGE), x)
     bar_width = 0.8 * spacing / len(bars)
     legend = []
     for series_index, (data_series, css_class) in enumerate(bars):
@@ -319,7 +326,8 @@ def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
             )
             if data_series.error is not None:
                 error_ends = (
-                    float(np.clip(end[index], low, high)) for end in _error_ends(data_series)
+                    float(np.clip(error_end[index], low, high))
+                    for error_end in _error_ends(data_series)
                 )
                 drawing.slope(x_value, next(error_ends), x_value, next(error_ends), "whisker ink")
         legend += [Key(css_class, data_series.label, "cell")] if data_series.label else []
@@ -339,8 +347,8 @@ def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     by more.
     """
     n_columns = len(panel.names)
-    x = PixelScale(0, n_columns, NAMES, RIGHT)
-    drawing = drawing_of_rows("", "", x, len(panel.series), ROW, 14)
+    x = PixelScale(0, n_columns, NAME_MARGIN, RIGHT_EDGE)
+    drawing = drawing_of_rows("", "", x, len(panel.series), ROW_HEIGHT, 14)
     drawing.bottom_names({j + 0.5: name for j, name in enumerate(panel.names)}, panel.x_label)
     values = np.array([data_series.y for data_series in panel.series])
     column_minima = np.nanmin(values, axis=0)
@@ -354,15 +362,15 @@ def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
             drawing.cell_text(j, i, shade, cell_text, "tick bold" if is_least else "tick")
             if is_least:
                 drawing.frame(j, i)
-    return drawing, SHADES
+    return drawing, SHADE_KEYS
 
 
 EXCESS_OF_DARKEST_SHADE = 0.5
-SHADES = (
+SHADE_KEYS = (
     Key("frame", "the least of its column", "cell"),
     Key("h8", "larger by half of it, or more", "cell"),
 )
-KINDS: dict[str, Callable[[Panel], tuple[Drawing, tuple[Key, ...]]]] = {
+DRAWING_FUNCTIONS: dict[str, Callable[[Panel], tuple[Drawing, tuple[Key, ...]]]] = {
     "lines": _draw_lines_panel,
     "counts": _draw_counts_panel,
     "boxes": _draw_boxes_panel,

@@ -26,8 +26,10 @@ from truerisk.results.calibration import Calibration
 from truerisk.results.operating_points import OperatingPoint, ThresholdCounts
 from truerisk.results.roc import PrecisionRecall, RocCurve
 
-N_SHOWN = 13  # Number of thresholds in the table under a figure.
-POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
+N_TABLE_ROWS = 13  # Number of thresholds in the table under a figure.
+POOLED_AREA_TEXT = (
+    "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
+)
 
 
 @frozen
@@ -52,8 +54,8 @@ class Rates:
     @cached_property
     def operating_points(self) -> tuple[OperatingPoint, ...]:
         """Operating points, from the highest threshold (nothing is positive) to the lowest."""
-        positions = evenly_spread_positions(len(self.sweep.thresholds), MOST_POINTS)
-        return tuple(self.sweep.point(i, "on the page") for i in positions)
+        threshold_indices = evenly_spread_positions(len(self.sweep.thresholds), MOST_POINTS)
+        return tuple(self.sweep.point(i, "on the page") for i in threshold_indices)
 
     @cached_property
     def slider_start(self) -> int:
@@ -70,7 +72,7 @@ class Rates:
 
     @property
     def prevalence(self) -> float:
-        """Share of the positive rows."""
+        """Share of the positive rows among all rows."""
         return self.roc.n_positive / (self.roc.n_positive + self.roc.n_negative)
 
     def data(self) -> dict[str, Any]:
@@ -91,7 +93,7 @@ class Rates:
         }
 
     def numbers(self, index: int) -> dict[str, str]:
-        """Format the rates at one threshold, with costs of 1 and the class shares of these rows."""
+        """Format the rates of one operating point, with costs of 1 and these rows' class shares."""
         point = self.operating_points[index]
         n_missed = point.n_positive - point.true_positives
         n_true_negatives = point.n_negative - point.false_positives
@@ -134,7 +136,9 @@ class Rates:
     def draw_roc(self) -> Figure:
         """Draw the true positive rate over the false positive rate."""
         roc = self.roc
-        area_text = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
+        area_text = (
+            f"AUC {self.areas.get('auc') or POOLED_AREA_TEXT.format(number(roc.auc), 'auc')}"
+        )
         drawing = roc_drawing(f"{area_text}.", roc.fpr, roc.tpr)
         return Figure(
             name="roc",
@@ -142,19 +146,19 @@ class Rates:
             drawing=drawing,
             caption=f"{area_text}. Drawn: {escape_and_truncate(roc.method, 80)}.",
             table=self._table("threshold", "sensitivity", "specificity", "error"),
-            keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL),
+            keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL_KEY),
         )
 
     def draw_precision_recall(self) -> Figure:
         """Draw precision over recall."""
         honest_text = self.areas.get("average-precision")
         average_precision = PrecisionRecall.from_sweep(self.sweep, "").average_precision
-        pooled_text = POOLED.format(number(average_precision), "average-precision")
+        pooled_text = POOLED_AREA_TEXT.format(number(average_precision), "average-precision")
         area_text = f"average precision {honest_text or pooled_text}"
         description = f"The share of positives is {number(self.prevalence)}; {area_text}."
-        positions = evenly_spread_positions(len(self.sweep.thresholds), MOST_CORNERS)
+        threshold_indices = evenly_spread_positions(len(self.sweep.thresholds), MOST_CORNERS)
         thinned_sweep = ThresholdCounts(
-            *(column[positions] for column in vars(self.sweep).values())
+            *(column[threshold_indices] for column in vars(self.sweep).values())
         )
         curve = PrecisionRecall.from_sweep(thinned_sweep, "")
         drawing = precision_drawing(description, curve.recall, curve.precision, self.prevalence)
@@ -177,16 +181,16 @@ class Rates:
         return roc_figure, precision_figure
 
     def _table(self, *names: str) -> FigureTable:
-        positions = sorted(
-            {*evenly_spread_positions(len(self.operating_points), N_SHOWN), self.slider_start}
+        point_indices = sorted(
+            {*evenly_spread_positions(len(self.operating_points), N_TABLE_ROWS), self.slider_start}
         )
-        rows = [[self.numbers(i)[name] for name in names] for i in positions]
+        rows = [[self.numbers(i)[name] for name in names] for i in point_indices]
         rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
         return FigureTable.from_rows(names, rows)
 
 
 def roc_drawing(description: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
-    """Draw a ROC curve, without points on its straight pieces, and the diagonal."""
+    """Draw a ROC curve, leaving out points on its straight pieces, and the diagonal."""
     axis_labels = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
     drawing = drawing_of_shares("ROC curve", description, *axis_labels)
     drawing.slope(0, 0, 1, 1, "baseline")
@@ -210,7 +214,7 @@ def precision_drawing(
     return drawing
 
 
-_DIAGONAL = Key("baseline", "ranking at random", "line")
+_DIAGONAL_KEY = Key("baseline", "ranking at random", "line")
 SHARE = Key("baseline", "share of positives", "line")
 
 
@@ -224,34 +228,37 @@ def count_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{value:.1f}"
 
 
-def draw_calibration(bins: Calibration) -> Figure:
-    """Draw observed shares of events with intervals over mean probabilities, and the diagonal."""
+def draw_calibration(calibration: Calibration) -> Figure:
+    """Draw each bin's observed share of events over its mean probability, and the diagonal."""
     description = (
-        f"Brier score {number(bins.brier)}; {len(bins.counts)} bins of about equally many rows."
+        f"Brier score {number(calibration.brier)}; {len(calibration.counts)} bins of about "
+        "equally many rows."
     )
     drawing = drawing_of_shares("Calibration", description, "share observed", "probability given")
     drawing.slope(0, 0, 1, 1, "baseline")
-    drawing.line(bins.predicted, bins.observed, "s0 thin")
+    drawing.line(calibration.predicted, calibration.observed, "s0 thin")
     rows = []
-    for i, (predicted, observed) in enumerate(zip(bins.predicted, bins.observed, strict=True)):
+    for i, (predicted, observed) in enumerate(
+        zip(calibration.predicted, calibration.observed, strict=True)
+    ):
         interval_text = "–"
-        if bins.low is not None and bins.high is not None:
-            drawing.slope(predicted, bins.low[i], predicted, bins.high[i], "span s0")
-            interval_text = f"[{number(bins.low[i])}, {number(bins.high[i])}]"
-        count = bins.counts[i]
+        if calibration.low is not None and calibration.high is not None:
+            drawing.slope(predicted, calibration.low[i], predicted, calibration.high[i], "span s0")
+            interval_text = f"[{number(calibration.low[i])}, {number(calibration.high[i])}]"
+        count = calibration.counts[i]
         tooltip = f"predicted {number(predicted)}, observed {number(observed)} in {count} rows"
         drawing.point(predicted, observed, "s0", tooltip, size=4.5)
         rows.append([number(predicted), number(observed), interval_text, str(count)])
-    notes_text = " ".join(escape_and_truncate(note, 200) for note in bins.notes)
+    notes_text = " ".join(escape_and_truncate(note, 200) for note in calibration.notes)
     return Figure(
         name="calibration",
         title="Whether probabilities mean what they say",
         drawing=drawing,
         caption=(
-            f"Probability of {escape_and_truncate(bins.event, 60)} predicted for rows that took no "
-            "part in the "
+            f"Probability of {escape_and_truncate(calibration.event, 60)} predicted for rows that "
+            "took no part in the "
             "fit, in bins of about equally many rows, against the observed share. "
-            f"Brier score {number(bins.brier)}. {notes_text}"
+            f"Brier score {number(calibration.brier)}. {notes_text}"
         ).strip(),
         table=FigureTable.from_rows(
             ("mean probability", "share observed", "interval", "rows"), rows

@@ -42,9 +42,9 @@ from truerisk.validation.stability import FeatureStability, ModelStability
 from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.validation import Validation
 
-BINS = 20
-TAIL, LEVEL, POINTS = 1e-3, 0.95, 120
-SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+N_BINS = 20
+TAIL_PROBABILITY, BOUND_LEVEL, N_DENSITY_POINTS = 1e-3, 0.95, 120
+BOX_PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def figures_of(result: Any) -> tuple[Figure, ...]:
@@ -64,10 +64,12 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
     """Draw a risk curve with its band and the chosen setting; return None for one candidate."""
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
-    noun = curve.common.scale.noun.capitalize()
+    risk_noun = curve.common.scale.noun.capitalize()
     chosen_text = setting_text(curve.best_params)
-    description = f"{noun} of {len(curve)} settings; the ring is on {chosen_text}."
-    drawing = draw_lines(f"{noun} curve", description, {curve.common.method: curve}, banded=curve)
+    description = f"{risk_noun} of {len(curve)} settings; the ring is on {chosen_text}."
+    drawing = draw_lines(
+        f"{risk_noun} curve", description, {curve.common.method: curve}, banded_curve=curve
+    )
     (block,) = curve.blocks()
     table = FigureTable.from_rows(block.head, block.rows)
     return None if drawing is None else Figure("curve", block.caption, drawing, description, table)
@@ -102,7 +104,11 @@ def draw_estimates(
     if not rows:
         return None
     axis_values = [
-        *(end for _, value_and_interval in rows.values() for end in value_and_interval.ends),
+        *(
+            axis_value
+            for _, value_and_interval in rows.values()
+            for axis_value in value_and_interval.ends
+        ),
         *lines_beside.values(),
     ]
     cells = [
@@ -116,8 +122,8 @@ def draw_estimates(
     css_classes = {
         name: series(i) if name else "baseline" for i, name in enumerate(lines_beside, 1)
     }
-    for name, position in lines_beside.items():
-        drawing.vertical_line(position, css_classes[name])
+    for name, line_value in lines_beside.items():
+        drawing.vertical_line(line_value, css_classes[name])
     for i, (name, (value, value_and_interval)) in enumerate(rows.items()):
         drawing.row(i + 0.5, name)
         drawing.estimate(value, value_and_interval.interval, i + 0.5, tooltips[i], size=5.6)
@@ -137,7 +143,7 @@ def _draw_permutation_test(test: PermutationTest) -> Figure:
         half_width = 0.5 * max(1.0, abs(median))
         histogram_range = median - half_width, median + half_width
     counts, bin_edges = np.histogram(
-        permuted_risks, min(BINS, test.n_permutations), histogram_range
+        permuted_risks, min(N_BINS, test.n_permutations), histogram_range
     )
     description = (
         f"{escape_and_truncate(test.scoring, 40)} of {test.n_permutations} permutations "
@@ -181,10 +187,13 @@ def _draw_smooth_calibration(smooth: SmoothCalibration | None) -> Figure | None:
 
 def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
     """Draw the posterior density of a true error after a test."""
-    lowest_rate, highest_rate = posterior.quantile(TAIL), posterior.quantile(1 - TAIL)
-    error_rates = np.linspace(lowest_rate, highest_rate, POINTS).clip(1e-12, 1 - 1e-12)
+    lowest_rate, highest_rate = (
+        posterior.quantile(TAIL_PROBABILITY),
+        posterior.quantile(1 - TAIL_PROBABILITY),
+    )
+    error_rates = np.linspace(lowest_rate, highest_rate, N_DENSITY_POINTS).clip(1e-12, 1 - 1e-12)
     density = posterior.pdf(error_rates)
-    return _draw_density(error_rates, density, posterior.mean, posterior.upper(LEVEL))
+    return _draw_density(error_rates, density, posterior.mean, posterior.upper(BOUND_LEVEL))
 
 
 def draw_rule_posterior(rule_posterior: RulePosterior) -> Figure | None:
@@ -193,19 +202,31 @@ def draw_rule_posterior(rule_posterior: RulePosterior) -> Figure | None:
     if distribution is None or distribution.is_certain:
         return None
     bin_edges = np.linspace(
-        distribution.quantile(TAIL), distribution.quantile(1 - TAIL), POINTS + 1
+        distribution.quantile(TAIL_PROBABILITY),
+        distribution.quantile(1 - TAIL_PROBABILITY),
+        N_DENSITY_POINTS + 1,
     )
     density = np.diff([distribution.cdf(float(edge)) for edge in bin_edges]) / np.diff(bin_edges)
     bin_centers = (bin_edges[1:] + bin_edges[:-1]) / 2
-    return _draw_density(bin_centers, density, rule_posterior.value, distribution.quantile(LEVEL))
+    return _draw_density(
+        bin_centers, density, rule_posterior.value, distribution.quantile(BOUND_LEVEL)
+    )
 
 
 def _draw_density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> Figure:
     """Draw a density with vertical lines at its mean and at its upper bound."""
-    marked_values = {f"mean {risk(mean)}": mean, f"{100 * LEVEL:g} % bound {risk(bound)}": bound}
+    marked_values = {
+        f"mean {risk(mean)}": mean,
+        f"{100 * BOUND_LEVEL:g} % bound {risk(bound)}": bound,
+    }
     mark_lines = (
-        Line(name, np.full(2, position), np.array([0.0, np.interp(position, x, density)]), style)
-        for (name, position), style in zip(marked_values.items(), ("C1--", "k:"), strict=True)
+        Line(
+            name,
+            np.full(2, marked_value),
+            np.array([0.0, np.interp(marked_value, x, density)]),
+            style,
+        )
+        for (name, marked_value), style in zip(marked_values.items(), ("C1--", "k:"), strict=True)
     )
     density_line = Line("density", x, density, "C0-")
     limits = 0.0, 1.05 * float(density.max())
@@ -232,7 +253,9 @@ def draw_selection(selection_bias: SelectionBias) -> Figure:
         drawing.box(quantiles, i + 0.5, 10, "s0")
         drawing.point(mean, i + 0.5, "s1", f"{name}: mean {number(mean)}", size=5)
     rows = [[name, *map(number, box)] for name, box in boxes.items()]
-    table = FigureTable.from_rows(("", "mean", *(f"{100 * share:g} %" for share in SHARES)), rows)
+    table = FigureTable.from_rows(
+        ("", "mean", *(f"{100 * share:g} %" for share in BOX_PROBABILITIES)), rows
+    )
     keys = Key("s0", "median, quartiles, 5 % and 95 %", "box"), Key("s1", "mean")
     return Figure("selection", title, drawing, description, table, keys)
 
@@ -242,7 +265,7 @@ def _quantiles(mixture: RiskMixture) -> list[float]:
     cumulative_weights = np.cumsum(mixture.weights[value_order])
     return [
         float(mixture.values[value_order][cumulative_weights.searchsorted(share - 1e-12)])
-        for share in SHARES
+        for share in BOX_PROBABILITIES
     ]
 
 

@@ -14,8 +14,8 @@ from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 from truerisk.validation.subgroups import TABLE_HEADER, SubgroupRisk, SubgroupRisks, rows_of
 
-ROW, TOP, LEFT, MOST = 26, 8, 168, 20
-N_SHOWN = 21
+ROW_HEIGHT, TOP_MARGIN, LEFT_MARGIN, MAX_ROWS = 26, 8, 168, 20
+N_TABLE_ROWS = 21
 
 
 SHRUNKEN_CAPTION = (
@@ -25,26 +25,30 @@ SHRUNKEN_CAPTION = (
 
 
 def draw_forest(
-    risks: SubgroupRisks, number_on_page: int = 0, max_rows: int | None = MOST
+    risks: SubgroupRisks, number_on_page: int = 0, max_rows: int | None = MAX_ROWS
 ) -> Figure | None:
     """Draw a forest plot of one loss in every subgroup; return None if no subgroup has a value."""
     rows, loss = (
         (risks.whole, *risks.levels)[:max_rows],
         escape_and_truncate(risks.named_scoring, 60),
     )
-    axis_values = [axis_value for line in rows for axis_value in line.ends]
+    axis_values = [axis_value for subgroup_risk in rows for axis_value in subgroup_risk.ends]
     if not axis_values:
         return None
-    description = "; ".join(f"{_subgroup_name(line)}: {number(line.value)}" for line in rows)
-    x = PixelScale.around(axis_values, LEFT, WIDTH - 14)
-    drawing = drawing_of_rows(f"{loss} in subgroups", description, x, len(rows), ROW, TOP)
+    description = "; ".join(
+        f"{_subgroup_name(subgroup_risk)}: {number(subgroup_risk.value)}" for subgroup_risk in rows
+    )
+    x = PixelScale.around(axis_values, LEFT_MARGIN, WIDTH - 14)
+    drawing = drawing_of_rows(
+        f"{loss} in subgroups", description, x, len(rows), ROW_HEIGHT, TOP_MARGIN
+    )
     drawing.bottom_axis(f"{shorten(loss, 30)} ({risks.whole.scale.better} is better)")
     risk_of_all_rows = risks.whole.value
     if risk_of_all_rows is not None:
         drawing.vertical_line(risk_of_all_rows, "baseline")
-    for i, line in enumerate(rows):
-        _draw_subgroup(drawing, line, i)
-    has_shrunken = any(line.shrunken is not None for line in rows)
+    for i, subgroup_risk in enumerate(rows):
+        _draw_subgroup(drawing, subgroup_risk, i)
+    has_shrunken = any(subgroup_risk.shrunken is not None for subgroup_risk in rows)
     return Figure(
         name=f"subgroups-{number_on_page}",
         title=loss,
@@ -64,27 +68,30 @@ def draw_forest(
     )
 
 
-def _subgroup_name(level: SubgroupRisk) -> str:
-    return escape_and_truncate(level.subgroup.display_name, 120)
+def _subgroup_name(subgroup_risk: SubgroupRisk) -> str:
+    return escape_and_truncate(subgroup_risk.subgroup.display_name, 120)
 
 
-def _draw_subgroup(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
-    y_position, name = i + 0.5, _subgroup_name(level)
+def _draw_subgroup(drawing: Drawing, subgroup_risk: SubgroupRisk, row_index: int) -> None:
+    y_position, name = row_index + 0.5, _subgroup_name(subgroup_risk)
     drawing.row(y_position, name, 22)
-    drawing.names[y_position] = f"{name} ({level.subgroup.n_rows})"
-    if level.value is None:
-        drawing.note(y_position, escape_and_truncate(level.reason or ""))
+    drawing.names[y_position] = f"{name} ({subgroup_risk.subgroup.n_rows})"
+    if subgroup_risk.value is None:
+        drawing.note(y_position, escape_and_truncate(subgroup_risk.reason or ""))
         return
-    interval_text = "" if level.interval is None else f" {level.interval}"
-    tooltip = f"{name}, {level.subgroup.n_rows} rows: {number(level.value)}{interval_text}"
-    drawing.estimate(level.value, level.interval, y_position, tooltip)
-    if level.shrunken is not None:
-        shrunken_tooltip = f"{name}, shrunken: {number(level.shrunken)}"
-        drawing.point(level.shrunken, y_position, "s1", shrunken_tooltip, shape="diamond")
+    interval_text = "" if subgroup_risk.interval is None else f" {subgroup_risk.interval}"
+    tooltip = (
+        f"{name}, {subgroup_risk.subgroup.n_rows} rows: "
+        f"{number(subgroup_risk.value)}{interval_text}"
+    )
+    drawing.estimate(subgroup_risk.value, subgroup_risk.interval, y_position, tooltip)
+    if subgroup_risk.shrunken is not None:
+        shrunken_tooltip = f"{name}, shrunken: {number(subgroup_risk.shrunken)}"
+        drawing.point(subgroup_risk.shrunken, y_position, "s1", shrunken_tooltip, shape="diamond")
 
 
 def draw_instability(stability: PredictionStability) -> Figure:
-    """Draw, for each row, the range of other models' predictions over the model's prediction."""
+    """Draw a line per row: the range of other models' predictions over the model's prediction."""
     axis_ends = (0.0, 1.0)
     if stability.event is None:
         axis_ends = float(stability.low.min()), float(stability.high.max())
@@ -114,7 +121,7 @@ def draw_instability(stability: PredictionStability) -> Figure:
     if stability.threshold is not None:
         drawing.horizontal_line(stability.threshold, "grid")
     table_rows = [
-        prediction_order[i] for i in evenly_spread_positions(len(prediction_order), N_SHOWN)
+        prediction_order[i] for i in evenly_spread_positions(len(prediction_order), N_TABLE_ROWS)
     ]
     rows = [
         [number(column[i]) for column in (stability.predictions, stability.low, stability.high)]
@@ -142,10 +149,12 @@ def draw_features(feature_stability: FeatureStability) -> Figure:
         )
         for feature in feature_stability.order
     ]
-    drawn_shares = shares[:MOST]
+    drawn_shares = shares[:MAX_ROWS]
     description = "; ".join(f"{name}: {share:.0%}" for name, share in drawn_shares)
-    x = PixelScale(0, 100, LEFT, WIDTH - 16)
-    drawing = drawing_of_rows("Selected features", description, x, len(drawn_shares), ROW, TOP)
+    x = PixelScale(0, 100, LEFT_MARGIN, WIDTH - 16)
+    drawing = drawing_of_rows(
+        "Selected features", description, x, len(drawn_shares), ROW_HEIGHT, TOP_MARGIN
+    )
     drawing.bottom_axis(f"of {feature_stability.n_models} models, %")
     for i, (name, share) in enumerate(drawn_shares):
         drawing.row(i + 0.5, name, 22)
@@ -168,12 +177,21 @@ def draw_features(feature_stability: FeatureStability) -> Figure:
     )
 
 
-def checklist_tables(items: Sequence[Item], caption: str) -> Iterator[tuple[FigureTable, str]]:
+def checklist_tables(
+    checklist_items: Sequence[Item], caption: str
+) -> Iterator[tuple[FigureTable, str]]:
     """Yield a table for each guideline, with a caption that has its name and number of items."""
-    for guideline in dict.fromkeys(item.guideline for item in items):
-        guideline_items = [item for item in items if item.guideline == guideline]
-        cells = [[item.number, item.asks, item.answer or ""] for item in guideline_items]
-        n_columns = 3 if any(item.answer for item in guideline_items) else 2
+    for guideline in dict.fromkeys(checklist_item.guideline for checklist_item in checklist_items):
+        guideline_items = [
+            checklist_item
+            for checklist_item in checklist_items
+            if checklist_item.guideline == guideline
+        ]
+        cells = [
+            [checklist_item.number, checklist_item.asks, checklist_item.answer or ""]
+            for checklist_item in guideline_items
+        ]
+        n_columns = 3 if any(checklist_item.answer for checklist_item in guideline_items) else 2
         header = ("item", "asks", "answer")[:n_columns]
         rows = [[escape_and_truncate(cell, 1000) for cell in row[:n_columns]] for row in cells]
         yield (

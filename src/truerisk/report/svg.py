@@ -31,8 +31,8 @@ class PixelScale:
     def around(
         cls,
         values: Sequence[float],
-        start: float,
-        end: float,
+        start_pixel: float,
+        end_pixel: float,
         *,
         log: bool = False,
         margin: float = 0.06,
@@ -43,13 +43,17 @@ class PixelScale:
         if log:
             padding = margin * (log10(high) - log10(low)) or 0.5
             return cls(
-                10 ** (log10(low) - padding), 10 ** (log10(high) + padding), start, end, True
+                10 ** (log10(low) - padding),
+                10 ** (log10(high) + padding),
+                start_pixel,
+                end_pixel,
+                True,
             )
         padding = margin * (high - low) or 0.1 * max(abs(high), 1e-9)
         low, high = low - padding, high + padding
         if floor_at is not None:
             low = max(low, floor_at)
-        return cls(low, high, start, end)
+        return cls(low, high, start_pixel, end_pixel)
 
     def __call__(self, value: float) -> float:
         """Return the pixel position of a value."""
@@ -60,7 +64,7 @@ class PixelScale:
         return round(self.start + fraction * (self.end - self.start), 1)
 
     def ticks(self, n_wanted: int = 5) -> list[float]:
-        """Return about this many round values inside the scale."""
+        """Return about `n_wanted` round values inside the scale, at which an axis has ticks."""
         if self.log:
             powers = range(ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9) + 1)
             stride = max(1, ceil(len(powers) / max(n_wanted, 1)))
@@ -70,7 +74,7 @@ class PixelScale:
 
 
 def round_ticks(low: float, high: float, n_wanted: int = 5) -> list[float]:
-    """Return about this many multiples of 1, 2 or 5 times a power of ten between low and high.
+    """Return about `n_wanted` multiples of 1, 2 or 5 times a power of ten between low and high.
 
     >>> round_ticks(0.02, 0.41)
     [0.1, 0.2, 0.3, 0.4]
@@ -89,7 +93,7 @@ def round_ticks(low: float, high: float, n_wanted: int = 5) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """Format a tick with no more digits than it needs.
+    """Format the value of an axis tick with no more digits than it needs.
 
     >>> [tick_text(v) for v in (0.1, 1e-05, 20.0, 1e6, 0.0)]
     ['0.1', '1e-5', '20', '1e6', '0']
@@ -104,18 +108,18 @@ def tick_text(value: float) -> str:
 WIDTH = 480
 N_SERIES = 6
 N_SHADES = 8
-JOINTS = {"line": ("L", ""), "band": ("L", "Z"), "dots": ("h0M", "h0")}
-SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
+PATH_JOINTS = {"line": ("L", ""), "band": ("L", "Z"), "dots": ("h0M", "h0")}
+MARKER_SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 
 
-def series(number: int) -> str:
+def series(series_number: int) -> str:
     """Return the CSS class of the n-th series, which has a colour; colours repeat."""
-    return f"s{number % N_SERIES}"
+    return f"s{series_number % N_SERIES}"
 
 
-def shape(number: int) -> str:
+def shape(series_number: int) -> str:
     """Return the marker shape of the n-th series, which differs when colours repeat."""
-    return SHAPES[(number + number // N_SERIES) % len(SHAPES)]
+    return MARKER_SHAPES[(series_number + series_number // N_SERIES) % len(MARKER_SHAPES)]
 
 
 def _number_text(value: float) -> str:
@@ -165,14 +169,14 @@ class Drawing:
     # ------------------------------------------------------------ marks at values of both scales
 
     def line(self, xs: Iterable[float], ys: Iterable[float], css_class: str) -> None:
-        """Add a line through points in their order."""
+        """Add a line through the points (xs, ys) in their order."""
         if xs := tuple(xs):
             self.marks.append(Mark("line", xs, tuple(ys), css_class))
 
     def band(
         self, xs: Iterable[float], lows: Iterable[float], highs: Iterable[float], css_class: str
     ) -> None:
-        """Add a filled area between a lower and an upper line."""
+        """Add a filled area between the lines `lows` and `highs` over `xs`."""
         x_values, reversed_lows = tuple(xs), tuple(lows)[::-1]
         self.marks.append(
             Mark("band", x_values + x_values[::-1], (*highs, *reversed_lows), css_class)
@@ -292,9 +296,9 @@ class Drawing:
         """Add the names of columns below the drawing, alternating between lines of text."""
         base_y = max(self.y.start, self.y.end)
         self.bottom = Axis(label, list(names), list(names.values()))
-        for index, (position, name) in enumerate(names.items()):
+        for index, (x_value, name) in enumerate(names.items()):
             self.text(
-                self.x(position),
+                self.x(x_value),
                 base_y + 16 + 14 * (index % n_lines),
                 name,
                 "tick",
@@ -313,19 +317,19 @@ class Drawing:
         self.text(4, top - 10, label, "label")
 
     def row(self, y: float, name: str, max_letters: int = 16, css_class: str = "name") -> None:
-        """Add the name of the row at y on its left, cut to this number of letters."""
+        """Add the name of the row at y on its left, cut to `max_letters` letters."""
         self.names[y] = name
-        position = self.x.start - 10, self.y(y) + 4
-        self.text(*position, shorten(name, max_letters), css_class, anchor="end")
+        text_position = self.x.start - 10, self.y(y) + 4
+        self.text(*text_position, shorten(name, max_letters), css_class, anchor="end")
 
-    def svg(self, name: str, here: tuple[float, float] | None = None) -> Markup:
+    def svg(self, name: str, slider_point: tuple[float, float] | None = None) -> Markup:
         """Return the drawing as SVG with title and description; `name` is unique on the page.
 
-        `here` is the position of a point that the page's slider moves.
+        `slider_point` is the position of a point that the page's slider moves.
         """
         point = Markup("")
-        if here is not None:
-            point_position = self.x(here[0]), self.y(here[1])
+        if slider_point is not None:
+            point_position = self.x(slider_point[0]), self.y(slider_point[1])
             point = _fill_template(
                 '<circle class="here" r="6.5" cx="{}" cy="{}"/>', *point_position
             )
@@ -364,12 +368,12 @@ def drawing_of_rows(
 
 
 def _mark_svg(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
-    """Return the SVG elements of a mark on these scales."""
+    """Return the SVG elements of a mark, whose values the scales x and y map to pixels."""
     pixels = [(x(x_pixel), y(y_pixel)) for x_pixel, y_pixel in zip(mark.xs, mark.ys, strict=True)]
     (x0, y0), (x1, y1) = pixels[0], pixels[-1]
     match mark.kind:
         case "line" | "band" | "dots":
-            joint, path_end = JOINTS[mark.kind]
+            joint, path_end = PATH_JOINTS[mark.kind]
             path = joint.join(
                 f"{_number_text(x_pixel)} {_number_text(y_pixel)}" for x_pixel, y_pixel in pixels
             )
@@ -385,8 +389,10 @@ def _mark_svg(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
             )
         case "bar" | "cell" | "frame":
             inset = 1.5 if mark.kind == "frame" else 0
-            size = abs(x1 - x0) - 2 * inset, abs(y1 - y0) - 2 * inset
-            return _rect_svg(mark.kind, mark, min(x0, x1) + inset, min(y0, y1) + inset, *size)
+            width_and_height = abs(x1 - x0) - 2 * inset, abs(y1 - y0) - 2 * inset
+            return _rect_svg(
+                mark.kind, mark, min(x0, x1) + inset, min(y0, y1) + inset, *width_and_height
+            )
         case "box":
             return _box_svg(mark, [x_pixel for x_pixel, _ in pixels], y0)
         case "span":
@@ -490,8 +496,6 @@ def _outline(shape: str, x: float, y: float, r: float) -> str:
     }[shape]
     return (
         "M"
-        + "L".join(
-            f"{_number_text(x + r * radii)} {_number_text(y + r * b)}" for radii, b in corners
-        )
+        + "L".join(f"{_number_text(x + r * dx)} {_number_text(y + r * dy)}" for dx, dy in corners)
         + "Z"
     )

@@ -16,7 +16,7 @@ from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
 TOP, BOTTOM, LEFT = 30, 336, 52
-N_SHOWN = 21  # Number of rows of the table under a figure.
+N_TABLE_ROWS = 21  # Number of rows of the table under a figure.
 BAR_RANGE = -0.28, -0.03  # Vertical range of the bars that count rows below the calibration curve.
 
 
@@ -39,11 +39,11 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
         else "." * bool(area_text)
     )
     description = f"{pooled_text}{area_text}".strip()
-    positions, event = (
-        evenly_spread_positions(len(roc.fpr), N_SHOWN),
+    point_indices, event = (
+        evenly_spread_positions(len(roc.fpr), N_TABLE_ROWS),
         escape_and_truncate(str(document.rows["event"]), 60),
     )
-    rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in positions]
+    rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in point_indices]
     return Figure(
         name="roc",
         title="ROC curve",
@@ -57,8 +57,8 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
 def draw_calibration_curve(
     curve: CalibrationCurve, smooth: SmoothCalibration | None = None
 ) -> Figure:
-    """Draw the smoothed outcome over predictions, with bars that count rows below, if known."""
-    curve_texts = OF_EVENT if curve.of_event else OF_NUMBERS
+    """Draw the smoothed outcome over the predictions, and below it bars that count the rows."""
+    curve_texts = EVENT_TEXTS if curve.of_event else NUMERIC_OUTCOME_TEXTS
     event_text = "the event"
     if smooth is not None and smooth.event is not None:
         event_text += f" ({escape_and_truncate(smooth.event, 60)})"
@@ -95,10 +95,10 @@ def draw_calibration_curve(
             table_columns.append((name, values))
     drawing.line(curve.predicted, curve.observed, "s0")
     legend.append(Key("baseline", curve_texts.ideal_label, "line"))
-    if smooth is not None and len(curve_texts.sides) > 1:
-        sides_and_classes = zip(curve_texts.sides, BAR_LOOKS, strict=True)
+    if smooth is not None and len(curve_texts.side_labels) > 1:
+        labels_and_classes = zip(curve_texts.side_labels, BAR_CSS_CLASSES, strict=True)
         legend += [
-            Key(css_class, f"rows {limits}", "cell") for limits, css_class in sides_and_classes
+            Key(css_class, f"rows {limits}", "cell") for limits, css_class in labels_and_classes
         ]
     return Figure(
         name="calibration",
@@ -110,7 +110,7 @@ def draw_calibration_curve(
     )
 
 
-BAR_LOOKS = "s1", "s5"
+BAR_CSS_CLASSES = "s1", "s5"
 OTHER_CURVE_LABELS = {
     "apparent": "apparent: the model on its own training rows",
     "corrected": "corrected for optimism by the bootstrap",
@@ -128,10 +128,10 @@ class CurveTexts:
     column: str
     ideal_label: str
     caption: str
-    sides: tuple[str, ...]
+    side_labels: tuple[str, ...]
 
 
-OF_EVENT = CurveTexts(
+EVENT_TEXTS = CurveTexts(
     title="Whether probabilities mean what they say",
     smoothed="The share of events, smoothed.",
     outcome_label="share of events",
@@ -143,9 +143,9 @@ OF_EVENT = CurveTexts(
         "99 % quantile of the {own}probabilities. Bars below: held-out probabilities of rows "
         "with the event (upwards) and without (downwards)."
     ),
-    sides=("with the event", "without it"),
+    side_labels=("with the event", "without it"),
 )
-OF_NUMBERS = CurveTexts(
+NUMERIC_OUTCOME_TEXTS = CurveTexts(
     title="Whether answers are right on average",
     smoothed="The mean of y, smoothed.",
     outcome_label="mean of y",
@@ -156,12 +156,12 @@ OF_NUMBERS = CurveTexts(
         "A restricted cubic spline of the answers, between the 1 % and the 99 % quantile of the "
         "{own}answers. Bars below: held-out answers."
     ),
-    sides=("rows",),
+    side_labels=("rows",),
 )
 
 
 def _axis_range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
-    """Return the range of both axes: [0, 1] for probabilities, else the range of all values."""
+    """Return the range of both axes of a calibration curve: [0, 1], or that of numeric values."""
     if curve.of_event:
         return 0.0, 1.0
     predicted = curve.predicted if smooth is None else smooth.edges
@@ -173,17 +173,20 @@ def _axis_range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tu
 def _draw_bars(
     drawing: Drawing,
     smooth: SmoothCalibration,
-    curve_words: CurveTexts,
+    curve_texts: CurveTexts,
     axis_range: tuple[float, float],
 ) -> None:
-    """Draw bars that count rows, upwards for rows with the event, downwards for other rows."""
+    """Draw bars that count rows per bin of predictions, upwards for rows with the event.
+
+    The bars of rows without the event point downwards.
+    """
     span, counts, edges = axis_range[1] - axis_range[0], smooth.counts, smooth.edges
     low, high = (axis_range[0] + fraction * span for fraction in BAR_RANGE)
     baseline, largest_count = (low + high) / 2, counts.max(initial=0)
-    if len(counts) != len(curve_words.sides) or not largest_count:
+    if len(counts) != len(curve_texts.side_labels) or not largest_count:
         return
     for side_counts, direction, css_class, side_text in zip(
-        counts, (1, -1), BAR_LOOKS, curve_words.sides, strict=False
+        counts, (1, -1), BAR_CSS_CLASSES, curve_texts.side_labels, strict=False
     ):
         for i, count in enumerate(side_counts):
             if count:
@@ -263,7 +266,7 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
 def _empty_drawing(
     title: str, description: str, height: int, y_start: float, low: float = 0.0, high: float = 1.0
 ) -> Drawing:
-    """Return an empty drawing whose axes go from low to high with margins, y down to `y_start`."""
+    """Return an empty drawing with axes from low to high; below it, y goes on to `y_start`."""
     span = high - low
     return Drawing(
         title=title,
@@ -275,27 +278,34 @@ def _empty_drawing(
 
 
 def _draw_line_above(
-    drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, css_class: str
+    drawing: Drawing, xs: np.ndarray, ys: np.ndarray, lowest_height: float, css_class: str
 ) -> None:
-    """Draw the pieces of a line that lie above the floor."""
-    is_above = ys >= floor
-    for piece in np.split(np.arange(len(ys)), np.flatnonzero(np.diff(is_above)) + 1):
-        if is_above[piece[0]]:
-            drawing.line(xs[piece], ys[piece], css_class)
+    """Draw the pieces of a line that lie above `lowest_height`."""
+    is_above = ys >= lowest_height
+    for piece_indices in np.split(np.arange(len(ys)), np.flatnonzero(np.diff(is_above)) + 1):
+        if is_above[piece_indices[0]]:
+            drawing.line(xs[piece_indices], ys[piece_indices], css_class)
 
 
 def _draw_band_above(
-    drawing: Drawing, xs: np.ndarray, limits: Sequence[np.ndarray], floor: float, css_class: str
+    drawing: Drawing,
+    xs: np.ndarray,
+    limits: Sequence[np.ndarray],
+    lowest_height: float,
+    css_class: str,
 ) -> None:
-    """Draw a band above the floor; it decreases, and ends where its upper limit is below."""
-    positions_above = np.flatnonzero(limits[1] >= floor)
-    if len(positions_above):
-        drawn_slice = slice(positions_above[0], positions_above[-1] + 1)
-        low, high = (np.maximum(limit[drawn_slice], floor) for limit in limits)
+    """Draw the part of a band above `lowest_height`.
+
+    The band decreases, and ends where its upper limit falls below that height.
+    """
+    indices_above = np.flatnonzero(limits[1] >= lowest_height)
+    if len(indices_above):
+        drawn_slice = slice(indices_above[0], indices_above[-1] + 1)
+        low, high = (np.maximum(limit[drawn_slice], lowest_height) for limit in limits)
         drawing.band(xs[drawn_slice], low, high, css_class)
 
 
 def _columns_table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
-    positions = evenly_spread_positions(len(columns[0][1]), N_SHOWN)
-    rows = [[number(values[i]) for _, values in columns] for i in positions]
+    row_indices = evenly_spread_positions(len(columns[0][1]), N_TABLE_ROWS)
+    rows = [[number(values[i]) for _, values in columns] for i in row_indices]
     return FigureTable.from_rows([name for name, _ in columns], rows)

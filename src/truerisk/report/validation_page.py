@@ -14,15 +14,15 @@ from truerisk.validation.validation import Validation
 def draw_validation(document: Validation) -> Page:
     """Return the page of a validation, which was just computed or read from a file."""
     sections, checklist = tuple(parts_of(document)), document.checklist
-    facts = [escape_and_truncate(document.risk.method, 80)]
+    fact_texts = [escape_and_truncate(document.risk.method, 80)]
     if document.rows["n_events"] is not None:
-        facts.append(f"{document.rows['n_events']} events")
+        fact_texts.append(f"{document.rows['n_events']} events")
     if document.rows["n_groups"] is not None:
-        facts.append(f"{document.rows['n_groups']} groups")
+        fact_texts.append(f"{document.rows['n_groups']} groups")
     values = {
         "eyebrow": "validation",
         "title": f"Validation on {rows_text(document)}",
-        "facts": facts,
+        "facts": fact_texts,
         "headline": list(_headline(document)),
         "conclusion": [escape_and_truncate(sentence, 1000) for sentence in verdict(document)],
         "parts": sections,
@@ -37,11 +37,17 @@ def draw_validation(document: Validation) -> Page:
     return Page("validation.html", values)
 
 
-HEADLINES = {"auc": "report", "explained": "report", "slope": "", "in-the-large": "", "brier": ""}
+HEADLINE_CSS_CLASSES = {
+    "auc": "report",
+    "explained": "report",
+    "slope": "",
+    "in-the-large": "",
+    "brier": "",
+}
 
 
 def _headline(document: Validation) -> Iterator[Headline]:
-    for name, css_class in HEADLINES.items():
+    for name, css_class in HEADLINE_CSS_CLASSES.items():
         measured = document.measure(name)
         if measured is not None and measured.honest is not None:
             subtitle = (
@@ -55,26 +61,26 @@ def _headline(document: Validation) -> Iterator[Headline]:
     yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), subtitle)
 
 
-HARRELL = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
-COX = (
+HARRELL_REFERENCE = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
+COX_REFERENCE = (
     "Cox DR (1958). Two further applications of a model for binary regression. Biometrika "
     "45:562–565."
 )
-VAN_CALSTER = (
+VAN_CALSTER_REFERENCE = (
     "Van Calster B, Nieboer D, Vergouwe Y, De Cock B, Pencina MJ, Steyerberg EW (2016). A "
     "calibration hierarchy for risk models was defined: from utopia to empirical data. Journal of "
     "Clinical Epidemiology 74:167–176."
 )
-AUSTIN = (
+AUSTIN_REFERENCE = (
     "Austin PC, Steyerberg EW (2019). The Integrated Calibration Index (ICI) and related metrics "
     "for quantifying the calibration of logistic regression models. Statistics in Medicine "
     "38:4051–4065."
 )
-VICKERS = (
+VICKERS_REFERENCE = (
     "Vickers AJ, Elkin EB (2006). Decision curve analysis: a novel method for evaluating "
     "prediction models. Medical Decision Making 26:565–574."
 )
-STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
+STEYERBERG_REFERENCE = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
 
 
 def verdict(document: Validation) -> list[str]:
@@ -84,7 +90,7 @@ def verdict(document: Validation) -> list[str]:
         n_rows = document.rows["n_rows"]
         texts.append(f"A finished model was applied to {n_rows} rows; nothing was fitted.")
     is_of_event = calibration is None or calibration.event is not None
-    for name, sentence in SENTENCES.items():
+    for name, sentence in SENTENCE_BY_MEASURE.items():
         measured = document.measure(name)
         if measured is None or measured.honest is None:
             continue
@@ -122,7 +128,7 @@ def verdict(document: Validation) -> list[str]:
     return texts
 
 
-SENTENCES = {
+SENTENCE_BY_MEASURE = {
     "auc": "On held-out rows the AUC is {}.",
     "explained": "On held-out rows R² is {}.",
     "slope": "The calibration slope is {}",
@@ -152,18 +158,22 @@ MEANING_BY_SIDE = {
 
 def validation_references(document: Validation) -> list[str]:
     """Return the references of the measures in a validation."""
-    cited_references = [STEYERBERG]
-    cited_references += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
-    cited_references += [VICKERS] if document.net_benefit is not None else []
+    cited_references = [STEYERBERG_REFERENCE]
+    cited_references += (
+        [COX_REFERENCE, VAN_CALSTER_REFERENCE, AUSTIN_REFERENCE]
+        if document.calibration is not None
+        else []
+    )
+    cited_references += [VICKERS_REFERENCE] if document.net_benefit is not None else []
     return (
-        [*cited_references, HARRELL]
+        [*cited_references, HARRELL_REFERENCE]
         if document.n_samples or document.calibration
         else cited_references
     )
 
 
 def validation_repeat(document: Validation) -> Repeat:
-    """Return what repeats a validation: the call, and the facts that it depends on."""
+    """Return what reproduces a validation: the call, and the facts that it depends on."""
     argument_texts = {"replicates": str(document.n_samples), **document.given}
     if document.finished:
         del argument_texts["replicates"]
@@ -173,7 +183,7 @@ def validation_repeat(document: Validation) -> Repeat:
         or f"tr.validate({first_argument}, X, y, {', '.join(arguments(argument_texts))})"
     )
     risk = document.risk
-    facts = {"seed": str(risk.seed), "data fingerprint": risk.data_fingerprint}
+    call_facts = {"seed": str(risk.seed), "data fingerprint": risk.data_fingerprint}
     return Repeat.from_call(
-        escape_and_truncate(call, 1000), {**facts, "engine": risk.engine}, risk.versions
+        escape_and_truncate(call, 1000), {**call_facts, "engine": risk.engine}, risk.versions
     )

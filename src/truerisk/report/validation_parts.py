@@ -42,7 +42,7 @@ class PagePart:
     collapsed_figures: tuple[Figure, ...] = ()
 
     def inside(self, name: str) -> PagePart:
-        """Return the section for a page of other results, with unique names of its figures.
+        """Return the section for the page of an assessment, with unique names of its figures.
 
         `name` is a prefix of the figures' names. Such a page already has a ROC curve, so that this
         one is collapsed.
@@ -50,11 +50,11 @@ class PagePart:
         renamed_figures = [
             replace(figure, name=f"{name}-{figure.name}") for figure in self.section.figures
         ]
-        n_open = 0 if self.name == "discrimination" else len(self.figures)
+        n_expanded = 0 if self.name == "discrimination" else len(self.figures)
         return replace(
             self,
-            figures=tuple(renamed_figures[:n_open]),
-            collapsed_figures=tuple(renamed_figures[n_open:]),
+            figures=tuple(renamed_figures[:n_expanded]),
+            collapsed_figures=tuple(renamed_figures[n_expanded:]),
             name_prefix=f"{name}-",
         )
 
@@ -74,13 +74,13 @@ def rows_text(validation: Validation) -> str:
     return f"{rows['n_rows']} rows{event_text}"
 
 
-AREAS = "auc", "roc_auc"
-OF_EVENT = "Whether events occur as often as predicted."
-OF_NUMBERS = "Whether predictions are right on average, large and small ones alike."
+AUC_NAMES = "auc", "roc_auc"
+EVENT_CALIBRATION_LEAD = "Whether events occur as often as predicted."
+NUMERIC_CALIBRATION_LEAD = "Whether predictions are right on average, large and small ones alike."
 
 
 def parts_of(document: Validation) -> Iterator[PagePart]:
-    """Yield the sections of a validation, and then one for each missing section with the reason."""
+    """Yield the page sections of a validation, then one per missing section, with the reason."""
     discrimination, calibration = document.discrimination, document.calibration
     if discrimination is not None:
         yield PagePart(
@@ -95,7 +95,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         figure = None if curve is None else draw_calibration_curve(curve, calibration)
         yield PagePart(
             "calibration",
-            OF_EVENT if calibration.event is not None else OF_NUMBERS,
+            EVENT_CALIBRATION_LEAD if calibration.event is not None else NUMERIC_CALIBRATION_LEAD,
             without_none(figure),
             (_measures_table(calibration.measures, document),),
             (
@@ -134,7 +134,7 @@ def _review_sections(document: Validation) -> Iterator[PagePart]:
         # The AUC comes first, and the figures of other losses are collapsed.
         sorted_risks = sorted(
             enumerate(subgroups.risks),
-            key=lambda risks_of_loss: risks_of_loss[1].scoring not in AREAS,
+            key=lambda risks_of_loss: risks_of_loss[1].scoring not in AUC_NAMES,
         )
         forests = without_none(
             *(draw_forest(risks_of_loss, i) for i, risks_of_loss in sorted_risks)
@@ -170,21 +170,25 @@ def _review_sections(document: Validation) -> Iterator[PagePart]:
             figures,
             ()
             if predictions is None
-            else ((FigureTable.from_rows(MOVES, move_rows), MOVES_CAPTION),),
+            else ((FigureTable.from_rows(MOVES_HEADER, move_rows), MOVES_CAPTION),),
             tuple(reasons),
         )
     if document.checklist is not None and document.checklist.items:
-        questions = document.checklist.open_questions
-        answered = [item for item in document.checklist.items if item not in questions]
+        open_items = document.checklist.open_questions
+        resolved_items = [
+            checklist_item
+            for checklist_item in document.checklist.items
+            if checklist_item not in open_items
+        ]
         yield PagePart(
             "checklist",
             "What the data and the computation answer, and what does not apply.",
-            tables=tuple(checklist_tables(answered, "{}")),
-            collapsed_tables=tuple(checklist_tables(questions, "{}: {} items for you to answer")),
+            tables=tuple(checklist_tables(resolved_items, "{}")),
+            collapsed_tables=tuple(checklist_tables(open_items, "{}: {} items for you to answer")),
         )
 
 
-MOVES, MOVES_CAPTION = ("of every row, and on average", "value"), "How far predictions move"
+MOVES_HEADER, MOVES_CAPTION = ("of every row, and on average", "value"), "How far predictions move"
 MEASURES_CAPTION = (
     "held out: rows the model had not seen, with the interval; apparent: on its training rows; "
     "training and test: the whole procedure repeated on bootstrap samples, rated on the sample and "
@@ -202,7 +206,7 @@ FINISHED_MODEL_CAPTION = "of all rows as one test set of the finished model, wit
 def _measures_table(
     measures: Mapping[str, Measured], document: Validation
 ) -> tuple[FigureTable, str]:
-    """Return a table with one row per measure, and its caption.
+    """Return a table with one row per measure of a validation, and the caption of the table.
 
     The table of a finished model has no columns about training rows, which are not known.
     """

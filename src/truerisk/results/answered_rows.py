@@ -11,43 +11,49 @@ from truerisk.plan.answers import Answers
 from truerisk.results.evaluation import AnsweredRows
 
 
-def columns_of(answered: AnsweredRows) -> dict[str, list[Any]]:
+def columns_of(row_predictions: AnsweredRows) -> dict[str, list[Any]]:
     """Return the columns row, fold, truth and predictions of the table, sorted by row number."""
-    plan = answered.answers[0].plan
+    plan = row_predictions.answers[0].plan
     rows, _ = plan.positions
-    question_numbers: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    row_order = np.lexsort((plan.fold[question_numbers], plan.repeat[question_numbers], rows))
-    columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question_numbers]}
+    test_set_numbers: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    row_order = np.lexsort((plan.fold[test_set_numbers], plan.repeat[test_set_numbers], rows))
+    columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[test_set_numbers]}
     if len(np.unique(plan.repeat)) > 1:
-        columns["repeat"] = plan.repeat[question_numbers]
-    truth = answered.truth[rows]
+        columns["repeat"] = plan.repeat[test_set_numbers]
+    truth = row_predictions.truth[rows]
     columns |= dict(
-        _value_columns("truth", truth if answered.classes is None else answered.classes[truth])
+        _value_columns(
+            "truth", truth if row_predictions.classes is None else row_predictions.classes[truth]
+        )
     )
-    for response_answers in answered.answers:
-        columns |= _prediction_columns(answered, response_answers)
-    row_order = row_order[answered.is_unseen[row_order]]
+    for response_predictions in row_predictions.answers:
+        columns |= _prediction_columns(row_predictions, response_predictions)
+    row_order = row_order[row_predictions.is_unseen[row_order]]
     return {name: values[row_order].tolist() for name, values in columns.items()}
 
 
-def _prediction_columns(answered_rows: AnsweredRows, answers: Answers) -> dict[str, np.ndarray]:
-    values = answers.values[answered_rows.candidate]
-    has_answer = np.repeat(answers.answered[answered_rows.candidate], answers.plan.test_sizes)
-    if answers.response == "label":
-        assert answered_rows.classes is not None
-        labels: np.ndarray = answered_rows.classes.astype(object)[values]
-        labels[~has_answer | (values < 0)] = None
+def _prediction_columns(
+    row_predictions: AnsweredRows, predictions: Answers
+) -> dict[str, np.ndarray]:
+    predicted_values = predictions.values[row_predictions.candidate]
+    has_prediction = np.repeat(
+        predictions.answered[row_predictions.candidate], predictions.plan.test_sizes
+    )
+    if predictions.response == "label":
+        assert row_predictions.classes is not None
+        labels: np.ndarray = row_predictions.classes.astype(object)[predicted_values]
+        labels[~has_prediction | (predicted_values < 0)] = None
         return {"label": labels}
-    if answers.response == "probability" and answered_rows.classes is None:
+    if predictions.response == "probability" and row_predictions.classes is None:
         # Cumulate from the last column backwards: it belongs to the earliest time interval.
-        cumulative_probabilities = np.cumsum(values[:, :0:-1], axis=1)
-        named_columns = zip(answered_rows.horizons, cumulative_probabilities.T, strict=True)
+        cumulative_probabilities = np.cumsum(predicted_values[:, :0:-1], axis=1)
+        named_columns = zip(row_predictions.horizons, cumulative_probabilities.T, strict=True)
         return {f"probability_by_{horizon:.12g}": column for horizon, column in named_columns}
-    if answers.response == "probability":
-        assert answered_rows.classes is not None
-        named_columns = zip(answered_rows.classes.tolist(), values.T, strict=True)
+    if predictions.response == "probability":
+        assert row_predictions.classes is not None
+        named_columns = zip(row_predictions.classes.tolist(), predicted_values.T, strict=True)
         return {f"probability_{label}": column for label, column in named_columns}
-    return dict(_value_columns(answers.response, values))
+    return dict(_value_columns(predictions.response, predicted_values))
 
 
 def _value_columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

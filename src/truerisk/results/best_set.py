@@ -54,7 +54,7 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     if not len(finite_candidates):
         return is_in_set
     contributions, shares = replace(paired, losses=paired.losses[finite_candidates]).by_unit()
-    rivals = _Rivals.from_parts(
+    rivals = _Rivals.from_contributions(
         contributions,
         shares,
         ROUNDING_RATIO * float(np.abs(paired.losses[finite_candidates]).max()),
@@ -76,13 +76,13 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     for index, (candidate, variance_factor) in enumerate(
         zip(finite_candidates.tolist(), variance_factors.tolist(), strict=True)
     ):
-        unseen_variance = 2 * max(one_row_effects[index], one_row_effects[best_index]) ** 2
+        one_row_variance = 2 * max(one_row_effects[index], one_row_effects[best_index]) ** 2
         noise = _Noise(
-            shares, variance_factor, float(unseen_variance), level, rivals.rounding_error
+            shares, variance_factor, float(one_row_variance), level, rivals.rounding_error
         )
         is_removed = index != best_index and all(
-            noise.is_exceeded_by(contributions[index] - rival)
-            for rival in (contributions[best_index], rivals.mean_without(index))
+            noise.is_exceeded_by_mean(contributions[index] - rival)
+            for rival in (contributions[best_index], rivals.mean_without_candidate(index))
         )
         is_in_set[candidate] = not is_removed
     return is_in_set
@@ -93,43 +93,49 @@ class _Noise:
     """Noise of a mean difference of losses, computed as in the paired test "paired-cv"."""
 
     shares: np.ndarray
-    factor: float
-    unseen_variance: float
+    variance_factor: float
+    one_row_variance: float
     level: float
     rounding_error: float
 
-    def is_exceeded_by(self, contributions: np.ndarray) -> bool:
+    def is_exceeded_by_mean(self, contributions: np.ndarray) -> bool:
         """Return True if the mean difference, the sum of `contributions`, exceeds its noise."""
         from scipy.special import stdtrit
 
         n_units, mean_difference = len(self.shares), float(contributions.sum())
-        if mean_difference <= self.rounding_error or n_units <= self.factor:
+        if mean_difference <= self.rounding_error or n_units <= self.variance_factor:
             return False
         row_variance = (
             n_units
             / (n_units - 1)
             * float(((contributions - self.shares * mean_difference) ** 2).sum())
         )
-        std_error = (self.factor * (row_variance + self.unseen_variance)) ** 0.5
-        return bool(mean_difference > stdtrit(n_units / self.factor - 1, self.level) * std_error)
+        std_error = (self.variance_factor * (row_variance + self.one_row_variance)) ** 0.5
+        return bool(
+            mean_difference > stdtrit(n_units / self.variance_factor - 1, self.level) * std_error
+        )
 
 
 @frozen(eq=False)
 class _Rivals:
-    """Contributions of rows (or groups) to each risk, and rivals' weights without each row."""
+    """Contributions of rows or groups to each candidate's risk, and weights of the candidates.
+
+    Each weight is computed once without each row, so that the choice of good rivals does not use
+    that row.
+    """
 
     contributions: np.ndarray
-    logs: np.ndarray
+    log_weights: np.ndarray
     weights: np.ndarray
-    total: np.ndarray
-    weighted: np.ndarray
+    total_weights: np.ndarray
+    weighted_sums: np.ndarray
     rounding_error: float
 
     @classmethod
-    def from_parts(
-        cls, contributions: np.ndarray, shares: np.ndarray, nothing: float
+    def from_contributions(
+        cls, contributions: np.ndarray, shares: np.ndarray, rounding_error: float
     ) -> _Rivals | None:
-        """Compute the rivals' weights; return None for one candidate, one row or equal losses."""
+        """Compute candidates' weights; return None for one candidate, one row or equal losses."""
         n_units = len(shares)
         risks = contributions.sum(axis=1)
         if n_units < 2 or len(contributions) < 2:
@@ -137,26 +143,28 @@ class _Rivals:
         differences = contributions - contributions[risks.argmin()]
         differences -= shares * differences.sum(axis=1, keepdims=True)
         std_errors = np.sqrt(n_units / (n_units - 1) * (differences**2).sum(axis=1))
-        std_errors = std_errors[std_errors > nothing]
+        std_errors = std_errors[std_errors > rounding_error]
         if not len(std_errors):
             return None
         log_weights = (
             (risks[:, None] - contributions) / (1 - shares) * (-SHARPNESS / np.median(std_errors))
         )
         weights = np.exp(log_weights - log_weights.max(axis=0))
-        total, weighted = weights.sum(axis=0), (weights * contributions).sum(axis=0)
-        return cls(contributions, log_weights, weights, total, weighted, nothing)
+        total_weights, weighted_sums = weights.sum(axis=0), (weights * contributions).sum(axis=0)
+        return cls(
+            contributions, log_weights, weights, total_weights, weighted_sums, rounding_error
+        )
 
-    def mean_without(self, candidate: int) -> np.ndarray:
-        """Return each row's contribution to the weighted mean risk of all candidates except one."""
-        remaining_weight = self.total - self.weights[candidate]
-        if (remaining_weight > CANCELLATION_RATIO * self.total).all():
-            mean: np.ndarray = (
-                self.weighted - self.weights[candidate] * self.contributions[candidate]
+    def mean_without_candidate(self, candidate: int) -> np.ndarray:
+        """Return rows' contributions to the weighted mean risk of all but one candidate."""
+        remaining_weight = self.total_weights - self.weights[candidate]
+        if (remaining_weight > CANCELLATION_RATIO * self.total_weights).all():
+            mean_contributions: np.ndarray = (
+                self.weighted_sums - self.weights[candidate] * self.contributions[candidate]
             ) / remaining_weight
-            return mean
+            return mean_contributions
         is_rival = np.arange(len(self.contributions)) != candidate
-        log_weights = self.logs[is_rival]
+        log_weights = self.log_weights[is_rival]
         weights = np.exp(log_weights - log_weights.max(axis=0))
         return np.asarray(
             (weights * self.contributions[is_rival]).sum(axis=0) / weights.sum(axis=0)

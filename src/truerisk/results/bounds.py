@@ -33,7 +33,7 @@ class HonestNumber:
 
     @property
     def as_error(self) -> HonestNumber:
-        """The same number as an error, for which lower is better: 1 − accuracy for an accuracy."""
+        """The number as an error, for which lower is better: 1 − accuracy for an accuracy."""
         if self.largest_value is None or self.reported.better == "lower":
             return self
         scale = Scale(self.largest_value)
@@ -44,7 +44,7 @@ class HonestNumber:
 
 
 def numbers_of(estimate: Any) -> dict[str, HonestNumber]:
-    """Return the values of an estimate and of its further scores, by the name of each score."""
+    """Return the honest numbers of an estimate and of its further scores, by name of the score."""
     return {
         estimate_or_score.scoring: HonestNumber(
             estimate_or_score.scale.name_for(estimate_or_score.named_scoring),
@@ -57,13 +57,13 @@ def numbers_of(estimate: Any) -> dict[str, HonestNumber]:
     }
 
 
-def judge(number: HonestNumber, bound: float, requested_bound: str) -> tuple[bool, str]:
+def judge(honest_number: HonestNumber, bound: float, requested_bound: str) -> tuple[bool, str]:
     """Return True if the interval's unfavourable end misses the bound, and a sentence that says so.
 
     The lower end counts if larger is better, else the upper end. A number without an interval
     misses every bound. `requested_bound` quotes the bound as the user gave it.
     """
-    reported, number_title = number.reported, number.title
+    reported, number_title = honest_number.reported, honest_number.title
     if reported.interval is None:
         sentence = (
             f"{number_title} has no interval, so nothing shows that it keeps {requested_bound}."
@@ -82,13 +82,13 @@ def judge(number: HonestNumber, bound: float, requested_bound: str) -> tuple[boo
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 
 
-def require(numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) -> None:
-    """Raise `BoundMissed` unless the interval of each named number keeps its bound."""
+def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) -> None:
+    """Raise `BoundMissed` unless the interval of each named risk or score keeps its bound."""
     if not bounds:
-        name = _as_argument(next(iter(numbers)), "0.2")
+        name = _as_argument(next(iter(honest_numbers)), "0.2")
         raise BadArgument(f"require() was given no bound: write it as in require({name}).")
     judgements = [
-        judge(*_check_bound(numbers, name, bound), f"require({name}={bound:.15g})")
+        judge(*_check_bound(honest_numbers, name, bound), f"require({name}={bound:.15g})")
         for name, bound in bounds.items()
     ]
     missed_sentences = [sentence for is_missed, sentence in judgements if is_missed]
@@ -109,11 +109,15 @@ def _as_argument(name: str, bound: str = "") -> str:
 
 
 def _check_bound(
-    numbers: Mapping[str, HonestNumber], name: str, bound: float
+    honest_numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
-    """Return the number that a keyword names and its bound; raise an error if it is unreachable."""
+    """Return the honest number that a keyword names, and its bound as a float.
+
+    Raise an error if the keyword names no measured number, or if no score can reach the bound.
+    """
     numbers_by_keyword = {
-        re.sub(r"\W", "_", keyword): number for keyword, number in numbers.items()
+        re.sub(r"\W", "_", keyword): honest_number
+        for keyword, honest_number in honest_numbers.items()
     }
     keyword = re.sub(r"\W", "_", name)
     keyword = keyword if keyword in numbers_by_keyword else NAMES_OF_AUC.get(keyword, keyword)
@@ -121,8 +125,8 @@ def _check_bound(
         raise UnknownName(
             f"require({name}=…): this number was not measured"
             f"{suggestion_for(keyword, numbers_by_keyword) or '.'} "
-            f"Measured are: {', '.join(map(_as_argument, numbers))}. A call measures more scores "
-            "where it is asked for them, as in scoring=['auc', 'log']."
+            f"Measured are: {', '.join(map(_as_argument, honest_numbers))}. A call measures more "
+            "scores where it is asked for them, as in scoring=['auc', 'log']."
         )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
         raise BadArgument(f"require({name}={repr_on_one_line(bound)}): a bound is a finite number.")

@@ -16,11 +16,13 @@ from truerisk.results.interval import normal_quantile
 from truerisk.results.records import Column, Range, Record, Share
 
 ROWS_PER_BIN = 10
-MOST_BINS = 10
-INDEPENDENT = "Wilson's intervals, which take the rows as independent."
-DEPENDENT = "No intervals: weighted or grouped rows, and rows in order, are no independent trials."
+MAX_BINS = 10
+INDEPENDENT_ROWS_NOTE = "Wilson's intervals, which take the rows as independent."
+DEPENDENT_ROWS_NOTE = (
+    "No intervals: weighted or grouped rows, and rows in order, are no independent trials."
+)
 
-Bins = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
+BinShares = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
 
 
 @frozen(eq=False)
@@ -39,10 +41,10 @@ class Calibration(Record):
     schema: ClassVar[str] = "truerisk.calibration/2"
 
     event: str
-    predicted: Bins
-    observed: Bins
-    low: Bins | None
-    high: Bins | None
+    predicted: BinShares
+    observed: BinShares
+    low: BinShares | None
+    high: BinShares | None
     counts: Annotated[np.ndarray, Column("bins", "i8", least=1)]
     brier: Share
     notes: tuple[str, ...]
@@ -50,17 +52,17 @@ class Calibration(Record):
     @classmethod
     def from_predictions(
         cls,
-        came: Any,
-        given: Any,
+        outcomes: Any,
+        probabilities: Any,
         *,
         event: str = "the event",
         weights: Any = None,
         dependent: bool = False,
         confidence_level: float = 0.95,
     ) -> Calibration:
-        """Compute the calibration of probabilities `given` for outcomes `came` (true or false)."""
+        """Compute the calibration of predicted `probabilities` for `outcomes` (true or false)."""
         try:
-            y, p = real_array(came), real_array(given)
+            y, p = real_array(outcomes), real_array(probabilities)
             row_weights = np.ones(len(y)) if weights is None else real_array(weights)
         except (TypeError, ValueError) as error:
             raise BadData(
@@ -73,7 +75,7 @@ class Calibration(Record):
         if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
             raise BadData("probabilities are numbers from 0 to 1.")
         # Bins are numbered from 0 without gaps, and equal probabilities share a bin.
-        n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
+        n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MAX_BINS))
         bin_edges = (
             np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
         )
@@ -90,7 +92,7 @@ class Calibration(Record):
             high=high,
             counts=counts,
             brier=float(np.average((p - y) ** 2, weights=row_weights)),
-            notes=(INDEPENDENT if is_independent else DEPENDENT,),
+            notes=(INDEPENDENT_ROWS_NOTE if is_independent else DEPENDENT_ROWS_NOTE,),
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:

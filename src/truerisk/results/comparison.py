@@ -27,7 +27,7 @@ class Equivalence(Protocol):
 
     @property
     def rope(self) -> float:
-        """Half the width of the region of practical equivalence."""
+        """Half the width of the region in which two risks are practically equal."""
 
     @property
     def confidence_level(self) -> float:
@@ -177,13 +177,13 @@ class Comparison(Record):
 
     @property
     def probabilities(self) -> dict[str, float] | None:
-        """Posterior probabilities that a is practically better, equivalent and worse."""
+        """Posterior probabilities that a is practically better than b, equivalent and worse."""
         if self.better is None or self.equivalent is None or self.worse is None:
             return None
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
     def by_t(self, error: float, df: float, requested: Equivalence, interval: str) -> Comparison:
-        """Add the test, interval and posterior probabilities that follow from Student's t.
+        """Add the test, interval and posterior probabilities of the difference by Student's t.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Comparison(Record):
         )
 
     def shows_worse(self, level: float) -> bool:
-        """Return True if the one-sided interval of this level shows that a is worse.
+        """Return True if the one-sided interval of this level shows that a is worse than b.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Comparison(Record):
             [f"P({formats.escape_and_truncate(self.names[0], 40)} {label})", formats.number(p)]
             for label, p in (self.probabilities or {}).items()
         ]
-        rows += [[name, f"{number:g}"] for name, number in self.details.items()]
+        rows += [[name, f"{detail_value:g}"] for name, detail_value in self.details.items()]
         rows += [["assumed", sentence] for sentence in self.assumed]
         rows += [["note", note] for note in self.notes]
         return [tables.Block(f"Comparison ({self.test})", ["", ""], rows)]

@@ -18,7 +18,7 @@ Conversion = Callable[[Mapping[str, Any]], Any]
 
 
 def _rename_loss_to_scoring(record: Any) -> Any:
-    """Rename the key `loss` of version 1 to `scoring`; return other values unchanged."""
+    """Rename the key `loss` of a version-1 record to `scoring`; return other values unchanged."""
     if not isinstance(record, Mapping) or "loss" not in record:
         return record
     return {"scoring" if name == "loss" else name: value for name, value in record.items()}
@@ -35,14 +35,17 @@ def _loss_to_score(value: Any, perfect_score: float) -> Any:
         swapped_ends = {"low": value.get("high"), "high": value.get("low")}
         return {
             **value,
-            **{name: _loss_to_score(end, perfect_score) for name, end in swapped_ends.items()},
+            **{
+                name: _loss_to_score(interval_end, perfect_score)
+                for name, interval_end in swapped_ends.items()
+            },
         }
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return perfect_score - value
 
 
-def _perfect_score_of(record: Any) -> float | None:
+def _stated_perfect_score(record: Any) -> float | None:
     """Return the score of an error-free model as a record of version 1 states it, or None."""
     perfect_score = record.get("perfect") if isinstance(record, Mapping) else None
     if isinstance(perfect_score, bool) or not isinstance(perfect_score, int | float):
@@ -51,7 +54,7 @@ def _perfect_score_of(record: Any) -> float | None:
 
 
 def _with_scores(record: Any, perfect_score: float | None, *names: str) -> Any:
-    """Convert named entries of a record from losses to scores, unless `perfect_score` is None."""
+    """Convert named fields of a record from losses to scores, unless `perfect_score` is None."""
     if perfect_score is None or not isinstance(record, Mapping):
         return record
     converted_entries = {
@@ -61,9 +64,9 @@ def _with_scores(record: Any, perfect_score: float | None, *names: str) -> Any:
 
 
 def _convert_estimate(record: Any) -> Any:
-    """Convert an estimate, or a number that a search reports."""
+    """Convert an estimate of version 1, or a number that a search reports, from loss to score."""
     record = _rename_loss_to_scoring(record)
-    perfect_score = _perfect_score_of(record)
+    perfect_score = _stated_perfect_score(record)
     record = _with_scores(record, perfect_score, "value", "interval", "shrunken")
     table = record.get("table") if isinstance(record, Mapping) else None
     if perfect_score is None or not isinstance(table, Mapping):
@@ -85,42 +88,46 @@ def _convert_comparison(record: Any, is_score: Any = None) -> Any:
     if not isinstance(record, Mapping):
         return record
     is_score = record.get("is_score", False) if is_score is None else is_score
-    entries = {name: value for name, value in record.items() if name != "is_score"}
+    converted_fields = {name: value for name, value in record.items() if name != "is_score"}
     if is_score is True:
-        entries = _with_scores(entries, 0.0, "difference", "mean", "statistic", "interval")
-    return {**entries, "greater_is_better": is_score}
+        converted_fields = _with_scores(
+            converted_fields, 0.0, "difference", "mean", "statistic", "interval"
+        )
+    return {**converted_fields, "greater_is_better": is_score}
 
 
 def _convert_permutation_test(record: Mapping[str, Any]) -> Any:
     return _with_scores(
-        _rename_loss_to_scoring(record), _perfect_score_of(record), "observed", "null"
+        _rename_loss_to_scoring(record), _stated_perfect_score(record), "observed", "null"
     )
 
 
 def _convert_over_time(record: Any) -> Any:
     """Convert risks over time to scores, and exchange the lower and upper ends of their band."""
-    record, perfect_score = _rename_loss_to_scoring(record), _perfect_score_of(record)
+    record, perfect_score = _rename_loss_to_scoring(record), _stated_perfect_score(record)
     if perfect_score is None:
         return record
     swapped_ends = {"low": record.get("high"), "high": record.get("low")}
-    converted = _with_scores({**record, **swapped_ends}, perfect_score, "values", "low", "high")
-    return _with_scores(converted, 0.0, "slope")
+    converted_record = _with_scores(
+        {**record, **swapped_ends}, perfect_score, "values", "low", "high"
+    )
+    return _with_scores(converted_record, 0.0, "slope")
 
 
 def _convert_entries(record: Any, **converters: Callable[[Any], Any]) -> Any:
-    """Convert the named entries of a record, each by its own function and lists item by item."""
+    """Convert the named fields of a record, each by its own function, and lists item by item."""
     if not isinstance(record, Mapping):
         return record
-    converted = dict(record)
-    for name in converters.keys() & converted.keys():
-        entry = converted[name]
-        is_list = isinstance(entry, list)
-        converted[name] = (
-            [converters[name](list_item) for list_item in entry]
+    converted_record = dict(record)
+    for name in converters.keys() & converted_record.keys():
+        field_value = converted_record[name]
+        is_list = isinstance(field_value, list)
+        converted_record[name] = (
+            [converters[name](list_item) for list_item in field_value]
             if is_list
-            else converters[name](entry)
+            else converters[name](field_value)
         )
-    return converted
+    return converted_record
 
 
 def _convert_reported(record: Any) -> Any:
@@ -132,7 +139,7 @@ def _convert_reported(record: Any) -> Any:
 
 def _convert_audit(record: Mapping[str, Any]) -> Any:
     reported_names = ("claimed", "rough", "honest", "choosing")
-    perfect_score = _perfect_score_of(record.get("claimed"))
+    perfect_score = _stated_perfect_score(record.get("claimed"))
     return _with_scores(
         _convert_entries(record, **dict.fromkeys(reported_names, _convert_reported)),
         perfect_score,
@@ -141,18 +148,20 @@ def _convert_audit(record: Mapping[str, Any]) -> Any:
 
 
 def _convert_subgroups(record: Any) -> Any:
-    """Convert the risks of all subgroups in one score, from losses to scores."""
+    """Convert the risks of all subgroups for one score of version 1 from losses to scores."""
     return _convert_entries(
         _rename_loss_to_scoring(record), whole=_convert_estimate, levels=_convert_estimate
     )
 
 
 def _convert_assessment(record: Mapping[str, Any]) -> Any:
-    """Convert an assessment; its best learner's entry shows whether its values are scores."""
+    """Convert an assessment of version 1; its best learner shows whether its values are scores."""
     learners = record.get("learners")
     best_learner = learners.get(str(record.get("best"))) if isinstance(learners, Mapping) else None
     perfect_score = (
-        _perfect_score_of(best_learner.get("risk")) if isinstance(best_learner, Mapping) else None
+        _stated_perfect_score(best_learner.get("risk"))
+        if isinstance(best_learner, Mapping)
+        else None
     )
 
     def convert_fold(fold: Any) -> Any:
@@ -171,12 +180,12 @@ def _convert_assessment(record: Mapping[str, Any]) -> Any:
     def convert_difference(difference: Any) -> Any:
         return _convert_comparison(difference, perfect_score is not None)
 
-    converted = _convert_entries(
+    converted_record = _convert_entries(
         _rename_loss_to_scoring(record),
         differences=convert_difference,
         learners=convert_all_learners,
     )
-    return _with_scores(converted, perfect_score, "baseline")
+    return _with_scores(converted_record, perfect_score, "baseline")
 
 
 CONVERSIONS: Mapping[str, Conversion] = {
@@ -219,30 +228,30 @@ def to_present_version(content: JsonValue, schema: str) -> JsonValue:
         If the record is another, or of a version that is unknown or later.
     """
     name, _, present_version = schema.partition("/")
-    for version in range(_version_of(content, schema), int(present_version)):
+    for version in range(_read_version(content, schema), int(present_version)):
         convert = CONVERSIONS.get(f"{name}/{version}")
         if convert is not None:
             content = JsonValue(convert(content.value), content.place)
     return content
 
 
-def _version_of(content: JsonValue, schema: str) -> int:
-    """Return the version of a record; raise BadData for other records or unsupported versions."""
+def _read_version(json_record: JsonValue, schema: str) -> int:
+    """Return a JSON record's version; raise BadData for another schema or an unknown version."""
     name, _, present_version = schema.partition("/")
-    is_inside = bool(content.place)
-    if is_inside:
-        inner_schema = content["schema"].value
+    is_nested_record = bool(json_record.place)
+    if is_nested_record:
+        inner_schema = json_record["schema"].value
         if not isinstance(inner_schema, str) or inner_schema.partition("/")[0] != name:
-            content["schema"].refuse(f"'{schema}'")
-    elif (schema_name := schema_of(content.value)) != name:
+            json_record["schema"].refuse(f"'{schema}'")
+    elif (schema_name := schema_of(json_record.value)) != name:
         raise BadData(
             f"this is a '{escape_and_truncate(schema_name, 60)}', and a '{name}' is wanted: its "
             "to_json(path), "
             "or `--json` on the command line, writes one."
         )
-    written_schema = content["schema"].value
+    written_schema = json_record["schema"].value
     version = written_schema.partition("/")[2]
-    known_versions = [str(number) for number in range(1, int(present_version) + 1)]
+    known_versions = [str(version_number) for version_number in range(1, int(present_version) + 1)]
     if version in known_versions:
         return int(version)
     if version.isdecimal() and int(version[:9]) > int(present_version):
@@ -250,8 +259,8 @@ def _version_of(content: JsonValue, schema: str) -> int:
             f"these results are of version {version[:9]} of '{name}', and this truerisk reads "
             f"versions 1 to {present_version}: upgrade truerisk to read them."
         )
-    if is_inside:
-        content["schema"].refuse(f"'{schema}'")
+    if is_nested_record:
+        json_record["schema"].refuse(f"'{schema}'")
     raise BadData(
         f"the results name no known version: '{escape_and_truncate(written_schema, 60)}'."
     )

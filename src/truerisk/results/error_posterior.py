@@ -23,7 +23,7 @@ from truerisk.statistics.sample_size import beta_quantile
 SMALLEST_PRIOR_PARAMETER = 1e-12
 # Floats cannot count more rows than this exactly; larger numbers are taken as typing errors.
 LARGEST_N_ROWS = 10**15
-ONE_RULE = "one fitted rule"
+ONE_RULE_LABEL = "one fitted rule"
 
 
 class Measures(NamedTuple):
@@ -78,7 +78,7 @@ class ErrorPosterior(Shown):
     errors: float
     n: float
     prior: tuple[float, float] = (1, 1)
-    of: str = ONE_RULE
+    of: str = ONE_RULE_LABEL
 
     @classmethod
     def of_estimate(
@@ -242,10 +242,10 @@ class ErrorPosterior(Shown):
 
         a, b = self._parameters
         e = _to_rates(e)
-        inside = (e >= 0) & (e <= 1)
-        safe = np.where(inside, e, 0.5)
-        density = np.exp(xlogy(a - 1, safe) + xlog1py(b - 1, -safe) - betaln(a, b))
-        return np.where(inside, density, 0.0)[()]
+        is_valid_rate = (e >= 0) & (e <= 1)
+        valid_rates = np.where(is_valid_rate, e, 0.5)
+        density = np.exp(xlogy(a - 1, valid_rates) + xlog1py(b - 1, -valid_rates) - betaln(a, b))
+        return np.where(is_valid_rate, density, 0.0)[()]
 
     def quantile(self, probability: float) -> float:
         """Return the error rate that the true error does not exceed with a given probability.
@@ -344,7 +344,7 @@ class ErrorPosterior(Shown):
         return load_from_package("posterior")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        label = "" if self.of == ONE_RULE else f" ({self.of})"
+        label = "" if self.of == ONE_RULE_LABEL else f" ({self.of})"
         a, b = self.prior
         return (
             f"{self.errors:.15g} errors in {self.n:.15g} rows, prior Beta({a:.15g}, {b:.15g}): "
@@ -421,7 +421,7 @@ def _countable_errors(estimate: RiskEstimate) -> np.ndarray:
 
 def _describe_posterior(estimate: RiskEstimate) -> str:
     if estimate.target == "Err_XY":
-        return ONE_RULE
+        return ONE_RULE_LABEL
     return (
         f"no single rule: errors of the rules of {estimate.method}, each trained on other rows, "
         "counted as one rule's"

@@ -146,10 +146,10 @@ class RisksByColumn(Sequence[Tested]):
     def __getitem__(self, candidate: slice) -> tuple[Tested, ...]: ...
 
     def __getitem__(self, candidate: int | slice) -> Tested | tuple[Tested, ...]:
-        numbers = range(len(self))[candidate]
-        if isinstance(numbers, range):
-            return tuple(self.tested_at(c) for c in numbers)
-        return self.tested_at(numbers)
+        candidates = range(len(self))[candidate]
+        if isinstance(candidates, range):
+            return tuple(self.tested_at(c) for c in candidates)
+        return self.tested_at(candidates)
 
 
 @dataclass(eq=False)
@@ -173,28 +173,28 @@ class LazyRisks(Sequence[Tested]):
         return tuple, (self._all_risks,)
 
 
-def values_of(tested: Sequence[Tested]) -> np.ndarray:
+def values_of(candidate_risks: Sequence[Tested]) -> np.ndarray:
     """Return the estimated risks of all candidates as an array."""
-    if isinstance(tested, RisksByColumn):
-        return tested.values
-    return np.array([risk.value for risk in tested])
+    if isinstance(candidate_risks, RisksByColumn):
+        return candidate_risks.values
+    return np.array([risk.value for risk in candidate_risks])
 
 
-def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
+def ranks_of(candidate_risks: Sequence[Tested]) -> np.ndarray | None:
     """Return the ranks of all candidates, or None if any candidate has no rank."""
-    if isinstance(tested, RisksByColumn):
-        return tested.ranks
-    ranks = np.empty(len(tested))
-    for index, risk in enumerate(tested):
+    if isinstance(candidate_risks, RisksByColumn):
+        return candidate_risks.ranks
+    ranks = np.empty(len(candidate_risks))
+    for index, risk in enumerate(candidate_risks):
         if risk.rank is None:
             return None
         ranks[index] = risk.rank
     return ranks
 
 
-def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
+def std_errors_of(candidate_risks: Sequence[Tested]) -> np.ndarray:
     """Return the standard errors of all candidates' risks, NaN for a candidate without one."""
-    std_errors = (risk.read_std_error() for risk in tested)
+    std_errors = (risk.read_std_error() for risk in candidate_risks)
     return np.array([np.nan if std_error is None else std_error for std_error in std_errors])
 
 
@@ -292,8 +292,8 @@ LOSSES_PER_SLICE = 1 << 15
 class LeftTwoOut:
     """Losses of rows under models trained without the row's own fold and a second fold.
 
-    `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]` as
-    well as the row's own fold.
+    `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold
+    `second_folds[t]` as well as the row's own fold.
     """
 
     rows: np.ndarray
@@ -301,9 +301,9 @@ class LeftTwoOut:
     losses: np.ndarray
 
     @classmethod
-    def from_answers(cls, answers: Answers, losses: np.ndarray) -> LeftTwoOut:
-        """Collect the losses of models fitted without two folds (the "inner" questions)."""
-        plan = answers.plan
+    def from_answers(cls, predictions: Answers, losses: np.ndarray) -> LeftTwoOut:
+        """Collect the losses of models fitted without two folds (the inner splits of the plan)."""
+        plan = predictions.plan
         second_folds = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
         return cls(
             plan.positions[0], np.repeat(second_folds, plan.test_sizes), to_compact_losses(losses)
@@ -311,26 +311,28 @@ class LeftTwoOut:
 
     def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
         """Return each row's mean loss over all models of one candidate that predicted it."""
-        sums, counts = np.zeros(len(rows)), np.zeros(len(rows))
-        for loss_slice, positions in self.slices(rows):
-            np.add.at(sums, positions, self.losses[candidate, loss_slice].astype(np.float64))
-            np.add.at(counts, positions, 1.0)
-        return sums / counts
+        loss_sums, loss_counts = np.zeros(len(rows)), np.zeros(len(rows))
+        for loss_slice, row_positions in self.slices(rows):
+            np.add.at(
+                loss_sums, row_positions, self.losses[candidate, loss_slice].astype(np.float64)
+            )
+            np.add.at(loss_counts, row_positions, 1.0)
+        return loss_sums / loss_counts
 
     def slices(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of at most AT_ONCE losses, with their rows' positions in sorted `rows`."""
-        is_position_row = rows[-1] + 1 == len(rows)  # True if each row number equals its position.
-        for start in range(0, len(self.rows), LOSSES_PER_SLICE):
-            loss_slice = slice(start, start + LOSSES_PER_SLICE)
+        """Yield slices of the losses with each loss's row as an index into the sorted `rows`."""
+        is_index_row = rows[-1] + 1 == len(rows)  # Each row number then equals its index.
+        for first_loss in range(0, len(self.rows), LOSSES_PER_SLICE):
+            loss_slice = slice(first_loss, first_loss + LOSSES_PER_SLICE)
             yield (
                 loss_slice,
                 self.rows[loss_slice]
-                if is_position_row
+                if is_index_row
                 else np.searchsorted(rows, self.rows[loss_slice]),
             )
 
     def minus(self, other: LeftTwoOut) -> LeftTwoOut:
-        """Return the losses minus the losses of `other` on the same rows and folds."""
+        """Subtract the losses in `other`, on the same rows and folds, from these losses."""
         return LeftTwoOut(self.rows, self.second_folds, self.losses - other.losses)
 
 
@@ -355,12 +357,12 @@ class Influences:
 
     @property
     def in_pairs(self) -> bool:
-        """True if models fitted without a second fold show how much the losses change."""
+        """True if fits without a second fold show how losses change with the training rows."""
         return self.left_two_out is not None
 
 
 # Factor by which cross-validation with one partition into folds increases the variance.
-# It multiplies the variance of independent rows, and is a calibrated value.
+# The factor multiplies the variance that independent rows would have; it was calibrated.
 FOLD_VARIANCE_FACTOR = 1.8
 
 
@@ -382,7 +384,7 @@ class PairedLosses:
     factors: np.ndarray | None = None
 
     def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return contributions of rows or groups to every risk, and their shares, if positive."""
+        """Return rows' or groups' contributions to each candidate's risk, and their shares."""
         contributions, shares = self.losses * self.shares, self.shares
         if self.groups is not None:
             group_numbers = np.unique(self.groups, return_inverse=True)[1].ravel()
@@ -407,7 +409,7 @@ ROW_RESPONSES: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 @frozen(eq=False)
 class AnsweredRows:
-    """Predictions for the rows of one plan, by all candidates or one, and the true outcomes.
+    """Predictions for the test rows of a plan, by all candidates or one, and the true outcomes.
 
     `answers` are the predictions for the loss and for further requests; those of `candidate` are
     shown. `truth` is y, or the codes of its labels, which are `classes` in the order of the codes
@@ -425,20 +427,20 @@ class AnsweredRows:
     horizons: tuple[float, ...] = ()
 
     @classmethod
-    def from_answers(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
-        """Collect the predictions for rows; return None if only scores or losses were returned."""
-        if answers is None:
+    def from_answers(cls, predictions: Answers | None, data: Data) -> AnsweredRows | None:
+        """Collect predictions for rows; return None if the fits returned only scores or losses."""
+        if predictions is None:
             return None
         # The keys determine the order in which the predictions are shown.
-        answers_by_response: dict[Response, Answers | None] = dict.fromkeys(ROW_RESPONSES)
-        for response_answers in (*answers.also, answers):
-            if response_answers.response in answers_by_response:
-                answers_by_response[response_answers.response] = response_answers
-        found_answers = tuple(filter(None, answers_by_response.values()))
-        if not found_answers:
+        predictions_by_response: dict[Response, Answers | None] = dict.fromkeys(ROW_RESPONSES)
+        for response_predictions in (*predictions.also, predictions):
+            if response_predictions.response in predictions_by_response:
+                predictions_by_response[response_predictions.response] = response_predictions
+        found_predictions = tuple(filter(None, predictions_by_response.values()))
+        if not found_predictions:
             return None
         return cls(
-            found_answers,
+            found_predictions,
             data.y if data.codes is None else data.codes,
             data.classes,
             times=data.time,
@@ -448,7 +450,10 @@ class AnsweredRows:
 
     @property
     def is_unseen(self) -> np.ndarray:
-        """Mask of predictions by models not trained on the row; a bootstrap also has others."""
+        """Mask of the predictions by models that were not trained on the predicted row.
+
+        A bootstrap also has predictions for training rows.
+        """
         plan = self.answers[0].plan
         unseen_masks = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
         return ~np.concatenate(unseen_masks)

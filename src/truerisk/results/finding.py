@@ -56,16 +56,16 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "warm-start": ("note", "a second fit of the same model goes on from the first"),
     "columns-unseen": ("note", "the table is too large, or no table of numbers"),
 }
-"""Every code with its severity and meaning."""
+"""Code of every finding, with its severity and meaning."""
 
 OF_EVERY_CALL = ("near-copies", "rows-in-order", "group-numbers", "few-events", "infinite-loss")
 """Codes of findings that every public function checks for and issues as a warning."""
 
-RENAMED: Mapping[str, str] = {
+PRESENT_CODES: Mapping[str, str] = {
     "few-rows-of-a-class": "few-events",
     "groups-suspected": "group-numbers",
 }
-"""Codes of findings in earlier versions, which stored results may contain, and present codes."""
+"""Present code of a finding by its code in earlier versions, which stored results may contain."""
 
 
 @frozen
@@ -79,13 +79,13 @@ class Finding:
     remedy: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "code", RENAMED.get(self.code, self.code))
+        object.__setattr__(self, "code", PRESENT_CODES.get(self.code, self.code))
         if self.code not in CODES:
             raise UnknownName(f"{repr_on_one_line(self.code)} is the code of no finding.")
 
     @property
     def severity(self) -> Severity:
-        """The severity: "serious", "warning" or "note"."""
+        """Severity of the finding: "serious", "warning" or "note"."""
         return CODES[self.code][0]
 
     @property
@@ -117,12 +117,12 @@ def without_checks() -> Iterator[None]:
 
 
 def are_checks_on() -> bool:
-    """Return True, except inside a fit that another call of this package makes."""
+    """Return True if rows are checked: always, except in fits made by a call of this package."""
     return not _is_inside_fit.get()
 
 
 def warn_of_findings(findings: Iterable[Finding]) -> None:
-    """Issue one warning that lists all findings, unless there are none or checks are off."""
+    """Issue one warning that lists all findings, unless there are none or the checks are off."""
     unique_findings = dict.fromkeys(findings)
     if unique_findings and are_checks_on():
         notes = (f"{finding.note} [{finding.code}]" for finding in unique_findings)

@@ -75,7 +75,7 @@ RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corr
 
 
 def normal_quantile(level: float) -> float:
-    """Return the quantile of the standard normal distribution for a two-sided interval."""
+    """Return the standard normal quantile for a two-sided interval of this confidence level."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
@@ -142,7 +142,7 @@ class Interval:
         level: float,
         ends: tuple[float, float] = (-inf, inf),
     ) -> Interval:
-        """Return the normal interval around a value, cut to the `ends` of possible values.
+        """Return the normal interval around a value, clipped to the range of possible values.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class Interval:
         return self.high - self.low
 
     def below(self, perfect: float) -> Interval:
-        """Return the interval of `perfect` minus the value: that of a score, given that of a loss.
+        """Convert the interval of a loss to the interval of the score `perfect` minus the loss.
 
         Parameters
         ----------
@@ -237,8 +237,10 @@ class Breakdown(Mapping[str, float], Shown):
         -----------------------------
           0.9000    0.0250     0.8750
         """
-        numbers = self.numbers.items()
-        return Breakdown({k: scale.value(v) if k in RISKS_OF_PARTS else v for k, v in numbers})
+        named_numbers = self.numbers.items()
+        return Breakdown(
+            {k: scale.value(v) if k in RISKS_OF_PARTS else v for k, v in named_numbers}
+        )
 
     def __str__(self) -> str:
         return tables.text_table(list(self), [self._cells()])
@@ -263,7 +265,7 @@ class WithInterval:
         return [end for end in (self.value, *ends_of(self.interval)) if end is not None]
 
     def named(self, name: str) -> dict[str, float | None]:
-        """Return the value under its name, and the ends of its interval under derived names.
+        """Return the value by `name`, and its interval's ends by `name` with ".low" and ".high".
 
         Parameters
         ----------
@@ -335,7 +337,7 @@ class Scale:
         return f"optimism: {' − '.join(operands)}"
 
     def name_for(self, loss: str) -> str:
-        """Return the name of numbers on this scale, such as "zero-one risk" or "auc"."""
+        """Return the name of the risk or score on this scale, such as "zero-one risk" or "auc"."""
         loss_name = escape_and_truncate(loss, 40)
         return f"{loss_name} risk" if self.perfect is None else loss_name
 
@@ -386,17 +388,19 @@ class Scale:
         """The score that corresponds to a risk of 0."""
         return self.perfect if self.perfect is not None and self.perfect < inf else 0.0
 
-    def optimism_of(self, honest: float | None, selected: float | None) -> float | None:
-        """Return how much better the selected value is than the honest value.
+    def optimism_of(self, honest_value: float | None, selected_value: float | None) -> float | None:
+        """Return by how much the selected risk or score is better than the honest one.
 
         It is None if either value is missing.
 
         >>> Scale(1.0).optimism_of(0.75, 0.875), Scale().optimism_of(0.25, 0.125)
         (0.125, 0.125)
         """
-        if honest is None or selected is None:
+        if honest_value is None or selected_value is None:
             return None
-        return honest - selected if self.perfect is None else selected - honest
+        return (
+            honest_value - selected_value if self.perfect is None else selected_value - honest_value
+        )
 
     def gap(self, difference: float) -> float:
         """Convert the difference of two risks to the difference of the values on this scale."""
@@ -413,7 +417,7 @@ class OnScale(WithInterval):
 
     @property
     def scale(self) -> Scale:
-        """Scale of the value: a loss or a score."""
+        """Scale of the result's value: a loss or a score."""
         return Scale(self.perfect)
 
     @property
@@ -428,7 +432,7 @@ class OnScale(WithInterval):
 
     @property
     def loss_interval(self) -> Interval | None:
-        """The interval of the value as a loss."""
+        """The interval of the result's value, converted to a loss."""
         return self.scale.interval(self.interval)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
@@ -505,7 +509,7 @@ TIE_TOLERANCE = (
 )
 
 
-def are_tied(risks: Any, least: Any) -> Any:
+def are_tied(risks: Any, smallest_risk: Any) -> Any:
     """Return True where risks equal the smallest risk, up to a relative tolerance for rounding.
 
     >>> are_tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
@@ -513,19 +517,19 @@ def are_tied(risks: Any, least: Any) -> Any:
     >>> bool(are_tied(3e-14, 1e-14))
     False
     """
-    return risks <= least + TIE_TOLERANCE * np.abs(least)
+    return risks <= smallest_risk + TIE_TOLERANCE * np.abs(smallest_risk)
 
 
 def tied_groups(risks: Sequence[float]) -> list[list[int]]:
-    """Group the positions of tied risks; sort groups by risk, and positions within a group.
+    """Group the indices of tied risks; sort the groups by risk, and the indices in each group.
 
     >>> tied_groups([0.3, 0.1 + 1e-14, 0.1, float("inf")])
     [[1, 2], [0], [3]]
     """
     groups: list[list[int]] = []
-    for position in np.argsort(risks, kind="stable").tolist():
-        if groups and are_tied(risks[position], risks[groups[-1][0]]):
-            groups[-1].append(position)
+    for candidate in np.argsort(risks, kind="stable").tolist():
+        if groups and are_tied(risks[candidate], risks[groups[-1][0]]):
+            groups[-1].append(candidate)
         else:
-            groups.append([position])
+            groups.append([candidate])
     return list(map(sorted, groups))

@@ -18,40 +18,44 @@ from truerisk.results.records import LARGEST_COUNT, MAX_BYTES
 
 T = TypeVar("T")
 
-MOST_KEYS = 10_000  # Largest number of keys of an object, such as learners or classes.
-LARGEST_DEPTH = 64  # Largest depth of nested objects and arrays; results have fewer than 20 levels.
+MAX_KEYS = 10_000  # Largest number of keys of an object, such as learners or classes.
+MAX_NESTING_DEPTH = (
+    64  # Largest depth of nested objects and arrays; results have fewer than 20 levels.
+)
 LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # Differences and squares of larger numbers overflow.
-WANTED_SOURCE = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."
+SOURCE_ADVICE = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."
 HOW_TO_WRITE = "write results with to_json() or --json."
-_WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
+_NUMBERS_BY_WORD = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
 def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     """Parse a JSON text, or the file of a Path, and refuse content that no result has.
 
     NaN, which is not valid JSON, is refused, as are duplicate keys in an object, more than
-    `LARGEST_DEPTH` levels, and more than `max_bytes` of text.
+    `MAX_NESTING_DEPTH` levels, and more than `max_bytes` of text.
     """
     check_count("max_bytes", max_bytes, 1, "give the largest number of bytes that shall be read")
     source_name, remedy = "this", "give the text that to_json() or --json wrote."
     text: str | bytes
     if isinstance(source, Path):
         source_name, remedy = f"'{escape_and_truncate(str(source), 200)}'", HOW_TO_WRITE
-        text = _text_of(file_path("source", source, "results.json"), max_bytes)
+        text = _read_file_text(file_path("source", source, "results.json"), max_bytes)
     elif isinstance(source, str | bytes):
         text = source
         _refuse_size(source_name, len(text), max_bytes)
     else:
-        raise BadArgument(f"{repr_on_one_line(source)}: {WANTED_SOURCE}")
+        raise BadArgument(f"{repr_on_one_line(source)}: {SOURCE_ADVICE}")
     if not text.strip():
         raise BadData(f"{source_name} is empty: {HOW_TO_WRITE}")
     try:
-        content = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of)
-        is_deep = _is_deeper(content, LARGEST_DEPTH)
+        json_content = json.loads(
+            text, parse_constant=_no_constant, object_pairs_hook=_object_from_pairs
+        )
+        is_deep = _is_deeper(json_content, MAX_NESTING_DEPTH)
     except RecursionError:
         is_deep = True
-    except _KeyTwice as error:
+    except _DuplicateKey as error:
         raise BadData(
             f"{source_name} is damaged: the key {error} stands twice in one object, and which of "
             f"the two is meant cannot be known; {HOW_TO_WRITE}"
@@ -59,33 +63,33 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     except ValueError as error:
         line_note = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         if isinstance(source, str) and source.endswith(".json"):
-            remedy = WANTED_SOURCE  # The text is probably a file name.
+            remedy = SOURCE_ADVICE  # The source is probably a file name and not JSON.
         raise BadData(f"{source_name} is no JSON{line_note}: {remedy}") from None
     if is_deep:
         raise BadData(
             f"{source_name} is no file of results: it is nested too deeply, in more than "
-            f"{LARGEST_DEPTH} "
+            f"{MAX_NESTING_DEPTH} "
             f"levels; {HOW_TO_WRITE}"
         )
-    return content
+    return json_content
 
 
-class _KeyTwice(Exception):
-    """Raised if a key occurs twice in an object; its text is the key, formatted for a message."""
+class _DuplicateKey(Exception):
+    """Raised if a key occurs twice in a JSON object; its text is the key for a message."""
 
 
-def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert the key-value pairs of an object to a dict; raise _KeyTwice if a key occurs twice."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
+def _object_from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Convert a JSON object's pairs to a dict; raise _DuplicateKey if a key occurs twice."""
+    json_object = dict(pairs)
+    if len(json_object) < len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise _KeyTwice(f"'{escape_and_truncate(counts.most_common(1)[0][0], 40)}'")
-    return content
+        raise _DuplicateKey(f"'{escape_and_truncate(counts.most_common(1)[0][0], 40)}'")
+    return json_object
 
 
-def _is_deeper(content: Any, max_depth: int) -> bool:
-    """Return True if arrays and objects are nested in more than `max_depth` levels."""
-    containers = [content]
+def _is_deeper(json_content: Any, max_depth: int) -> bool:
+    """Return True if JSON arrays and objects are nested in more than `max_depth` levels."""
+    containers = [json_content]
     for _ in range(max_depth + 1):
         containers = [
             child
@@ -99,26 +103,26 @@ def _is_deeper(content: Any, max_depth: int) -> bool:
     return True
 
 
-def _text_of(file: Path, max_bytes: int) -> str:
+def _read_file_text(file: Path, max_bytes: int) -> str:
     """Return the text of a file of at most `max_bytes`; a pipe is read up to this limit."""
     file_name = f"'{escape_and_truncate(str(file), 200)}'"
     try:
         _refuse_size(file_name, file.stat().st_size, max_bytes)
         with file.open("rb") as opened_file:
-            content = opened_file.read(max_bytes + 1)
-        _refuse_size(file_name, len(content), max_bytes)
-        return content.decode("utf-8")
+            file_bytes = opened_file.read(max_bytes + 1)
+        _refuse_size(file_name, len(file_bytes), max_bytes)
+        return file_bytes.decode("utf-8")
     except UnicodeDecodeError:
         raise BadData(f"{file_name} is no JSON: it is not text in UTF-8.") from None
     except OSError as error:
         raise BadData(f"{file_name} cannot be read: {error.strerror}.") from None
 
 
-def _refuse_size(source_name: str, size: int, max_bytes: int) -> None:
-    """Raise BadData if a document has more bytes than may be read."""
-    if size > max_bytes:
+def _refuse_size(source_name: str, n_bytes: int, max_bytes: int) -> None:
+    """Raise BadData if a JSON document has more than `max_bytes` bytes."""
+    if n_bytes > max_bytes:
         raise BadData(
-            f"{source_name} holds {size:,} bytes or more, and at most {max_bytes:,} are read: "
+            f"{source_name} holds {n_bytes:,} bytes or more, and at most {max_bytes:,} are read: "
             "results "
             "are seldom as large. If these are, raise the cap: max_bytes= of from_json(), or "
             "--max-bytes on the command line."
@@ -129,9 +133,9 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def schema_of(content: Any) -> str:
+def schema_of(json_content: Any) -> str:
     """Return the schema name of a result without its version; raise BadData if there is none."""
-    schema_text = content.get("schema") if isinstance(content, dict) else None
+    schema_text = json_content.get("schema") if isinstance(json_content, dict) else None
     if not isinstance(schema_text, str) or not schema_text.startswith("truerisk."):
         raise BadData(
             "this JSON is not of truerisk: a result's to_json(path), or `--json` on the command "
@@ -154,21 +158,21 @@ class JsonValue:
         raise BadData(f"the results are damaged: {path_text} is {value_text}, not {wanted}.")
 
     def __getitem__(self, name: str | int) -> JsonValue:
-        """Return a field of an object or an entry of an array; raise BadData if it is missing."""
+        """Return a field of a JSON object or an entry of a JSON array; raise BadData if missing."""
         if isinstance(name, int):
             return self.entries()[name]
-        entries = self._object()
-        if name not in entries:
+        fields_by_name = self._object()
+        if name not in fields_by_name:
             lacking_text = f"'{self.place}' lacks" if self.place else "they lack"
             raise BadData(f"the results are damaged: {lacking_text} '{name}'.")
-        return JsonValue(entries[name], self._path_of(name))
+        return JsonValue(fields_by_name[name], self._path_of(name))
 
     def has(self, name: str) -> bool:
-        """Return True if an object has a field of this name, even if its value is null."""
+        """Return True if a JSON object has a field of this name, even if its value is null."""
         return name in self._object()
 
     def get(self, name: str) -> JsonValue:
-        """Return a field of an object; a missing field gets the value None."""
+        """Return a field of a JSON object; if the field is missing, its value is None."""
         return JsonValue(self._object().get(name), self._path_of(name))
 
     def _path_of(self, name: str) -> str:
@@ -181,12 +185,12 @@ class JsonValue:
     def _object(self) -> dict[str, Any]:
         if not isinstance(self.value, dict):
             self.refuse("an object")
-        if len(self.value) > MOST_KEYS:
-            self.refuse(f"an object of at most {MOST_KEYS:,} keys")
+        if len(self.value) > MAX_KEYS:
+            self.refuse(f"an object of at most {MAX_KEYS:,} keys")
         return self.value
 
     def items(self) -> Iterator[tuple[str, JsonValue]]:
-        """Iterate over the names and values of the fields of an object."""
+        """Iterate over the names and values of the fields of a JSON object."""
         return ((name, self[name]) for name in self._object())
 
     def entries(self, longest: int = 10_000_000) -> list[JsonValue]:
@@ -195,47 +199,59 @@ class JsonValue:
             self.refuse("an array")
         if len(self.value) > longest:
             self.refuse(f"an array of at most {longest} entries")
-        return [JsonValue(entry, f"{self.place}[{i}]") for i, entry in enumerate(self.value)]
+        return [
+            JsonValue(array_entry, f"{self.place}[{i}]") for i, array_entry in enumerate(self.value)
+        ]
 
     def text(self) -> str:
-        """Return the value if it is text; refuse it otherwise."""
+        """Return the JSON value if it is text; raise BadData otherwise."""
         if not isinstance(self.value, str):
             self.refuse("text")
         return self.value
 
     def flag(self) -> bool:
-        """Return the value if it is true or false; refuse it otherwise."""
+        """Return the JSON value if it is true or false; raise BadData otherwise."""
         if not isinstance(self.value, bool):
             self.refuse("true or false")
         return self.value
 
     def integer(self) -> int:
-        """Return the value as a whole number of any sign; raise BadData if it is none."""
+        """Return the JSON value as a whole number of any sign; raise BadData if it is none."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.refuse("a whole number")
         if not -LARGEST_INTEGER <= self.value < LARGEST_INTEGER:
             self.refuse("a whole number of 64 bits")
         return self.value
 
-    def all_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[T]:
-        """Return the entries of an array as converted by `read`; fast if all have `plain` types.
+    def all_of(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[T]:
+        """Return the entries of a JSON array, each converted by `read_entry`.
 
-        If floats are plain, so are the words for NaN and infinity.
+        If all entries have `plain_types`, they are returned at once, which is fast. If float is
+        among these types, the words for NaN and infinity count as floats.
         """
-        quick_entries = _read_at_once(self.value, plain) if isinstance(self.value, list) else None
-        return [read(entry) for entry in self.entries()] if quick_entries is None else quick_entries
+        quick_entries = (
+            _read_at_once(self.value, plain_types) if isinstance(self.value, list) else None
+        )
+        return (
+            [read_entry(array_entry) for array_entry in self.entries()]
+            if quick_entries is None
+            else quick_entries
+        )
 
-    def lines_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[list[T]]:
-        """Return the rows of an array of arrays, each as `all_of` does; fast if all are numbers."""
+    def lines_of(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[list[T]]:
+        """Return the rows of a JSON array of arrays; arrays of numbers only are read at once."""
         rows: Any = self.value
         if isinstance(rows, list) and set(map(type, rows)) == {list}:
-            numbers = [*chain.from_iterable(rows)]
-            if str not in set(map(type, numbers)) and _read_at_once(numbers, plain) is not None:
+            flat_entries = [*chain.from_iterable(rows)]
+            if (
+                str not in set(map(type, flat_entries))
+                and _read_at_once(flat_entries, plain_types) is not None
+            ):
                 return list(rows)
-        return [row.all_of(read, *plain) for row in self.entries()]
+        return [row.all_of(read_entry, *plain_types) for row in self.entries()]
 
     def as_count(self) -> int:
-        """Return the value as a count: a whole number from 0 to LARGEST_COUNT, or raise BadData."""
+        """Return the JSON value if it is a count from 0 to LARGEST_COUNT; else raise BadData."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.refuse("a whole number")
         if not 0 <= self.value <= LARGEST_COUNT:
@@ -243,9 +259,9 @@ class JsonValue:
         return self.value
 
     def any_number(self) -> float:
-        """Return the value as a number; "nan", "inf" and "-inf" are read as NaN and infinities."""
-        if isinstance(self.value, str) and self.value in _WORDS:
-            return _WORDS[self.value]
+        """Return the JSON value as a number; "nan", "inf" and "-inf" become NaN and infinities."""
+        if isinstance(self.value, str) and self.value in _NUMBERS_BY_WORD:
+            return _NUMBERS_BY_WORD[self.value]
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.refuse("a number")
         if not abs(self.value) <= LARGEST_NUMBER:
@@ -253,19 +269,19 @@ class JsonValue:
         return float(self.value)
 
     def count_or_number(self) -> int | float:
-        """Return the value as a number; an integer in the JSON stays an integer."""
+        """Return the JSON value as a number; an integer in the JSON stays an integer."""
         value = self.any_number()
         return self.value if isinstance(self.value, int) else value
 
     def number(self) -> float:
-        """Return the value as a finite number; raise BadData if it is none."""
+        """Return the JSON value as a finite number; raise BadData if it is none."""
         value = self.any_number()
         if not isfinite(value):
             self.refuse("a finite number")
         return value
 
     def share(self) -> float:
-        """Return the value as a number from 0 to 1; raise BadData if it is none."""
+        """Return the JSON value as a number from 0 to 1; raise BadData if it is none."""
         value = self.number()
         if not 0 <= value <= 1:
             self.refuse("between 0 and 1")
@@ -273,37 +289,47 @@ class JsonValue:
 
     def numbers(self) -> list[float]:
         """Return the entries of a JSON array as finite numbers."""
-        return [entry.number() for entry in self.entries()]
+        return [array_entry.number() for array_entry in self.entries()]
 
     def shares(self) -> list[float]:
-        """Return the entries of a list of shares between 0 and 1."""
-        return [entry.share() for entry in self.entries()]
+        """Return the entries of a JSON array as numbers from 0 to 1."""
+        return [array_entry.share() for array_entry in self.entries()]
 
-    def or_none(self, read: Callable[[JsonValue], T]) -> T | None:
-        """Return None for a JSON null, else the value converted by `read`."""
-        return None if self.value is None else read(self)
+    def or_none(self, read_value: Callable[[JsonValue], T]) -> T | None:
+        """Return None for a JSON null, else the value converted by `read_value`."""
+        return None if self.value is None else read_value(self)
 
     def texts(self) -> list[str]:
-        """Return the entries of a list of texts."""
-        return [entry.text() for entry in self.entries()]
+        """Return the entries of a JSON array as texts."""
+        return [array_entry.text() for array_entry in self.entries()]
 
     def words(self) -> dict[str, str]:
-        """Return an object whose values are all texts, such as versions of packages."""
-        return {name: entry.text() for name, entry in self.items()}
+        """Return the texts in a JSON object by name, such as versions by package."""
+        return {name: field_value.text() for name, field_value in self.items()}
 
 
-def _read_at_once(entries: list[Any], plain: tuple[type, ...]) -> list[Any] | None:
-    """Return all entries if they have `plain` types and are not too large, else None.
+def _read_at_once(array_entries: list[Any], plain_types: tuple[type, ...]) -> list[Any] | None:
+    """Return all entries of an array if they have `plain_types` and are not too large, else None.
 
     The words for NaN and infinity are converted to numbers.
     """
-    types = set(map(type, entries))
-    if str in types and float in plain:
-        numbers = [entry for entry in entries if type(entry) is not str]
-        if not all(type(entry) is not str or entry in _WORDS for entry in entries):
+    entry_types = set(map(type, array_entries))
+    if str in entry_types and float in plain_types:
+        entries_without_words = [
+            array_entry for array_entry in array_entries if type(array_entry) is not str
+        ]
+        if not all(
+            type(array_entry) is not str or array_entry in _NUMBERS_BY_WORD
+            for array_entry in array_entries
+        ):
             return None
-        if _read_at_once(numbers, plain) is None:
+        if _read_at_once(entries_without_words, plain_types) is None:
             return None
-        return [_WORDS[entry] if type(entry) is str else entry for entry in entries]
-    is_plain = types <= set(plain) and max(map(abs, entries), default=0) <= LARGEST_COUNT
-    return list(entries) if is_plain else None
+        return [
+            _NUMBERS_BY_WORD[array_entry] if type(array_entry) is str else array_entry
+            for array_entry in array_entries
+        ]
+    is_plain = (
+        entry_types <= set(plain_types) and max(map(abs, array_entries), default=0) <= LARGEST_COUNT
+    )
+    return list(array_entries) if is_plain else None

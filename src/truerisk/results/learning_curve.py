@@ -44,7 +44,7 @@ from truerisk.results.results import RiskEstimate
 
 N_DRAWN_SIZES = 16  # Number of training sizes at which the power law is evaluated for a figure.
 # The curve is extrapolated to at most this multiple of the largest measured size.
-# In this range the coverage of its band was validated (docs/learning-curves.md).
+# Up to this multiple the coverage of the curve's band was validated (docs/learning-curves.md).
 LARGEST_EXTRAPOLATION = 4.0
 
 
@@ -171,7 +171,7 @@ class LearningCurve(Record):
         sizes = np.union1d(
             np.geomspace(smallest_size, largest_size, N_DRAWN_SIZES), [min(n_rows, largest_size)]
         )
-        return tuple(self.at(float(size)) for size in sizes)
+        return tuple(self.at(float(train_size)) for train_size in sizes)
 
     @property
     def _written_expected(self) -> list[dict[str, float]]:
@@ -204,18 +204,21 @@ class LearningCurve(Record):
             raise BadArgument(f"curve.at({repr_on_one_line(n)}): give a number of training rows.")
         if self.law is None:
             raise Refusal(f"the learning curve has no law that predicts a risk: {self.lacking}")
-        low, high = float(self.sizes[0]), float(self.sizes[-1])
-        if not low <= n <= LARGEST_EXTRAPOLATION * high:
+        smallest_size, largest_size = float(self.sizes[0]), float(self.sizes[-1])
+        if not smallest_size <= n <= LARGEST_EXTRAPOLATION * largest_size:
             raise Refusal(
-                f"curve.at({n:.15g}): the curve was measured from {low:g} to {high:g} training "
-                f"rows, and is extrapolated to {LARGEST_EXTRAPOLATION * high:g} at most."
+                f"curve.at({n:.15g}): the curve was measured from {smallest_size:g} to "
+                f"{largest_size:g} training rows, and is extrapolated to "
+                f"{LARGEST_EXTRAPOLATION * largest_size:g} at most."
             )
-        limits = self.law.interval(float(n), self.confidence_level)
+        loss_limits = self.law.interval(float(n), self.confidence_level)
         least_loss, greatest_loss = self._least_risk, np.inf if self.upper is None else self.upper
-        limits = max(least_loss, limits[0]), min(greatest_loss, limits[1])
-        interval = Interval(float(limits[0]), float(limits[1]), "power-law", self.confidence_level)
+        loss_limits = max(least_loss, loss_limits[0]), min(greatest_loss, loss_limits[1])
+        interval = Interval(
+            float(loss_limits[0]), float(loss_limits[1]), "power-law", self.confidence_level
+        )
         mean_loss = min(greatest_loss, self.law.mean(float(n)))
-        return ExpectedRisk(n, mean_loss, interval, n > high).on_scale(self.scale)
+        return ExpectedRisk(n, mean_loss, interval, n > largest_size).on_scale(self.scale)
 
     @property
     def _least_risk(self) -> float:
@@ -232,7 +235,7 @@ class LearningCurve(Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        band = [None if self.law is None else self.at(size) for size in self.sizes]
+        band = [None if self.law is None else self.at(train_size) for train_size in self.sizes]
         estimates = self.estimates
         return frame_of(
             {
@@ -268,14 +271,14 @@ class LearningCurve(Record):
         return load_from_package("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        return "\n".join([tables.text_table(self._head, self._rows()), *self._last_line()])
+        return "\n".join([tables.text_table(self._header, self._rows()), *self._last_line()])
 
     @override
     def blocks(self) -> list[tables.Block]:
-        return [tables.Block("; ".join(self._last_line()), self._head, self._rows())]
+        return [tables.Block("; ".join(self._last_line()), self._header, self._rows())]
 
     @property
-    def _head(self) -> list[str]:
+    def _header(self) -> list[str]:
         last_estimate = self.estimates[-1]
         return [
             "training rows",
@@ -286,12 +289,12 @@ class LearningCurve(Record):
 
     def _rows(self) -> list[list[str]]:
         rows = []
-        for size, estimate in zip(self.sizes, self.estimates, strict=True):
+        for train_size, estimate in zip(self.sizes, self.estimates, strict=True):
             band_text = "–"
             if self.law is not None:
-                band_text = str(self.at(float(size))).partition(" expect ")[2]
+                band_text = str(self.at(float(train_size))).partition(" expect ")[2]
             value_text = "–" if estimate.value is None else formats.risk(estimate.value)
-            rows.append([f"{size:g}", value_text, str(estimate.interval or "–"), band_text])
+            rows.append([f"{train_size:g}", value_text, str(estimate.interval or "–"), band_text])
         return rows
 
     def _last_line(self) -> list[str]:
@@ -355,7 +358,7 @@ class PowerLaw:
 
     @property
     def is_defined(self) -> bool:
-        """True if the covariance is positive definite and the posterior has a positive weight."""
+        """True if the risks' covariance is positive definite and a mixture weight is positive."""
         if not (np.diag(self.covariance) > 0).all():
             return False
         try:
@@ -363,7 +366,7 @@ class PowerLaw:
                 is_precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
                 arrays = (*self._mixture, self._best_fit) if is_precise else ((),)
                 return all(len(array) > 0 and bool(np.isfinite(array).all()) for array in arrays)
-        # The matrix is singular, or all weights are 0.
+        # The covariance matrix is singular, or all mixture weights are 0.
         except (np.linalg.LinAlgError, ValueError):
             return False
 
@@ -398,9 +401,9 @@ class PowerLaw:
         return float(weights @ (means + std * _truncated_normal_mean(limits)))
 
     def interval(self, n: float, level: float) -> tuple[float, float]:
-        """Return the equal-tailed credible interval of the loss, by bisection of its posterior."""
-        tails = (1 - level) / 2, (1 + level) / 2
-        low, high = (self._quantile(n, tail) for tail in tails)
+        """Return the equal-tailed credible interval of the loss with n training rows."""
+        tail_probabilities = (1 - level) / 2, (1 + level) / 2
+        low, high = (self._quantile(n, tail_probability) for tail_probability in tail_probabilities)
         return low, high
 
     def _quantile(self, n: float, probability: float) -> float:
@@ -445,7 +448,7 @@ class PowerLaw:
         return np.linalg.inv(covariance + NUGGET_SHARE * np.diag(smooth_variances))
 
     def _posterior_at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
-        """Return centres, standard deviation and weights of the normal components of the loss.
+        """Return centres, standard deviation and weights of the normal components of the loss at n.
 
         Each pair of c and b is a component, with a unbounded.
         """
@@ -459,7 +462,7 @@ class PowerLaw:
 
     @cached_property
     def _mixture(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Mixture components: exponents, slopes at the last size, means of a, and weights.
+        """Mixture of power laws: exponents, slopes at the largest size, means of a, and weights.
 
         The weights sum to 1.
         """
@@ -469,21 +472,26 @@ class PowerLaw:
         total_precision = float(ones @ precision @ ones)
         exponents, slopes, a_means, all_log_weights = [], [], [], []
         for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
-            x = (self.sizes / self.sizes[-1]) ** -c
-            centred_x = (
-                x - ones @ precision @ x / total_precision
-            )  # This is x minus its weighted mean.
-            curvature = centred_x @ precision @ x
-            centre, spread = centred_x @ precision @ losses / curvature, curvature**-0.5
+            scaled_sizes = (self.sizes / self.sizes[-1]) ** -c
+            centred_sizes = (
+                scaled_sizes - ones @ precision @ scaled_sizes / total_precision
+            )  # The precision-weighted mean is subtracted.
+            curvature = centred_sizes @ precision @ scaled_sizes
+            centre, slope_std_error = (
+                centred_sizes @ precision @ losses / curvature,
+                curvature**-0.5,
+            )
             low, high = (
-                max(0.0, centre - SLOPE_REACH_IN_STD_ERRORS * spread),
-                max(0.0, centre) + SLOPE_REACH_IN_STD_ERRORS * spread,
+                max(0.0, centre - SLOPE_REACH_IN_STD_ERRORS * slope_std_error),
+                max(0.0, centre) + SLOPE_REACH_IN_STD_ERRORS * slope_std_error,
             )
             b = np.linspace(low, high, N_SLOPES)
-            a = (ones @ precision @ losses - b * (ones @ precision @ x)) / total_precision
-            residuals = losses[:, None] - a - b * x[:, None]
+            a = (
+                ones @ precision @ losses - b * (ones @ precision @ scaled_sizes)
+            ) / total_precision
+            residuals = losses[:, None] - a - b * scaled_sizes[:, None]
             log_weights = -0.5 * ((precision @ residuals) * residuals).sum(axis=0) + np.log(
-                (high - low) * (x[0] - 1)
+                (high - low) * (scaled_sizes[0] - 1)
             )
             all_log_weights.append(
                 log_weights + log_ndtr((a - self._least_risk) * total_precision**0.5)
@@ -494,22 +502,22 @@ class PowerLaw:
         log_weights = np.concatenate(all_log_weights)
         weights = np.exp(log_weights - log_weights.max())
         has_weight = weights > 1e-12
-        components = (np.concatenate(ones)[has_weight] for ones in (exponents, slopes, a_means))
+        components = (np.concatenate(arrays)[has_weight] for arrays in (exponents, slopes, a_means))
         return (*components, weights[has_weight] / weights[has_weight].sum())
 
     @cached_property
     def _parameters(self) -> tuple[float, float, float]:
-        """The a, b and c of the curve through the expected risks at the last size and twice it."""
+        """The a, b, c of the curve through the expected risks at the largest size and twice it."""
         last_size = float(self.sizes[-1])
         sizes = np.array([*self.sizes, 2 * last_size, LARGEST_EXTRAPOLATION * last_size])
         means = np.array([self.mean(float(n)) for n in sizes])
-        risk_at_last, risk_at_double = means[-3], means[-2]
+        risk_at_largest, risk_at_double = means[-3], means[-2]
 
         def curve_through(c: float) -> tuple[float, float, float]:
-            b = (risk_at_last - risk_at_double) / (
+            b = (risk_at_largest - risk_at_double) / (
                 1 - 2.0**-c
-            )  # This slope refers to the last size.
-            return risk_at_last - b, b * last_size**c, c
+            )  # The slope b belongs to the largest training size.
+            return risk_at_largest - b, b * last_size**c, c
 
         curves = [curve_through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
         allowed_laws = [curve for curve in curves if curve[0] >= self._least_risk] or curves[-1:]
@@ -520,14 +528,14 @@ class PowerLaw:
 
     @cached_property
     def _best_fit(self) -> tuple[float, float, float, float]:
-        """The a, b and c of the best fit by generalised least squares, and its chi-square."""
+        """The a, b, c of the power law fitted by generalised least squares, and its chi-square."""
         return min(
             (self._fit_exponent(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
             key=lambda fit: fit[3],
         )
 
     def _fit_exponent(self, c: float) -> tuple[float, float, float, float]:
-        """Fit a and b for one exponent by generalised least squares, within their bounds."""
+        """Fit the law's a and b for one exponent by generalised least squares, in their bounds."""
         precision, losses = self._precision, self.values
         design = np.stack([np.ones(len(losses)), self.sizes**-c], axis=1)
         a, b = np.linalg.solve(design.T @ precision @ design, design.T @ precision @ losses)

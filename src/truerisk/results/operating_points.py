@@ -42,7 +42,7 @@ class OperatingPoint(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Name of a class count that is not above 0, with this requirement, or None."""
+        """Name of a class count that is not above 0, with the requirement "above 0", or None."""
         counts = {"n_positive": self.n_positive, "n_negative": self.n_negative}
         return next(((name, "above 0") for name, n in counts.items() if not n > 0), None)
 
@@ -92,9 +92,9 @@ class ThresholdCounts:
 
     @classmethod
     def from_scores(
-        cls, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+        cls, scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
     ) -> ThresholdCounts:
-        """Count positives at every threshold of finite scores; equal scores share a threshold."""
+        """Count true and false positives at every threshold; equal scores share a threshold."""
         distinct_scores, score_index = np.unique(scores, return_inverse=True)
         dtype = np.int64 if weights is None else np.float64
         row_weights = np.ones(len(scores), dtype=dtype) if weights is None else weights
@@ -102,7 +102,7 @@ class ThresholdCounts:
             np.concatenate(
                 [[0], np.cumsum(np.bincount(score_index, row_weights * is_in_class)[::-1])]
             ).astype(dtype)
-            for is_in_class in (positive, ~positive)
+            for is_in_class in (is_positive, ~is_positive)
         ]
         return cls(np.concatenate([[np.inf], distinct_scores[::-1]]), *cumulative_counts)
 
@@ -117,7 +117,7 @@ class ThresholdCounts:
         return float(self.false_positives[-1])
 
     def point(self, index: int, chosen_by: str, cost: float | None = None) -> OperatingPoint:
-        """Return the operating point at the threshold with this index."""
+        """Return the operating point at the threshold with index `index`."""
         return OperatingPoint(
             threshold=float(self.thresholds[index]),
             true_positives=float(self.true_positives[index]),
@@ -146,16 +146,16 @@ class ThresholdCounts:
         """
         check_cost(false_positive, false_negative, prevalence)
         n_positive, n_negative = self.n_positive, self.n_negative
-        miss_costs, false_alarms = (
+        miss_costs, n_false_positives = (
             false_negative * (n_positive - self.true_positives),
             self.false_positives,
         )
         if prevalence is None:
-            costs = (miss_costs + false_positive * false_alarms) / (n_positive + n_negative)
+            costs = (miss_costs + false_positive * n_false_positives) / (n_positive + n_negative)
         else:
             costs = (
                 prevalence * miss_costs / n_positive
-                + (1 - prevalence) * false_positive * false_alarms / n_negative
+                + (1 - prevalence) * false_positive * n_false_positives / n_negative
             )
         best_index = int(are_tied(costs, costs.min()).argmax())
         prevalence_text = "" if prevalence is None else f", prevalence {prevalence:.15g}"
@@ -208,20 +208,20 @@ def check_cost(
         )
 
 
-def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
+def check_rate(demanded_rates: Mapping[str, float]) -> tuple[str, float]:
     """Return the name and the value of the required rate; raise an error unless there is one."""
-    if len(demanded) != 1 or not set(demanded) <= set(RATES):
+    if len(demanded_rates) != 1 or not set(demanded_rates) <= set(RATES):
         raise UnknownName(
-            f"demand one rate of {', '.join(RATES)}; given: {', '.join(demanded) or 'none'}."
+            f"demand one rate of {', '.join(RATES)}; given: {', '.join(demanded_rates) or 'none'}."
         )
-    ((name, rate),) = demanded.items()
+    ((name, rate),) = demanded_rates.items()
     if not is_number(rate) or not 0 <= rate <= 1:
         raise BadData(f"{mention(name, rate)} is no rate between 0 and 1.")
     return name, float(rate)
 
 
 def area_under_roc_curve(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
     r"""Return the area under the ROC curve: the share of correctly ordered pairs of rows.
 
@@ -233,13 +233,13 @@ def area_under_roc_curve(
     _, score_index = np.unique(scores, return_inverse=True)
     if weights is None:
         positives, negatives = (
-            np.bincount(score_index, positive),
-            np.bincount(score_index, ~positive),
+            np.bincount(score_index, is_positive),
+            np.bincount(score_index, ~is_positive),
         )
     else:
         positives, negatives = (
-            np.bincount(score_index, weights * positive),
-            np.bincount(score_index, weights * ~positive),
+            np.bincount(score_index, weights * is_positive),
+            np.bincount(score_index, weights * ~is_positive),
         )
     negatives_below = np.cumsum(negatives) - negatives
     return float(
@@ -248,27 +248,31 @@ def area_under_roc_curve(
     )
 
 
-def placements(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Return for each positive row the share of negatives below it, and conversely.
+def placements(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
+    """Return each row's share of rows of the other class that its score is ordered rightly with.
 
-    For each negative row it is the share of positives above it.
+    For a positive row this is the share of negatives below it, for a negative row the share of
+    positives above it.
 
     These are the structural components V10 and V01 of DeLong, DeLong and Clarke-Pearson (1988); the
     mean of each over its class is the area.
     """
     _, score_index = np.unique(scores, return_inverse=True)
-    positives, negatives = np.bincount(score_index, positive), np.bincount(score_index, ~positive)
+    positives, negatives = (
+        np.bincount(score_index, is_positive),
+        np.bincount(score_index, ~is_positive),
+    )
     negatives_below = np.cumsum(negatives) - negatives / 2
     positives_above = positives.sum() - np.cumsum(positives) + positives / 2
     return np.where(
-        positive,
+        is_positive,
         negatives_below[score_index] / negatives.sum(),
         positives_above[score_index] / positives.sum(),
     )
 
 
 def covariance_of_areas(
-    components: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None
+    components: np.ndarray, is_positive: np.ndarray, groups: np.ndarray | None = None
 ) -> np.ndarray | None:
     r"""Return the covariance matrix of the areas under ROC curves, one per row of `components`.
 
@@ -277,18 +281,18 @@ def covariance_of_areas(
     first, and the two classes covary through the groups they share (Obuchowski, 1997). The result
     is None if a class has fewer than two rows, or occurs in fewer than two groups.
     """
-    m, n = int(positive.sum()), int((~positive).sum())
+    m, n = int(is_positive.sum()), int((~is_positive).sum())
     group_numbers = (
-        np.arange(len(positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
+        np.arange(len(is_positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
     )
     n_positive_groups, n_negative_groups = (
-        len(np.unique(group_numbers[positive])),
-        len(np.unique(group_numbers[~positive])),
+        len(np.unique(group_numbers[is_positive])),
+        len(np.unique(group_numbers[~is_positive])),
     )
     if min(n_positive_groups, n_negative_groups) < 2:
         return None
-    positive_sums = _residual_sums(components, positive, group_numbers)
-    negative_sums = _residual_sums(components, ~positive, group_numbers)
+    positive_sums = _residual_sums(components, is_positive, group_numbers)
+    negative_sums = _residual_sums(components, ~is_positive, group_numbers)
     area_covariance = (
         n_positive_groups / (n_positive_groups - 1) * (positive_sums @ positive_sums.T) / m**2
         + n_negative_groups / (n_negative_groups - 1) * (negative_sums @ negative_sums.T) / n**2

@@ -47,47 +47,47 @@ def read_dict(cls: type[T], content: Mapping[str, Any]) -> T:
 
 def read_json(cls: type[Record], source: str | bytes | Path, max_bytes: int) -> Record:
     """Build a result of class `cls` from JSON that `to_json` wrote; errors name the file."""
-    content = parse(source, max_bytes=max_bytes)
+    json_content = parse(source, max_bytes=max_bytes)
     with formats.errors_named(source.name) if isinstance(source, Path) else nullcontext():
-        return cls.from_dict(content)
+        return cls.from_dict(json_content)
 
 
-def read_record(cls: type[T], content: JsonValue) -> T:
+def read_record(cls: type[T], json_record: JsonValue) -> T:
     """Build a dataclass from its JSON, in the present or an earlier version of its schema.
 
     A field that is missing in the document gets its default value.
     """
     schema: str = getattr(cls, "schema", "")
     if schema:
-        content = to_present_version(content, schema)
-    values: dict[str, Any] = {}
-    lengths: dict[str, tuple[str, int]] = {}
-    for name, (key, read, column, default) in _readers_of(cls).items():
-        if default is not MISSING and not content.has(key):
-            values[name] = default() if callable(default) else default
+        json_record = to_present_version(json_record, schema)
+    field_values: dict[str, Any] = {}
+    column_lengths: dict[str, tuple[str, int]] = {}
+    for name, (key, read_field, column, default) in _cached_field_readers(cls).items():
+        if default is not MISSING and not json_record.has(key):
+            field_values[name] = default() if callable(default) else default
             continue
-        values[name] = value = read(content[key])
+        field_values[name] = value = read_field(json_record[key])
         if column and value is not None:
-            first_key, n = lengths.setdefault(column, (key, len(value)))
-            if len(value) != n:
-                content[key].refuse(f"as long as '{first_key}', {n}")
+            first_key, expected_length = column_lengths.setdefault(column, (key, len(value)))
+            if len(value) != expected_length:
+                json_record[key].refuse(f"as long as '{first_key}', {expected_length}")
     try:
-        record = cls(**values)
+        record = cls(**field_values)
     except (BadArgument, UnknownName) as refusal:
-        raise BadData(f"the results are damaged: in '{content.place}', {refusal}") from None
-    for name, (key, read_stored) in _stored_readers_of(cls).items():
-        if content.has(key):
-            vars(record)[name] = read_stored(content[key])
+        raise BadData(f"the results are damaged: in '{json_record.place}', {refusal}") from None
+    for name, (key, read_stored) in _cached_stored_readers(cls).items():
+        if json_record.has(key):
+            vars(record)[name] = read_stored(json_record[key])
     flaw_path = getattr(record, "flaw", None)
     if flaw_path is not None:
         *path, wanted = flaw_path
-        reduce(JsonValue.__getitem__, path, content).refuse(wanted)
+        reduce(JsonValue.__getitem__, path, json_record).refuse(wanted)
     return record
 
 
 def _build_readers(cls: Any) -> dict[str, tuple[str, Reader, str, Any]]:
-    """Return the JSON key, the reader, the column name and the default of each dataclass field."""
-    hints, readers = _hints_of_fields(cls), {}
+    """Return JSON key, reader, column name and default value of each dataclass field, by name."""
+    hints, readers = _field_type_hints(cls), {}
     for data_field in fields(cls):
         if not data_field.metadata.get("written", True):
             continue
@@ -97,28 +97,36 @@ def _build_readers(cls: Any) -> dict[str, tuple[str, Reader, str, Any]]:
             else data_field.default_factory
         )
         hint, key = hints[data_field.name], data_field.metadata.get("key", data_field.name)
-        readers[data_field.name] = key, _reader_of(hint), _column_of(hint).name, default
+        readers[data_field.name] = key, _make_reader(hint), _find_column(hint).name, default
     return readers
 
 
-_readers_of: Callable[[Any], dict[str, tuple[str, Reader, str, Any]]] = cache(_build_readers)
+_cached_field_readers: Callable[[Any], dict[str, tuple[str, Reader, str, Any]]] = cache(
+    _build_readers
+)
 
 
 def _build_stored_readers(cls: Any) -> dict[str, tuple[str, Reader]]:
     """Return the JSON key and the reader of each cached property that is written to JSON."""
-    stored: Mapping[str, str] = getattr(cls, "stored", {})
-    functions = {name: getattr_static(cls, name).func for name in stored.values()}
-    hints = {
-        name: get_type_hints(function, None, _placeholders_of(cls), include_extras=True)
-        for name, function in functions.items()
+    stored_properties: Mapping[str, str] = getattr(cls, "stored", {})
+    property_functions = {
+        name: getattr_static(cls, name).func for name in stored_properties.values()
     }
-    return {name: (key, _reader_of(hints[name]["return"])) for key, name in stored.items()}
+    hints = {
+        name: get_type_hints(function, None, _make_placeholders(cls), include_extras=True)
+        for name, function in property_functions.items()
+    }
+    return {
+        name: (key, _make_reader(hints[name]["return"])) for key, name in stored_properties.items()
+    }
 
 
-_stored_readers_of: Callable[[Any], dict[str, tuple[str, Reader]]] = cache(_build_stored_readers)
+_cached_stored_readers: Callable[[Any], dict[str, tuple[str, Reader]]] = cache(
+    _build_stored_readers
+)
 
 
-def _column_of(hint: Any) -> Column:
+def _find_column(hint: Any) -> Column:
     """Return the `Column` in a type hint, also in a union with None, or an empty `Column`."""
     columns = [
         annotation
@@ -128,40 +136,40 @@ def _column_of(hint: Any) -> Column:
     if columns or get_origin(hint) not in (Union, types.UnionType):
         return columns[0] if columns else Column()
     return next(
-        (column for argument in get_args(hint) if (column := _column_of(argument)).name), Column()
+        (column for argument in get_args(hint) if (column := _find_column(argument)).name), Column()
     )
 
 
-def _reader_of(hint: Any) -> Reader:
-    """Return the function that converts JSON to a value of this type."""
-    origin, type_arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
+def _make_reader(hint: Any) -> Reader:
+    """Return the function that converts JSON to a value of the type that `hint` names."""
+    generic_type, type_arguments = get_origin(hint), get_args(hint)
+    if generic_type is Annotated:
         return _annotated_reader(type_arguments[0], hint.__metadata__[0])
     if hint is np.ndarray:
         return _array_reader(Column())
     if hint in SIMPLE_READERS:
         return SIMPLE_READERS[hint]
-    if origin in (Union, types.UnionType):
+    if generic_type in (Union, types.UnionType):
         return _union_reader(type_arguments)
-    if origin is Literal:
+    if generic_type is Literal:
         return _literal_reader(type_arguments)
-    if origin in (list, Sequence):
+    if generic_type in (list, Sequence):
         return _tuple_reader((type_arguments[0], ...))
-    if origin is tuple:
+    if generic_type is tuple:
         return _tuple_reader(type_arguments)
-    if origin is not None and issubclass(origin, Mapping):
+    if generic_type is not None and issubclass(generic_type, Mapping):
         read_key, read_value = (
             _key_to_number if type_arguments[0] is int else lambda name, _: name,
-            _reader_of(type_arguments[1]),
+            _make_reader(type_arguments[1]),
         )
-        return lambda content: {
-            read_key(name, value): read_value(value) for name, value in content.items()
+        return lambda json_value: {
+            read_key(name, value): read_value(value) for name, value in json_value.items()
         }
     if isinstance(hint, type) and issubclass(hint, _TypeElsewhere):
         return _deferred_reader(hint.module_path)
     if is_typeddict(hint):
         values = get_type_hints(hint, include_extras=True)
-        return _dict_reader({name: _reader_of(value) for name, value in values.items()})
+        return _dict_reader({name: _make_reader(value) for name, value in values.items()})
     if isinstance(hint, type) and is_dataclass(hint):
         return _mapping_reader(hint) if issubclass(hint, Mapping) else partial(read_record, hint)
     raise TypeError(f"{hint} is no type of a record")
@@ -169,26 +177,28 @@ def _reader_of(hint: Any) -> Reader:
 
 def _mapping_reader(cls: Any) -> Reader:
     """Return the reader of a class that wraps a plain mapping, such as `Breakdown`."""
-    ((_, read, _, _),) = _readers_of(cls).values()
-    return lambda content: cls(read(content))
+    ((_, read_mapping, _, _),) = _cached_field_readers(cls).values()
+    return lambda json_value: cls(read_mapping(json_value))
 
 
-def _key_to_number(name: str, content: JsonValue) -> int:
+def _key_to_number(name: str, json_value: JsonValue) -> int:
     """Convert the key of a JSON object, which is always text, to a whole number."""
     if not name.isdecimal() or len(name) > 15:
-        content.refuse("beside a whole number")
+        json_value.refuse("beside a whole number")
     return int(name)
 
 
 def _dict_reader(readers: Mapping[str, Reader]) -> Reader:
-    return lambda content: {name: read(content[name]) for name, read in readers.items()}
+    return lambda json_value: {
+        name: read_field(json_value[name]) for name, read_field in readers.items()
+    }
 
 
 def _deferred_reader(module_path: str) -> Reader:
     """Return the reader of a type whose module is imported when the first value is read."""
 
-    def read(content: JsonValue) -> Any:
-        return _reader_of(RegistryEntry(module_path, "").load())(content)
+    def read(json_value: JsonValue) -> Any:
+        return _make_reader(RegistryEntry(module_path, "").load())(json_value)
 
     return read
 
@@ -199,8 +209,8 @@ class _TypeElsewhere:
     module_path: ClassVar[str]
 
 
-def _placeholders_of(cls: Any) -> dict[str, Any]:
-    """Return a placeholder for each type in `_types_elsewhere` of a class, by name."""
+def _make_placeholders(cls: Any) -> dict[str, Any]:
+    """Return a placeholder class by name for each type in `_types_elsewhere` of a class."""
     module_paths: Mapping[str, str] = getattr(cls, "_types_elsewhere", {})
     return {
         name: type(name, (_TypeElsewhere,), {"module_path": module_path})
@@ -208,73 +218,82 @@ def _placeholders_of(cls: Any) -> dict[str, Any]:
     }
 
 
-def _hints_of_fields(cls: Any) -> dict[str, Any]:
-    """Return the type hints of the fields that are written; other hints may be unresolvable."""
+def _field_type_hints(cls: Any) -> dict[str, Any]:
+    """Return the type hints of a class's fields that are written to JSON.
+
+    Other hints may be unresolvable.
+    """
     written_names = {
         data_field.name for data_field in fields(cls) if data_field.metadata.get("written", True)
     }
     hints: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        own_hints = {n: hint for n, hint in get_annotations(base).items() if n in written_names}
-        annotated = types.SimpleNamespace(__annotations__=own_hints)
-        module_names = vars(sys.modules[base.__module__])
-        hints |= get_type_hints(annotated, module_names, _placeholders_of(cls), include_extras=True)
+    for base_class in reversed(cls.__mro__):
+        own_hints = {
+            n: hint for n, hint in get_annotations(base_class).items() if n in written_names
+        }
+        annotated_namespace = types.SimpleNamespace(__annotations__=own_hints)
+        module_names = vars(sys.modules[base_class.__module__])
+        hints |= get_type_hints(
+            annotated_namespace, module_names, _make_placeholders(cls), include_extras=True
+        )
     return hints
 
 
-def _annotated_reader(hint: Any, mark: Range | Column) -> Reader:
-    if isinstance(mark, Range):
-        return _range_reader(_reader_of(hint), mark)
+def _annotated_reader(hint: Any, annotation: Range | Column) -> Reader:
+    if isinstance(annotation, Range):
+        return _range_reader(_make_reader(hint), annotation)
     if hint is np.ndarray:
-        return _array_reader(mark)
-    read = _reader_of(hint)
+        return _array_reader(annotation)
+    read_value = _make_reader(hint)
 
-    def read_with_length(content: JsonValue) -> Any:
-        if len(value := read(content)) < mark.least:
-            content.refuse(f"of {mark.least} entries at least")
-        if len(value) > mark.most:
-            content.refuse(f"of {mark.most} entries at most")
+    def read_with_length(json_value: JsonValue) -> Any:
+        if len(value := read_value(json_value)) < annotation.least:
+            json_value.refuse(f"of {annotation.least} entries at least")
+        if len(value) > annotation.most:
+            json_value.refuse(f"of {annotation.most} entries at most")
         return value
 
     return read_with_length
 
 
-def _range_reader(read: Reader, allowed_range: Range) -> Reader:
-    def read_in_range(content: JsonValue) -> Any:
-        value = read(content)
+def _range_reader(read_number: Reader, allowed_range: Range) -> Reader:
+    def read_in_range(json_value: JsonValue) -> Any:
+        value = read_number(json_value)
         if not allowed_range.low <= value <= allowed_range.high:
-            content.refuse(str(allowed_range))
+            json_value.refuse(str(allowed_range))
         return value
 
     return read_in_range
 
 
 def _union_reader(type_arguments: tuple[Any, ...]) -> Reader:
-    """Return the reader of a union: a number, one type, or one of several records, or None."""
+    """Return the JSON reader of a union: a number, one type, or one of several records, or None."""
     types_of_values = [argument for argument in type_arguments if argument is not type(None)]
     mappings = [argument for argument in types_of_values if get_origin(argument) is Mapping]
     if set(types_of_values) == {int, float}:
         read_value: Reader = JsonValue.count_or_number
     elif mappings and len(types_of_values) == 2:
-        read_value = _number_or_mapping_reader(_reader_of(mappings[0]))
+        read_value = _number_or_mapping_reader(_make_reader(mappings[0]))
     elif len(types_of_values) > 1:
         read_value = _schema_reader(
             {record_type.schema: record_type for record_type in types_of_values}
         )
     else:
         (one_type,) = types_of_values
-        read_value = _reader_of(one_type)
+        read_value = _make_reader(one_type)
     return (
-        (lambda content: content.or_none(read_value))
+        (lambda json_value: json_value.or_none(read_value))
         if type(None) in type_arguments
         else read_value
     )
 
 
-def _number_or_mapping_reader(read: Reader) -> Reader:
+def _number_or_mapping_reader(read_mapping: Reader) -> Reader:
     """Return a reader of either one number or a mapping of several numbers."""
-    return lambda content: (
-        read(content) if isinstance(content.value, Mapping) else content.count_or_number()
+    return lambda json_value: (
+        read_mapping(json_value)
+        if isinstance(json_value.value, Mapping)
+        else json_value.count_or_number()
     )
 
 
@@ -282,75 +301,80 @@ def _schema_reader(classes: Mapping[str, type[Record]]) -> Reader:
     """Return a reader that chooses among record classes by the schema in the JSON ("" for none)."""
     classes_by_name = {schema.partition("/")[0]: cls for schema, cls in classes.items()}
 
-    def read_by_schema(content: JsonValue) -> Any:
-        schema = content.get("schema").or_none(JsonValue.text) or ""
+    def read_by_schema(json_record: JsonValue) -> Any:
+        schema = json_record.get("schema").or_none(JsonValue.text) or ""
         name = schema.partition("/")[0]
         if name not in classes_by_name:
-            content["schema"].refuse(" or ".join(filter(None, classes)))
-        return read_record(classes_by_name[name], content)
+            json_record["schema"].refuse(" or ".join(filter(None, classes)))
+        return read_record(classes_by_name[name], json_record)
 
     return read_by_schema
 
 
 def _literal_reader(allowed_values: tuple[Any, ...]) -> Reader:
-    def read_literal(content: JsonValue) -> Any:
-        if content.value not in allowed_values:
-            content.refuse(f"one of {', '.join(map(repr, allowed_values))}")
-        return content.value
+    def read_literal(json_value: JsonValue) -> Any:
+        if json_value.value not in allowed_values:
+            json_value.refuse(f"one of {', '.join(map(repr, allowed_values))}")
+        return json_value.value
 
     return read_literal
 
 
 def _tuple_reader(type_arguments: tuple[Any, ...]) -> Reader:
     if type_arguments[-1] is Ellipsis:
-        read_value = _reader_of(type_arguments[0])
-        return lambda content: tuple(read_value(entry) for entry in content.entries())
-    readers = [_reader_of(argument) for argument in type_arguments]
+        read_value = _make_reader(type_arguments[0])
+        return lambda json_array: tuple(
+            read_value(array_entry) for array_entry in json_array.entries()
+        )
+    readers = [_make_reader(argument) for argument in type_arguments]
 
-    def read_fixed_length(content: JsonValue) -> Any:
-        entries = content.entries()
-        if len(entries) != len(readers):
-            content.refuse(f"an array of {len(readers)}")
-        return tuple(read(entry) for read, entry in zip(readers, entries, strict=True))
+    def read_fixed_length(json_array: JsonValue) -> Any:
+        array_entries = json_array.entries()
+        if len(array_entries) != len(readers):
+            json_array.refuse(f"an array of {len(readers)}")
+        return tuple(
+            read_entry(array_entry)
+            for read_entry, array_entry in zip(readers, array_entries, strict=True)
+        )
 
     return read_fixed_length
 
 
-def _array_reader(mark: Column) -> Reader:
-    def read_array(content: JsonValue) -> np.ndarray:
-        if mark.kind == "times":
-            return _read_times(content, mark)
-        read, *plain_types = ENTRY_READERS[mark.kind[0]]
-        rows: Any = content.lines_of(read, *plain_types) if mark.n_axes == 2 else None
+def _array_reader(column: Column) -> Reader:
+    def read_array(json_array: JsonValue) -> np.ndarray:
+        if column.kind == "times":
+            return _read_times(json_array, column)
+        read_entry, *plain_types = ENTRY_READERS[column.kind[0]]
+        rows: Any = json_array.lines_of(read_entry, *plain_types) if column.n_axes == 2 else None
         if rows is not None and len({len(row) for row in rows}) > 1:
-            content.refuse("an array of lines of one length")
-        entries = content.all_of(read, *plain_types) if rows is None else rows
-        values = np.array(entries, dtype=mark.kind)
-        if len(values) < mark.least:
-            content.refuse(f"of {mark.least} entries at least")
-        allowed_range = mark.numbers
+            json_array.refuse("an array of lines of one length")
+        array_entries = json_array.all_of(read_entry, *plain_types) if rows is None else rows
+        values = np.array(array_entries, dtype=column.kind)
+        if len(values) < column.least:
+            json_array.refuse(f"of {column.least} entries at least")
+        allowed_range = column.numbers
         if (
             allowed_range is not None
             and not ((values >= allowed_range.low) & (values <= allowed_range.high)).all()
         ):
-            content.refuse(f"of numbers {allowed_range}")
+            json_array.refuse(f"of numbers {allowed_range}")
         return values
 
     return read_array
 
 
-def _read_times(content: JsonValue, mark: Column) -> np.ndarray:
+def _read_times(json_array: JsonValue, column: Column) -> np.ndarray:
     """Convert a JSON array to a NumPy array of dates or of numbers."""
-    entries = content.entries(mark.most)
-    if not entries or not isinstance(entries[0].value, str):
-        return np.array([entry.number() for entry in entries], dtype=float)
-    texts = [entry.text() for entry in entries]
+    array_entries = json_array.entries(column.most)
+    if not array_entries or not isinstance(array_entries[0].value, str):
+        return np.array([array_entry.number() for array_entry in array_entries], dtype=float)
+    texts = [array_entry.text() for array_entry in array_entries]
     if not all(map(DATE_PATTERN.fullmatch, texts)):
-        content.refuse("an array of dates, or of numbers")
+        json_array.refuse("an array of dates, or of numbers")
     try:
         return np.array(texts, dtype="datetime64")
     except ValueError:
-        content.refuse("an array of dates, or of numbers")
+        json_array.refuse("an array of dates, or of numbers")
 
 
 DATE_PATTERN = re.compile(r"-?\d{4,9}(-\d\d(-\d\d(T[\d:.]{2,18})?)?)?")

@@ -196,7 +196,7 @@ class Written(Shown):
         str
             The document.
         """
-        return _text_of_result(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
+        return _make_and_write_text(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
         """Return the result as a self-contained HTML page, and write it to `path` if given.
@@ -211,7 +211,7 @@ class Written(Shown):
         str
             The page.
         """
-        return _text_of_result(path, lambda: str(load_from_package("page")(self)))
+        return _make_and_write_text(path, lambda: str(load_from_package("page")(self)))
 
     def save_figures(
         self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
@@ -254,9 +254,9 @@ class Written(Shown):
         return self.to_dict()
 
 
-def _text_of_result(path: Any, make: Callable[[], str]) -> str:
-    """Return the text that `make` returns, and write it to `path` if given."""
-    text: str = make() if path is None else load_from_results("also-written")(path, make)
+def _make_and_write_text(path: Any, make_text: Callable[[], str]) -> str:
+    """Return the text that `make_text` returns, and write it to `path` if given."""
+    text: str = make_text() if path is None else load_from_results("also-written")(path, make_text)
     return text
 
 

@@ -247,7 +247,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         ('1 - roc_auc', False, 1.0)
         """
         scores = {
-            _as_loss(name, estimate_of_score): estimate_of_score.as_loss()
+            _loss_name(name, estimate_of_score): estimate_of_score.as_loss()
             for name, estimate_of_score in self.scores.items()
         }
         are_all_losses = all(
@@ -361,14 +361,14 @@ class RiskEstimate(OnScale, Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.best_of is not None:
             raise Refusal(CHOICE_LEFT_OUT.format(self.best_of))
-        numbers: Mapping[str, HonestNumber] = load_from_results("honest-numbers")(self)
-        return numbers
+        honest_numbers: Mapping[str, HonestNumber] = load_from_results("honest-numbers")(self)
+        return honest_numbers
 
     def _metrics(self) -> Mapping[str, Any]:
-        numbers = self.named(self.scoring)
+        metrics = self.named(self.scoring)
         for name, score in self.scores.items():
-            numbers |= score.named(name)
-        return {**numbers, "n_fits": self.n_fits, "seconds": self.seconds}
+            metrics |= score.named(name)
+        return {**metrics, "n_fits": self.n_fits, "seconds": self.seconds}
 
 
 @frozen(eq=False)
@@ -390,12 +390,14 @@ class LazyEstimates(Sequence[RiskEstimate]):
     def __getitem__(self, candidate: Any) -> Any:
         if isinstance(candidate, slice):
             return tuple(self[c] for c in range(len(self))[candidate])
-        common_fields, answered = self.shared_fields, self.shared_fields.answered
+        common_fields, row_predictions = self.shared_fields, self.shared_fields.answered
         # Predictions of several winning candidates do not belong to a single candidate.
-        if answered is not None:
-            has_all_candidates = answered.answers[0].n_candidates == len(self.candidates)
-            answered = replace(answered, candidate=candidate) if has_all_candidates else None
-            common_fields = replace(common_fields, answered=answered)
+        if row_predictions is not None:
+            has_all_candidates = row_predictions.answers[0].n_candidates == len(self.candidates)
+            row_predictions = (
+                replace(row_predictions, candidate=candidate) if has_all_candidates else None
+            )
+            common_fields = replace(common_fields, answered=row_predictions)
         if self.scores:
             scores = {name: curve[candidate] for name, curve in self.scores.items()}
             common_fields = replace(common_fields, scores=scores)
@@ -490,7 +492,7 @@ class RiskCurve(Bounded, Record):
             The curve as losses.
         """
         scores = {
-            _as_loss(name, curve.common): curve.as_loss() for name, curve in self.scores.items()
+            _loss_name(name, curve.common): curve.as_loss() for name, curve in self.scores.items()
         }
         procedure = None if self.procedure is None else self.procedure.as_loss()
         estimates = tuple(estimate.as_loss() for estimate in self)
@@ -589,13 +591,13 @@ class RiskCurve(Bounded, Record):
             A frame of pandas, or of polars if only that is installed.
         """
         curves = [self, *others]
-        missing_params = {
+        empty_params = {
             name: None for curve in curves for params in curve.candidates for name in params
         }
         return frame_of_rows(
             [
                 {
-                    **missing_params,
+                    **empty_params,
                     **params,
                     **estimate._row_values(),
                     "chosen": candidate == curve.best,
@@ -627,18 +629,18 @@ class RiskCurve(Bounded, Record):
         return load_from_package("risk-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        header = [*self._head, f"{self.common.method}, rule {self.rule}"]
+        header = [*self._header, f"{self.common.method}, rule {self.rule}"]
         table = tables.text_table(header, self._rows("<- chosen"))
         return "\n".join([table, *sentences.finding_lines(self.findings)])
 
     @override
     def blocks(self) -> list[tables.Block]:
-        header = [*self._head, ""]
+        header = [*self._header, ""]
         title = f"Risk curve ({self.common.method})"
         return [tables.Block(title, header, self._rows("chosen"))]
 
     @property
-    def _head(self) -> list[str]:
+    def _header(self) -> list[str]:
         return [
             "candidate",
             self.common.scale.column_heading(self.common.named_scoring),
@@ -670,49 +672,57 @@ class RiskCurve(Bounded, Record):
             return None
 
 
-def name_of_loss(scoring: str, perfect: float) -> str:
+def name_of_loss(scoring: str, perfect_score: float) -> str:
     """Return the name of the loss that belongs to a score: "log_loss" for "neg_log_loss".
 
     >>> name_of_loss("neg_log_loss", 0.0), name_of_loss("roc_auc", 1.0)
     ('log_loss', '1 - roc_auc')
     """
-    if perfect == 0 and scoring.startswith("neg_"):
+    if perfect_score == 0 and scoring.startswith("neg_"):
         return scoring.removeprefix("neg_")
-    return f"{perfect:g} - {scoring}" if perfect != 0 and perfect < inf else f"-{scoring}"
+    return (
+        f"{perfect_score:g} - {scoring}"
+        if perfect_score != 0 and perfect_score < inf
+        else f"-{scoring}"
+    )
 
 
-def _as_loss(name: str, estimate: RiskEstimate) -> str:
+def _loss_name(name: str, estimate: RiskEstimate) -> str:
     """Return the name that a further score gets if its estimate is converted to a loss."""
     return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
 
 
-def to_estimate(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
+def to_estimate(
+    candidate_risk: Tested, provenance: RiskEstimate, params: Mapping[str, Any]
+) -> RiskEstimate:
     """Build a RiskEstimate from a tested risk and the provenance of its computation.
 
     A rule that chooses a candidate may need the standard error of a clipped value, but the result
     has none if the loss of a row is infinite. The risk is a loss; the estimate is on the scale of
-    `common`.
+    `provenance`.
     """
-    notes, is_infinite = list(tested.notes), False
-    for finding in tested.findings:
+    notes, is_infinite = list(candidate_risk.notes), False
+    for finding in candidate_risk.findings:
         notes.append(finding.note)
         is_infinite = is_infinite or finding.code == "infinite-loss"
     estimate = replace(
-        common,
-        value=None if np.isnan(tested.value) else float(tested.value),
-        std_error=None if is_infinite else tested.read_std_error(),
-        interval=None if is_infinite else tested.read_interval(),
+        provenance,
+        value=None if np.isnan(candidate_risk.value) else float(candidate_risk.value),
+        std_error=None if is_infinite else candidate_risk.read_std_error(),
+        interval=None if is_infinite else candidate_risk.read_interval(),
         perfect=None,
         params=dict(params),
-        losses=None if tested.losses is None else tested.losses.astype(np.float64, copy=False),
-        loss_rows=tested.loss_rows,
-        split_risks=tested.split_risks,
-        influences=tested.influences,
-        table=None if tested.table is None else Breakdown(dict(tested.table)),
-        notes=common.notes + tuple(map(formats.without_folders, notes)),
-        findings=common.findings + tested.findings,
+        losses=None
+        if candidate_risk.losses is None
+        else candidate_risk.losses.astype(np.float64, copy=False),
+        loss_rows=candidate_risk.loss_rows,
+        split_risks=candidate_risk.split_risks,
+        influences=candidate_risk.influences,
+        table=None if candidate_risk.table is None else Breakdown(dict(candidate_risk.table)),
+        notes=provenance.notes + tuple(map(formats.without_folders, notes)),
+        findings=provenance.findings + candidate_risk.findings,
     )
-    return estimate if common.perfect is None else estimate.on_scale(common.scale)
+    return estimate if provenance.perfect is None else estimate.on_scale(provenance.scale)
 
 
 def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:

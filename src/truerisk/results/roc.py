@@ -74,7 +74,7 @@ class RocCurve(Record):
         Notes for the reader.
     fold_aucs : array, optional
         The area in each fold.
-    sweep : Sweep, optional
+    sweep : ThresholdCounts, optional
         Counts at every threshold. They are not written to JSON, like all parameters below.
     is_positive : array of bool, optional
         True for positive rows.
@@ -401,12 +401,12 @@ class PrecisionRecall:
     @classmethod
     def from_sweep(cls, sweep: ThresholdCounts, method: str) -> PrecisionRecall:
         """Compute precision and recall from counts; leave out thresholds without positive calls."""
-        n_called = sweep.true_positives + sweep.false_positives
-        has_calls = n_called > 0
-        precision = sweep.true_positives[has_calls] / n_called[has_calls]
-        recall = sweep.true_positives[has_calls] / sweep.n_positive
+        n_called_positive = sweep.true_positives + sweep.false_positives
+        has_positive_calls = n_called_positive > 0
+        precision = sweep.true_positives[has_positive_calls] / n_called_positive[has_positive_calls]
+        recall = sweep.true_positives[has_positive_calls] / sweep.n_positive
         return cls(
-            thresholds=sweep.thresholds[has_calls],
+            thresholds=sweep.thresholds[has_positive_calls],
             precision=precision,
             recall=recall,
             average_precision=float(np.diff(recall, prepend=0.0) @ precision),
@@ -438,7 +438,7 @@ class AreaDifference:
 
     @classmethod
     def from_curves(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
-        """Compute the difference of two areas; raise Refusal if the curves have different rows."""
+        """Compute the difference of two curves' areas; raise Refusal if their rows differ."""
         if a.sweep is None or b.sweep is None:
             raise MissingResult(READ_FROM_FILE_MESSAGE)
         is_same_rows = np.array_equal(a.rows, b.rows) and np.array_equal(
@@ -475,7 +475,7 @@ class AreaDifference:
 
 
 def _check_scores(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return finite scores, the two sorted classes, and a mask of the positive rows."""
+    """Check y and scores; return the scores, the two sorted classes and a mask of positive rows."""
     labels = np.asarray(y)
     try:
         score_values = as_array(scores, np.float64)
@@ -502,24 +502,24 @@ def _check_scores(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.nd
 
 
 def _check_labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
-    """Return the labels unchanged; raise BadData if one is missing."""
-    missing = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
-    if missing:
-        raise BadData(f"{name} has no label in row {missing[0]}: give one for each row.")
+    """Return class or group labels unchanged; raise BadData if a row has no label."""
+    rows_without_label = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
+    if rows_without_label:
+        raise BadData(f"{name} has no label in row {rows_without_label[0]}: give one for each row.")
     return values
 
 
-def _check_length(values: Any, n: int, name: str) -> np.ndarray:
+def _check_length(values: Any, n_scores: int, name: str) -> np.ndarray:
     array = np.asarray(values)
-    if array.shape != (n,):
-        raise BadData(f"{name} has shape {array.shape} and there are {n} scores.")
+    if array.shape != (n_scores,):
+        raise BadData(f"{name} has shape {array.shape} and there are {n_scores} scores.")
     return array
 
 
-def _to_real_numbers(values: Any, n: int, name: str) -> np.ndarray:
-    """Return one real number for each score, or raise BadData."""
+def _to_real_numbers(values: Any, n_scores: int, name: str) -> np.ndarray:
+    """Convert weights to real numbers; raise BadData unless there is one for each score."""
     try:
-        return real_array(_check_length(values, n, name))
+        return real_array(_check_length(values, n_scores, name))
     except (TypeError, ValueError) as error:
         raise BadData(f"{name} are no numbers: {first_line(error)}.") from None
 
@@ -532,7 +532,7 @@ def _delong_interval(
     groups: np.ndarray | None,
     level: float,
 ) -> tuple[float | None, Interval | None, tuple[str, ...]]:
-    """Return DeLong's standard error and interval of the area, and notes if there are none."""
+    """Return DeLong's standard error and interval of the AUC, or None and notes that say why."""
     check_level("confidence_level", level)
     if weights is not None:
         return None, None, (WEIGHTED_ROWS_NOTE,)
@@ -544,5 +544,5 @@ def _delong_interval(
     std_error = float(np.sqrt(max(area_covariance[0, 0], 0.0)))
     if std_error <= 1e-12:
         return None, None, (SEPARATED_CLASSES_NOTE,)
-    name = "delong" if groups is None else "delong-grouped"
-    return std_error, Interval.normal(auc, std_error, name, level, (0.0, 1.0)), ()
+    interval_name = "delong" if groups is None else "delong-grouped"
+    return std_error, Interval.normal(auc, std_error, interval_name, level, (0.0, 1.0)), ()

@@ -32,7 +32,7 @@ class RiskMixture:
 
     @property
     def mean(self) -> float:
-        """The mean risk."""
+        """The weighted mean of the risks."""
         return float(self.weights @ self.values)
 
     def __str__(self) -> str:
@@ -101,17 +101,19 @@ class SelectionBias(Shown):
         estimates = _to_risk_matrix("estimates", self.estimates)
         object.__setattr__(self, "estimates", estimates)
         try:
-            chosen = as_array(self.chosen)
+            chosen_candidates = as_array(self.chosen)
         except ValueError:
-            chosen = np.empty(0)
-        if chosen.shape != estimates.shape[:1] or not np.issubdtype(chosen.dtype, np.integer):
+            chosen_candidates = np.empty(0)
+        if chosen_candidates.shape != estimates.shape[:1] or not np.issubdtype(
+            chosen_candidates.dtype, np.integer
+        ):
             raise BadArgument(
                 f"{mention('chosen', self.chosen)}: give the number of the candidate taken in each "
                 f"of the {len(estimates)} repetitions."
             )
-        if not ((chosen >= 0) & (chosen < estimates.shape[1])).all():
+        if not ((chosen_candidates >= 0) & (chosen_candidates < estimates.shape[1])).all():
             raise BadArgument(f"chosen has numbers outside 0 to {estimates.shape[1] - 1}.")
-        object.__setattr__(self, "chosen", chosen)
+        object.__setattr__(self, "chosen", chosen_candidates)
         if self.true_risks is None:
             return
         true_risks = _to_risk_matrix("true_risks", self.true_risks)
@@ -179,15 +181,18 @@ class SelectionBias(Shown):
             The repeated choices.
         """
         check_count("n_samples", n_samples, 2)
-        contributions, shares = _contributions_of(curve)
-        rng, n = generator_of(random_state), len(shares)
-        counts = np.array(
-            [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_samples)]
+        contributions, shares = _row_contributions(curve)
+        rng, n_units = generator_of(random_state), len(shares)
+        draw_counts = np.array(
+            [
+                np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
+                for _ in range(n_samples)
+            ]
         )
-        is_out_of_bag = counts == 0
+        is_out_of_bag = draw_counts == 0
         has_out_of_bag = is_out_of_bag.any(axis=1)
-        counts, is_out_of_bag = counts[has_out_of_bag], is_out_of_bag[has_out_of_bag]
-        estimates = counts @ contributions.T / (counts @ shares)[:, None]
+        draw_counts, is_out_of_bag = draw_counts[has_out_of_bag], is_out_of_bag[has_out_of_bag]
+        estimates = draw_counts @ contributions.T / (draw_counts @ shares)[:, None]
         out_of_bag_risks = is_out_of_bag @ contributions.T / (is_out_of_bag @ shares)[:, None]
         least_risks = estimates.min(axis=1, keepdims=True)
         return cls(
@@ -241,7 +246,7 @@ class SelectionBias(Shown):
 
     @property
     def bias(self) -> float:
-        """The effect of taking the smallest risk: the mean of p_b minus the mean of p_a."""
+        """Effect of taking the smallest risk: mean unselected minus mean reported risk."""
         return self.unselected.mean - self.reported.mean
 
     def _mixture_of_taken(self, risks: np.ndarray) -> RiskMixture:
@@ -253,10 +258,10 @@ class SelectionBias(Shown):
         """Return the distribution of all risks, with candidates weighted by how often chosen."""
         taken_candidates = np.flatnonzero(self.shares)
         means, shares = risks.mean(axis=0), self.shares[taken_candidates]
-        influence = means[self.chosen] + risks[:, taken_candidates] @ shares
+        influences = means[self.chosen] + risks[:, taken_candidates] @ shares
         weights = np.repeat(shares / self.n_repetitions, self.n_repetitions)
         return RiskMixture(
-            risks[:, taken_candidates].T.ravel(), weights, self._std_error(influence)
+            risks[:, taken_candidates].T.ravel(), weights, self._std_error(influences)
         )
 
     def _std_error(self, values: np.ndarray) -> float | None:
@@ -295,8 +300,8 @@ def _to_risk_matrix(name: str, raw_risks: Any) -> np.ndarray:
     return risks
 
 
-def _contributions_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
-    """Return contributions of held-out rows or groups to each setting's risk, and their shares."""
+def _row_contributions(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
+    """Return held-out rows' or groups' contributions to each setting's risk, and their shares."""
     if not isinstance(curve, RiskCurve):
         raise BadArgument(
             f"{repr_on_one_line(curve)} is no risk curve: give that of `tr.risk_curve` or "

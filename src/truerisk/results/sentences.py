@@ -14,10 +14,10 @@ SEEN_RELATED_ROWS = {
     "space": "the rows beside them",
     "groups": "other rows of their group",
 }
-"""Rows related to the tested rows that were used for training, by what the splits ignore."""
+"""Description of training rows related to the tested rows, by the relation the splits ignore."""
 
 
-TARGETS = {
+TARGET_DESCRIPTIONS = {
     "Err": "the mean risk of the procedure over training sets (Err)",
     "Err_XY": "the risk of this fitted rule (Err_XY)",
     "CER": "the risk at these very rows with fresh labels (CER)",
@@ -45,7 +45,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         *(row for score in further_scores(estimate) for row in scale_rows(score)),
         ["scoring", f"{estimate.named_scoring}{', pooled' if estimate.pooled else ''}"],
         ["method", estimate.method],
-        ["estimates", TARGETS.get(estimate.target, estimate.target)],
+        ["estimates", TARGET_DESCRIPTIONS.get(estimate.target, estimate.target)],
         ["bias", estimate.bias],
         ["setting", params_text(estimate.params)],
         ["fits", str(estimate.n_fits)],
@@ -93,10 +93,10 @@ def may_be_best(level: str) -> str:
 
 WHOLE_SEARCH = "whole search"  # Table entry for the choice among all learners.
 SELECTED_SCORE = "selected, in the rows of further scores: the score of the chosen setting"
-SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
+METHODS_TESTING_SEEN_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 
-def describe_honest_risk(noun: str, name: str, *, is_tuned: bool = True) -> str:
+def describe_honest_risk(risk_noun: str, method_name: str, *, is_tuned: bool = True) -> str:
     """Describe on which rows the honest risk or score was measured, given the testing method.
 
     If no learner was tuned, it is the risk of fitting only.
@@ -108,17 +108,25 @@ def describe_honest_risk(noun: str, name: str, *, is_tuned: bool = True) -> str:
     >>> describe_honest_risk("risk", "10-fold", is_tuned=False)
     'risk on rows not used for fitting'
     """
-    if name.startswith(SEES_ITS_ROWS):
+    if method_name.startswith(METHODS_TESTING_SEEN_ROWS):
         return (
-            f"{noun} in part on rows that were used for {'tuning or ' if is_tuned else ''}fitting"
+            f"{risk_noun} in part on rows that were used for "
+            f"{'tuning or ' if is_tuned else ''}fitting"
         )
-    return f"{noun} on rows {'used neither for tuning nor' if is_tuned else 'not used'} for fitting"
+    return (
+        f"{risk_noun} on rows {'used neither for tuning nor' if is_tuned else 'not used'} "
+        "for fitting"
+    )
 
 
-def describe_testing_splits(name: str) -> str:
+def describe_testing_splits(method_name: str) -> str:
     """Describe the splits of a testing method so that no documentation is needed.
 
     >>> describe_testing_splits("pairs"), describe_testing_splits("10-fold")
     ('leaving out pairs of these folds', '10-fold')
     """
-    return "leaving out pairs of these folds" if name == "pairs" else escape_and_truncate(name, 40)
+    return (
+        "leaving out pairs of these folds"
+        if method_name == "pairs"
+        else escape_and_truncate(method_name, 40)
+    )

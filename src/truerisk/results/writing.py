@@ -20,7 +20,7 @@ def writable_path(path: Any, example_name: str = "report.html") -> Path:
     try:
         is_folder = file.is_dir()
         file.resolve()
-    # The name is too long, or the links are circular.
+    # Raised if the file name is too long, or if symbolic links are circular.
     except (OSError, RuntimeError) as error:
         raise NotWritten(
             f"{repr_on_one_line(str(file))} cannot be written: {message_of(error)}."
@@ -38,13 +38,16 @@ def writable_path(path: Any, example_name: str = "report.html") -> Path:
     return file
 
 
-def written_text(path: Any, make: Callable[[], str]) -> str:
-    """Return the text that `make` returns; write it to `path`, which is checked before."""
+def written_text(path: Any, make_text: Callable[[], str]) -> str:
+    """Return the text that `make_text` returns, and write it to `path`.
+
+    The path is checked before the text is made.
+    """
     file = None if path is None else writable_path(path)
-    content = make()
+    text = make_text()
     if file is not None:
-        write_text(content if content.endswith("\n") else f"{content}\n", file)
-    return content
+        write_text(text if text.endswith("\n") else f"{text}\n", file)
+    return text
 
 
 def write_text(text: str, path: Any) -> None:
@@ -66,7 +69,7 @@ def write_file(path: Any, write: Callable[[Path], T]) -> T:
 
 
 def _can_be_replaced(file: Path) -> bool:
-    """Return False for a pipe, a device, an open stream, or a file in an unwritable folder."""
+    """Return True unless `file` is a pipe, device, open stream, or in an unwritable folder."""
     if file.absolute().parts[1:2] in (("dev",), ("proc",)):
         return False  # /dev/stdout may link to a file to which another program writes.
     folder = file.resolve().parent

@@ -48,9 +48,9 @@ def problem_of_any(
             f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
             "only sample_weight is known."
         )
-    rows = {"groups": groups, "sample_weight": sample_weight, **row_order}
+    row_attributes = {"groups": groups, "sample_weight": sample_weight, **row_order}
     problem = problem_of_call(
-        Family.from_grid(model), X, y, random_state=random_state, is_event=True, **rows
+        Family.from_grid(model), X, y, random_state=random_state, is_event=True, **row_attributes
     )
     default_method = default_name(problem.data)
     uses_pairs = not problem.data.dependent and not tunes_inside(problem.family)

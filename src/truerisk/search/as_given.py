@@ -42,7 +42,7 @@ class PairedDifference:
     scale: float = 1.0
 
     def exceeds_noise(self, level: float) -> bool:
-        """Return True if 0 lies outside the t interval with this confidence level."""
+        """Return True if the difference's t interval with this confidence level excludes 0."""
         if self.std_error <= ROUNDING_ERROR * self.scale:
             return False  # Equal losses have no spread, so the standard error is unknown.
         from scipy.special import stdtrit
@@ -58,20 +58,25 @@ def paired_difference(
     se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))², where w are the row weights with Σ w = 1, over
     m groups, or over m rows if there are no groups. Return None if m < 2.
     """
-    weights = data.weights(rows)
-    weights = np.ones(len(rows)) if weights is None else weights
-    shares = weights / weights.sum()
+    row_weights = data.weights(rows)
+    row_weights = np.ones(len(rows)) if row_weights is None else row_weights
+    normalized_weights = row_weights / row_weights.sum()
     differences = first_losses - second_losses
-    mean = float(shares @ differences)
-    residuals = shares * (differences - mean)
+    mean = float(normalized_weights @ differences)
+    weighted_residuals = normalized_weights * (differences - mean)
     if data.clusters is not None:
-        residuals = np.bincount(np.unique(data.clusters[rows], return_inverse=True)[1], residuals)
-    n_units = len(residuals)
+        weighted_residuals = np.bincount(
+            np.unique(data.clusters[rows], return_inverse=True)[1], weighted_residuals
+        )
+    n_units = len(weighted_residuals)
     if n_units < 2:
         return None
-    scale = float(max(np.abs(first_losses).max(), np.abs(second_losses).max()))
+    largest_loss = float(max(np.abs(first_losses).max(), np.abs(second_losses).max()))
     return PairedDifference(
-        mean, float(np.sqrt(n_units / (n_units - 1) * (residuals**2).sum())), n_units, scale
+        mean,
+        float(np.sqrt(n_units / (n_units - 1) * (weighted_residuals**2).sum())),
+        n_units,
+        largest_loss,
     )
 
 
@@ -105,11 +110,11 @@ class UntunedComparison:
         return not (self.gain.mean > 0 and self.gain.exceeds_noise(level))
 
     def __str__(self) -> str:
-        risk, difference = self.risk, self.scale.gap(self.gain.mean)
+        risk, shown_gain = self.risk, self.scale.gap(self.gain.mean)
         return (
             f"the untuned setting ({escape_and_truncate(params_text(self.params), 80)}) has a "
             f"{self.scale.noun} of {number(self.scale.value(self.risk))} on the same rows "
-            f"({signed_number(difference, risk)}, paired standard error "
+            f"({signed_number(shown_gain, risk)}, paired standard error "
             f"{unsigned_number(self.gain.std_error, risk)})"
         )
 
@@ -158,18 +163,20 @@ def untuned_candidate(family: Family) -> int | None:
     if len(family) < 2:
         return None
     own_params = family.estimator.get_params(deep=True)
-    for candidate, params in enumerate(family.candidates):
-        is_untuned = bool(params)
-        for name, value in params.items():
+    for candidate, setting in enumerate(family.candidates):
+        is_untuned = bool(setting)
+        for parameter_name, parameter_value in setting.items():
             is_untuned = (
-                is_untuned and name in own_params and _is_same(name, own_params[name], value)
+                is_untuned
+                and parameter_name in own_params
+                and _is_same(parameter_name, own_params[parameter_name], parameter_value)
             )
         if is_untuned:
             return candidate
     return None
 
 
-def _is_same(name: str, own_value: Any, value: Any) -> bool:
+def _is_same(parameter_name: str, own_value: Any, value: Any) -> bool:
     """Return True if two parameter values are equivalent, as 1 and 1.0 are except for shares."""
     if own_value is value:
         return True
@@ -177,7 +184,7 @@ def _is_same(name: str, own_value: Any, value: Any) -> bool:
     value = value.item() if isinstance(value, np.generic) else value
     are_numbers = isinstance(own_value, int | float) and isinstance(value, int | float)
     are_bools = isinstance(own_value, bool) or isinstance(value, bool)
-    if are_numbers and not are_bools and name.rpartition("__")[2] not in SHARE_PARAMETERS:
+    if are_numbers and not are_bools and parameter_name.rpartition("__")[2] not in SHARE_PARAMETERS:
         return bool(own_value == value)
     if type(own_value) is not type(value) or not isinstance(
         own_value, bool | int | float | str | tuple

@@ -43,7 +43,7 @@ USED_UP_MESSAGE = (
 
 @frozen(eq=False)
 class Claim:
-    """Score that a fitted search reports, with everything that the audit needs.
+    """Best score that a fitted search reports, with its candidates, splits and scorer.
 
     `score` is the reported score on the search's own scale, on which higher is better. `scores[c,
     k]` is the score of candidate c in split k (NaN if a fit failed); `scores` is None if the search
@@ -155,24 +155,28 @@ class Claim:
     def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
         """Draw the splits of the search once; raise Refusal if the splitter fails on these rows."""
         try:
-            # Groups that are split are reported by a finding.
+            # The audit reports divided groups by a finding, so no warning is needed.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-                pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
+                train_test_pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
         except BaseException as error:  # A user's splitter may raise anything.
             if not is_failure(error):
                 raise
-            reason = message_of(error)
-            hint = f". Give {mention('groups')} as you did to fit." if "group" in reason else ""
-            raise Refusal(f"the splits of the search cannot be replayed: {reason}{hint}") from error
-        return [(row_numbers(train), row_numbers(test)) for train, test in pairs]
+            error_text = message_of(error)
+            remedy_text = (
+                f". Give {mention('groups')} as you did to fit." if "group" in error_text else ""
+            )
+            raise Refusal(
+                f"the splits of the search cannot be replayed: {error_text}{remedy_text}"
+            ) from error
+        return [(row_numbers(train), row_numbers(test)) for train, test in train_test_pairs]
 
 
 def _are_equal_splits(first_splits: list[Any], second_splits: list[Any]) -> bool:
     return len(first_splits) == len(second_splits) and all(
         np.array_equal(first_rows, second_rows)
-        for pair, other_pair in zip(first_splits, second_splits, strict=True)
-        for first_rows, second_rows in zip(pair, other_pair, strict=True)
+        for first_pair, second_pair in zip(first_splits, second_splits, strict=True)
+        for first_rows, second_rows in zip(first_pair, second_pair, strict=True)
     )
 
 
@@ -213,9 +217,9 @@ def _class_factors(data: Data, rows: np.ndarray) -> np.ndarray:
 
     K is the number of classes in the test set of n rows, and n_class is the size of a row's class.
     """
-    codes = data.codes_of(rows)
-    class_sizes = np.bincount(codes, minlength=data.n_classes)
-    return len(rows) / (np.count_nonzero(class_sizes) * class_sizes[codes])
+    class_codes = data.codes_of(rows)
+    class_sizes = np.bincount(class_codes, minlength=data.n_classes)
+    return len(rows) / (np.count_nonzero(class_sizes) * class_sizes[class_codes])
 
 
 @frozen
@@ -234,7 +238,7 @@ class NamedScore:
         return self.name
 
 
-_ROW_SCORES: dict[str, tuple[str, Factor]] = {
+_LOSS_AND_FACTORS_BY_SCORE: dict[str, tuple[str, Factor]] = {
     "accuracy": ("zero-one", _unit_factors),
     "neg_mean_squared_error": ("squared", _unit_factors),
     "neg_mean_absolute_error": ("absolute", _unit_factors),
@@ -252,10 +256,9 @@ class ScoreScale:
     `loss` is computed by truerisk for single rows. `factor` returns multipliers of the rows'
     losses, with which the mean over a test set is the risk there. `loss_of_set` is the loss of a
     whole test set. `by_rows` is False for scores that are not means over rows, such as AUC. An
-    unknown
-    score keeps its own scale with the sign reversed (`perfect` is then 0). `word` is the name of
-    the risk, `name` the name of the score. `errors` is True if the search scores by an error, which
-    results then report.
+    unknown score keeps its own scale with the sign reversed (`perfect` is then 0). `word` is the
+    name of the risk, `name` the name of the score. `errors` is True if the search scores by an
+    error, which results then report.
     """
 
     word: str
@@ -282,7 +285,7 @@ class ScoreScale:
 
     @property
     def result_scale(self) -> Scale:
-        """Scale on which results are printed, the one of the audited search."""
+        """Scale on which results are printed: the score or error of the audited search."""
         if self.errors:
             return Scale()
         return Scale(self.perfect if self.is_known else inf)
@@ -294,68 +297,72 @@ class ScoreScale:
 
 
 def scale_of(claim: Claim) -> ScoreScale:
-    """Return the score scale of a claim.
+    """Return the conversion to a risk of the score that a fitted search reports.
 
     An unknown scorer keeps its own scale, with the sign reversed.
     """
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
-        name = loss.name if loss.is_score else f"−{loss.name}"
-        scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, loss_of_set=loss)
+        score_name = loss.name if loss.is_score else f"−{loss.name}"
+        score_scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, loss_of_set=loss)
     elif (scorer_name := sklearn_name_of(claim)) is None:
-        name, own_scorer = _name_of(claim), claim.scoring
-        scale = ScoreScale(
-            f"−{name}", 0.0, own_scorer, False, loss_of_set=own_scorer, is_known=False
+        score_name, own_scorer = _name_of_own_scorer(claim), claim.scoring
+        score_scale = ScoreScale(
+            f"−{score_name}", 0.0, own_scorer, False, loss_of_set=own_scorer, is_known=False
         )
     else:
-        name, scale = scorer_name, _from_name(scorer_name, claim)
-    return replace(scale, name=name, errors=claim.errors or name.startswith("−"))
+        score_name, score_scale = scorer_name, _scale_from_name(scorer_name, claim)
+    return replace(score_scale, name=score_name, errors=claim.errors or score_name.startswith("−"))
 
 
-def _from_name(name: str, claim: Claim) -> ScoreScale:
-    """Return the score scale of a scorer that scikit-learn knows by this name."""
-    if name in _ROW_SCORES:
-        loss_name, factor = _ROW_SCORES[name]
-        risk_name = loss_name if factor is _unit_factors else f"1 − {name}"
-        perfect = 0.0 if name.startswith("neg_") else 1.0
-        set_loss = loss_name if factor is _unit_factors else name
-        return ScoreScale(risk_name, perfect, loss_name, True, factor, set_loss)
-    if name == "roc_auc":
+def _scale_from_name(scorer_name: str, claim: Claim) -> ScoreScale:
+    """Return the conversion to a risk of the score with this name in scikit-learn."""
+    if scorer_name in _LOSS_AND_FACTORS_BY_SCORE:
+        loss_name, row_factors = _LOSS_AND_FACTORS_BY_SCORE[scorer_name]
+        risk_name = loss_name if row_factors is _unit_factors else f"1 − {scorer_name}"
+        perfect_score = 0.0 if scorer_name.startswith("neg_") else 1.0
+        loss_of_test_set = loss_name if row_factors is _unit_factors else scorer_name
+        return ScoreScale(risk_name, perfect_score, loss_name, True, row_factors, loss_of_test_set)
+    if scorer_name == "roc_auc":
         return ScoreScale("auc", 1.0, "auc", False, loss_of_set="auc")
-    scorer = NamedScore(name)
-    if name.startswith("neg_"):
-        return ScoreScale(name.removeprefix("neg_"), 0.0, scorer, False, loss_of_set=scorer)
-    if perfect_score_of(name) == 1:
-        return ScoreScale(f"1 − {name}", 1.0, scorer, False, loss_of_set=scorer)
+    scorer = NamedScore(scorer_name)
+    if scorer_name.startswith("neg_"):
+        return ScoreScale(scorer_name.removeprefix("neg_"), 0.0, scorer, False, loss_of_set=scorer)
+    if perfect_score_of(scorer_name) == 1:
+        return ScoreScale(f"1 − {scorer_name}", 1.0, scorer, False, loss_of_set=scorer)
     return ScoreScale(
-        f"−{name}", 0.0, claim.scoring, False, loss_of_set=claim.scoring, is_known=False
+        f"−{scorer_name}", 0.0, claim.scoring, False, loss_of_set=claim.scoring, is_known=False
     )
 
 
-def perfect_score_of(name: str) -> float:
+def perfect_score_of(scorer_name: str) -> float:
     """Return the largest possible value of a scorer, infinity if it is unknown.
 
     It is 0 for errors with the sign reversed, such as "neg_log_loss".
     """
-    if name.startswith("neg_"):
+    if scorer_name.startswith("neg_"):
         return 0.0
-    return 1.0 if name in PERFECT_IS_1 or name.startswith(PREFIXES_WITH_PERFECT_1) else np.inf
+    return (
+        1.0
+        if scorer_name in PERFECT_IS_1 or scorer_name.startswith(PREFIXES_WITH_PERFECT_1)
+        else np.inf
+    )
 
 
-def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
-    """Return the scale with the loss that HonestSearchCV uses for the same score.
+def scale_on_rows(score_scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
+    """Return a score's conversion to a risk, with the loss by which HonestSearchCV computes it.
 
     If the score exists in this package (F1, balanced accuracy, AUC), perhaps under another name,
     that loss rates the whole test sets. The influence of each row on it is known, so that an
     interval exists. Any other score is evaluated for a perfect rule on these y.
     """
-    equal_loss = None if isinstance(claim.scoring, Loss) else _same_loss(claim, data)
-    if equal_loss is None or (scale.is_known and equal_loss.perfect != scale.perfect):
-        return scale_of_scorer(scale, data)
-    if scale.is_known:
-        return replace(scale, loss_of_set=equal_loss)
+    equal_loss = None if isinstance(claim.scoring, Loss) else _loss_equal_to_score(claim, data)
+    if equal_loss is None or (score_scale.is_known and equal_loss.perfect != score_scale.perfect):
+        return scale_of_scorer(score_scale, data)
+    if score_scale.is_known:
+        return replace(score_scale, loss_of_set=equal_loss)
     return replace(
-        scale,
+        score_scale,
         word=f"1 − {equal_loss.name}",
         name=equal_loss.name,
         perfect=equal_loss.perfect,
@@ -366,12 +373,12 @@ def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
     )
 
 
-def _same_loss(claim: Claim, data: Data) -> Loss | None:
+def _loss_equal_to_score(claim: Claim, data: Data) -> Loss | None:
     """Return the loss of this package that equals the score of the search, or None."""
     from sklearn.metrics import get_scorer
 
-    name = sklearn_name_of(claim)
-    scorer = claim.scoring if name is None else get_scorer(name)
+    sklearn_name = sklearn_name_of(claim)
+    scorer = claim.scoring if sklearn_name is None else get_scorer(sklearn_name)
     if data.task not in ("classification", "regression") or not callable(scorer):
         return None
     try:
@@ -382,33 +389,33 @@ def _same_loss(claim: Claim, data: Data) -> Loss | None:
     return None if is_a(loss, SCORER_LOSS) else loss
 
 
-def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
+def refuse_other_class(score_scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
     """Raise BadArgument unless the search's score refers to the class `positive`."""
     if positive is None:
         return
     requested_class, rated_class = (
         data.label(class_code(positive, data)),
-        _rated_class(scale, claim, data),
+        _rated_class(score_scale, claim, data),
     )
     if rated_class is None:
         raise BadArgument(
             f"{mention('positive', positive)} names a class, and the score of this search "
-            f"({scale.name}) is not of one class: leave positive out."
+            f"({score_scale.name}) is not of one class: leave positive out."
         )
     # The AUC is the same for both classes.
-    if rated_class != requested_class and not is_a(scale.loss_of_set, AUC):
+    if rated_class != requested_class and not is_a(score_scale.loss_of_set, AUC):
         raise BadArgument(
-            f"{mention('positive', positive)}: the search scores by {scale.name} of class "
+            f"{mention('positive', positive)}: the search scores by {score_scale.name} of class "
             f"{repr_on_one_line(rated_class)}. Give the search the scorer of the class that you "
             "mean, such as "
             "make_scorer(f1_score, pos_label=...), and fit it again."
         )
 
 
-def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
+def _rated_class(score_scale: ScoreScale, claim: Claim, data: Data) -> Any:
     """Return the class to which the search's score refers, or None if it refers to all classes."""
-    if isinstance(scale.loss_of_set, Loss) and not is_a(scale.loss_of_set, SCORER_LOSS):
-        return scale.loss_of_set.label(data)
+    if isinstance(score_scale.loss_of_set, Loss) and not is_a(score_scale.loss_of_set, SCORER_LOSS):
+        return score_scale.loss_of_set.label(data)
     if sklearn_name_of(claim) in ONE_CLASS_SCORES:
         return 1
     return getattr(claim.scoring, "__dict__", {}).get("_kwargs", {}).get("pos_label")
@@ -417,33 +424,38 @@ def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
 ONE_CLASS_SCORES = ("average_precision", "f1", "jaccard", "precision", "recall")
 
 
-def scorer_of_class(name: str, positive: Any) -> Any:
+def scorer_of_class(scorer_name: str, positive: Any) -> Any:
     """Return scikit-learn's scorer with this name for the class `positive`, not for the label 1."""
     from sklearn.metrics import get_scorer, make_scorer
 
-    scorer_attributes = vars(get_scorer(name))
-    options = {**scorer_attributes["_kwargs"], "pos_label": positive}
+    scorer_attributes = vars(get_scorer(scorer_name))
+    scorer_options = {**scorer_attributes["_kwargs"], "pos_label": positive}
     return make_scorer(
         scorer_attributes["_score_func"],
         response_method=scorer_attributes["_response_method"],
-        **options,
+        **scorer_options,
     )
 
 
-def scale_of_scorer(scale: ScoreScale, data: Data) -> ScoreScale:
-    """Determine the scale of an unknown scorer by scoring a perfect rule on these y.
+def scale_of_scorer(score_scale: ScoreScale, data: Data) -> ScoreScale:
+    """Complete an unknown scorer's conversion to a risk by scoring perfect predictions of y.
 
     A scale that is known already, or cannot be determined, is returned unchanged.
     """
-    if scale.is_known or not callable(scale.loss):
-        return scale
+    if score_scale.is_known or not callable(score_scale.loss):
+        return score_scale
     try:
-        loss = as_loss(scale.loss, data)
+        loss = as_loss(score_scale.loss, data)
     except (Refusal, UnknownName):
-        return scale
-    risk_name = f"{loss.perfect:g} {scale.word}"
+        return score_scale
+    risk_name = f"{loss.perfect:g} {score_scale.word}"
     return replace(
-        scale, word=risk_name, perfect=loss.perfect, loss=loss, loss_of_set=loss, is_known=True
+        score_scale,
+        word=risk_name,
+        perfect=loss.perfect,
+        loss=loss,
+        loss_of_set=loss,
+        is_known=True,
     )
 
 
@@ -456,30 +468,38 @@ def sklearn_name_of(claim: Claim) -> str | None:
         return standard_score_name(claim.estimator)
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    names = ("accuracy", "r2", *get_scorer_names())
-    return next((str(name) for name in names if _is_same(scoring, get_scorer(name))), None)
-
-
-def _is_same(first: Any, second_scorer: Any) -> bool:
-    """Return True if two scorers, or their attributes, are equal down to identical functions."""
-    if first is second_scorer:
-        return True
-    if type(first) is not type(second_scorer):
-        return False
-    if isinstance(first, str | int | float | tuple | list):
-        return repr(first) == repr(second_scorer)
-    if not isinstance(first, dict):
-        return (
-            hasattr(first, "__dict__")
-            and bool(vars(first))
-            and _is_same(vars(first), vars(second_scorer))
-        )
-    return first.keys() == second_scorer.keys() and all(
-        _is_same(first[name], second_scorer[name]) for name in first
+    scorer_names = ("accuracy", "r2", *get_scorer_names())
+    return next(
+        (
+            str(scorer_name)
+            for scorer_name in scorer_names
+            if _are_same_scorers(scoring, get_scorer(scorer_name))
+        ),
+        None,
     )
 
 
-def _name_of(claim: Claim) -> str:
+def _are_same_scorers(first_scorer: Any, second_scorer: Any) -> bool:
+    """Return True if two scorers, or their attributes, are equal down to identical functions."""
+    if first_scorer is second_scorer:
+        return True
+    if type(first_scorer) is not type(second_scorer):
+        return False
+    if isinstance(first_scorer, str | int | float | tuple | list):
+        return repr(first_scorer) == repr(second_scorer)
+    if not isinstance(first_scorer, dict):
+        return (
+            hasattr(first_scorer, "__dict__")
+            and bool(vars(first_scorer))
+            and _are_same_scorers(vars(first_scorer), vars(second_scorer))
+        )
+    return first_scorer.keys() == second_scorer.keys() and all(
+        _are_same_scorers(first_scorer[attribute_name], second_scorer[attribute_name])
+        for attribute_name in first_scorer
+    )
+
+
+def _name_of_own_scorer(claim: Claim) -> str:
     """Return the name of a user-defined scorer, for messages."""
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"

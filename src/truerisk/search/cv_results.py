@@ -27,54 +27,62 @@ from truerisk.results.results import RiskCurve
 
 
 def rate_settings(
-    problem: Problem, *, error_score: Any, several: bool, trained: bool, **options: Any
+    problem: Problem,
+    *,
+    error_score: Any,
+    has_several_scores: bool,
+    trained: bool,
+    **run_options: Any,
 ) -> tuple[Computed, dict[str, Any]]:
     """Compute the risks of a search's candidates on all rows, and return them with `cv_results_`.
 
-    If `trained` is True, every fit is also tested on its training rows. If there are `several`
-    scores, the keys contain their names.
+    If `trained` is True, every fit is also tested on its training rows. With
+    `has_several_scores`, the keys contain the names of the scores.
     """
     with without_fit_warnings(error_score):
         if trained:
-            options, scores = _with_training_rows(problem, **options)
-        computed = compute(tuning_problem(problem), problem.select_by, **options)
+            run_options, training_scores_by_loss = _with_training_rows(problem, **run_options)
+        tuning_run = compute(tuning_problem(problem), problem.select_by, **run_options)
     if error_score != "raise":
-        computed = _with_error_score(computed, error_score)
-    name = problem.name if several else "score"
-    results_by_score = {name: computed, **(computed.by_score if several else {})}
+        tuning_run = _with_error_score_of_failed_fits(tuning_run, error_score)
+    main_name = problem.name if has_several_scores else "score"
+    results_by_score = {
+        main_name: tuning_run,
+        **(tuning_run.by_score if has_several_scores else {}),
+    }
     training_scores = (
-        dict(zip(results_by_score, scores[-len(results_by_score) :], strict=True))
+        dict(zip(results_by_score, training_scores_by_loss[-len(results_by_score) :], strict=True))
         if trained
         else {}
     )
-    return computed, _cv_results(results_by_score, training_scores)
+    return tuning_run, _cv_results(results_by_score, training_scores)
 
 
 def _with_training_rows(
-    problem: Problem, **options: Any
+    problem: Problem, **run_options: Any
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Return options for the computation, and each score on the training set of each split.
+    """Compute all fits; return them as options, and every score on each split's training rows.
 
     The options hold the plan and its predictions, so the fits are not repeated.
     """
     problem = tuning_problem(problem)
     planned_problem, _, plan = draw_plan(problem, problem.select_by)
-    answers = problem.asking(**options)(with_training_rows(plan))
-    questions = np.arange(plan.n_questions)
-    training_answers = answers.select(questions + plan.n_questions)
-    answers_with_losses = zip(
-        (training_answers, *training_answers.also), planned_problem.losses, strict=True
+    all_predictions = problem.asking(**run_options)(with_training_rows(plan))
+    test_questions = np.arange(plan.n_questions)
+    training_predictions = all_predictions.select(test_questions + plan.n_questions)
+    predictions_with_losses = zip(
+        (training_predictions, *training_predictions.also), planned_problem.losses, strict=True
     )
-    scores = [
+    training_scores = [
         np.asarray(loss.score(split_risks(predictions, problem.data, loss)))
-        for predictions, loss in answers_with_losses
+        for predictions, loss in predictions_with_losses
     ]
-    return {"plan": plan, "known": [answers.select(questions)]}, scores
+    return {"plan": plan, "known": [all_predictions.select(test_questions)]}, training_scores
 
 
 @contextmanager
 def without_fit_warnings(error_score: Any) -> Iterator[None]:
-    """Suppress the warning of each failed fit if one summary warning follows at the end."""
+    """Suppress the warning of each failed fit if `error_score` is a number; a summary follows."""
     with warnings.catch_warnings():
         if error_score != "raise":
             warnings.simplefilter("ignore", FitFailedWarning)
@@ -82,88 +90,90 @@ def without_fit_warnings(error_score: Any) -> Iterator[None]:
 
 
 def _cv_results(
-    by_score: Mapping[str, Computed], trained: Mapping[str, np.ndarray]
+    run_by_score: Mapping[str, Computed], training_scores: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
     """Collect the times, parameters, split scores, means, spreads and ranks of all candidates.
 
     For a candidate that left a race, the splits on which it was not rated are NaN, and so is the
     mean.
 
-    `by_score` holds the results of each score, by its name in the keys. `trained` holds scores of
-    the splits on the training rows.
+    `run_by_score` holds the results of each score, by its name in the keys. `training_scores` holds
+    the scores on the splits' training rows.
     """
-    computed = next(iter(by_score.values()))
-    answers, candidates = computed.all_answers, computed.problem.family.candidates
-    fits = answers.plan.fit
+    tuning_run = next(iter(run_by_score.values()))
+    predictions, candidates = tuning_run.all_answers, tuning_run.problem.family.candidates
+    fit_of_split = predictions.plan.fit
     results: dict[str, Any] = {
-        "mean_fit_time": np.nanmean(answers.fit_seconds[:, fits], axis=1),
-        "std_fit_time": np.nanstd(answers.fit_seconds[:, fits], axis=1),
-        "mean_score_time": np.nanmean(answers.answer_seconds[:, fits], axis=1),
-        "std_score_time": np.nanstd(answers.answer_seconds[:, fits], axis=1),
+        "mean_fit_time": np.nanmean(predictions.fit_seconds[:, fit_of_split], axis=1),
+        "std_fit_time": np.nanstd(predictions.fit_seconds[:, fit_of_split], axis=1),
+        "mean_score_time": np.nanmean(predictions.answer_seconds[:, fit_of_split], axis=1),
+        "std_score_time": np.nanstd(predictions.answer_seconds[:, fit_of_split], axis=1),
     }
     # Candidates may have left a race, so the number of folds on which each was rated is reported.
-    if not computed.method.rates_all:
-        results["n_resources"] = answers.made[:, fits].sum(axis=1)
-    for name in sorted(set[str]().union(*candidates)):
-        results[f"param_{name}"] = _param_column(name, candidates)
+    if not tuning_run.method.rates_all:
+        results["n_resources"] = predictions.made[:, fit_of_split].sum(axis=1)
+    for name_in_key in sorted(set[str]().union(*candidates)):
+        results[f"param_{name_in_key}"] = _param_column(name_in_key, candidates)
     results["params"] = list(map(dict, candidates))
-    for name, score_results in by_score.items():
-        loss, candidate_risks = score_results.problem.loss, score_results.tested
-        scores = loss.score(
+    for name_in_key, run_of_score in run_by_score.items():
+        loss, candidate_risks = run_of_score.problem.loss, run_of_score.tested
+        scores_by_split = loss.score(
             np.array([candidate_risk.split_risks for candidate_risk in candidate_risks])
         )
-        for split, split_scores in enumerate(scores.T):
-            results[f"split{split}_test_{name}"] = split_scores
-        means = loss.score(values_of(candidate_risks))
-        results[f"mean_test_{name}"] = means
-        results[f"std_test_{name}"] = scores.std(axis=1)
+        for split, split_scores in enumerate(scores_by_split.T):
+            results[f"split{split}_test_{name_in_key}"] = split_scores
+        mean_scores = loss.score(values_of(candidate_risks))
+        results[f"mean_test_{name_in_key}"] = mean_scores
+        results[f"std_test_{name_in_key}"] = scores_by_split.std(axis=1)
         # The best candidate has rank 1, and failed candidates come last.
         # Candidates within the tie tolerance share the smallest rank.
-        ranks = np.empty(len(means), dtype=np.int32)
+        ranks = np.empty(len(mean_scores), dtype=np.int32)
         n_better = 0
-        for tied_candidates in tied_groups(-np.nan_to_num(means, nan=-np.inf)):
+        for tied_candidates in tied_groups(-np.nan_to_num(mean_scores, nan=-np.inf)):
             ranks[tied_candidates] = n_better + 1
             n_better += len(tied_candidates)
-        results[f"rank_test_{name}"] = ranks
-    for name, scores in trained.items():
+        results[f"rank_test_{name_in_key}"] = ranks
+    for name_in_key, scores_by_split in training_scores.items():
         results |= {
-            f"split{split}_train_{name}": scores_of_split
-            for split, scores_of_split in enumerate(scores.T)
+            f"split{split}_train_{name_in_key}": scores_of_split
+            for split, scores_of_split in enumerate(scores_by_split.T)
         }
-        results[f"mean_train_{name}"] = scores.mean(axis=1)
-        results[f"std_train_{name}"] = scores.std(axis=1)
+        results[f"mean_train_{name_in_key}"] = scores_by_split.mean(axis=1)
+        results[f"std_train_{name_in_key}"] = scores_by_split.std(axis=1)
     return results
 
 
-def _param_column(name: str, candidates: Sequence[Mapping[str, Any]]) -> MaskedArray[Any, Any]:
+def _param_column(
+    parameter_name: str, candidates: Sequence[Mapping[str, Any]]
+) -> MaskedArray[Any, Any]:
     """Return the values of one parameter by candidate, masked for candidates that do not set it."""
-    values = np.empty(len(candidates), dtype=object)
+    parameter_values = np.empty(len(candidates), dtype=object)
     mask = np.ones(len(candidates), dtype=bool)
     are_numbers = True
     for candidate, params in enumerate(candidates):
-        if name in params:
-            parameter_value = values[candidate] = params[name]
+        if parameter_name in params:
+            parameter_value = parameter_values[candidate] = params[parameter_name]
             mask[candidate] = False
             is_number = isinstance(parameter_value, int | float | np.number) and not isinstance(
                 parameter_value, bool
             )
             are_numbers = are_numbers and is_number
     if are_numbers:
-        values[mask] = values[~mask][0]
-        values = np.array(values.tolist())
-    return MaskedArray(values, mask=mask)
+        parameter_values[mask] = parameter_values[~mask][0]
+        parameter_values = np.array(parameter_values.tolist())
+    return MaskedArray(parameter_values, mask=mask)
 
 
-def print_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:
+def print_fits(tuning_run: Computed, results: Mapping[str, Any], verbose: int) -> None:
     """Print the number of fits; from `verbose` 2 also a line for each fit, from 3 with its score.
 
     Candidates that share a fit are finished at the same time, so everything is printed after
     tuning.
     """
-    answers = computed.all_answers
-    plan = answers.plan
+    predictions = tuning_run.all_answers
+    plan = predictions.plan
     n_splits, settings = plan.n_questions, results["params"]
-    is_made = answers.made[:, plan.fit]
+    is_made = predictions.made[:, plan.fit]
     if verbose > 0:
         up_to = "" if is_made.all() else "up to "
         print(  # noqa: T201  The user asks for it by `verbose`.
@@ -172,13 +182,13 @@ def print_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> 
         )
     if verbose < 2:
         return
-    seconds = answers.fit_seconds + answers.answer_seconds
-    for number, params in enumerate(settings):
-        for split in np.flatnonzero(is_made[number]).tolist():
-            score = f" {_score(results, split, number)}" if verbose > 2 else ""
-            fit_and_predict_seconds = seconds[number, plan.fit[split]]
+    seconds_by_fit = predictions.fit_seconds + predictions.answer_seconds
+    for candidate_number, params in enumerate(settings):
+        for split in np.flatnonzero(is_made[candidate_number]).tolist():
+            score_text = f" {_score(results, split, candidate_number)}" if verbose > 2 else ""
+            fit_and_predict_seconds = seconds_by_fit[candidate_number, plan.fit[split]]
             print(  # noqa: T201
-                f"[CV {split + 1}/{n_splits}] END {params_text(params)};{score} "
+                f"[CV {split + 1}/{n_splits}] END {params_text(params)};{score_text} "
                 f"total time={fit_and_predict_seconds:6.1f}s"
             )
 
@@ -195,48 +205,56 @@ class SomeFitsFailedWarning(FitFailedWarning, SklearnFitFailedWarning):
     """Warning that some fits of a search failed; GridSearchCV's warning is a base class."""
 
 
-def _with_error_score(computed: Computed, error_score: float) -> Computed:
+def _with_error_score_of_failed_fits(tuning_run: Computed, error_score: float) -> Computed:
     """Assign `error_score` to the failed fits; raise FitFailed if all fits failed."""
-    answers = computed.all_answers
-    if not answers.failures:
-        return computed
-    total, failed = answers.n_fits, len(answers.failures)
-    reasons = Counter(model_message_of(failure.sentence) for failure in answers.failures)
-    failures = "\n".join(
-        f"{n_reason} fits failed with the following error:\n{reason}"
-        for reason, n_reason in reasons.items()
+    predictions = tuning_run.all_answers
+    if not predictions.failures:
+        return tuning_run
+    n_total, n_failed = predictions.n_fits, len(predictions.failures)
+    reasons = Counter(model_message_of(failure.sentence) for failure in predictions.failures)
+    failure_text = "\n".join(
+        f"{n_fits_of_reason} fits failed with the following error:\n{reason}"
+        for reason, n_fits_of_reason in reasons.items()
     )
-    if failed == total:
+    if n_failed == n_total:
         raise FitFailed.with_kind(
             "ValueError",
-            f"All the {total} fits failed: it is likely that your model is misconfigured. Use "
-            f"error_score='raise' to see where the first one does.\n{failures}",
+            f"All the {n_total} fits failed: it is likely that your model is misconfigured. Use "
+            f"error_score='raise' to see where the first one does.\n{failure_text}",
         )
     warn(
-        f"{failed} fits failed out of a total of {total}.\nThe score on these train-test "
+        f"{n_failed} fits failed out of a total of {n_total}.\nThe score on these train-test "
         f"partitions for these parameters will be set to {error_score}. Use error_score='raise' "
-        f"to see where the first one does.\n{failures}",
+        f"to see where the first one does.\n{failure_text}",
         SomeFitsFailedWarning,
     )
     if np.isnan(error_score):
-        return computed
-    losses = computed.problem.losses
-    main_evaluation, *scores = (
-        _with_score(score_evaluation, answers.answered, loss.perfect - error_score)
-        for score_evaluation, loss in zip((computed, *computed.scores), losses, strict=True)
+        return tuning_run
+    losses = tuning_run.problem.losses
+    main_evaluation, *evaluations_of_scores = (
+        _with_risk_of_failed_fits(
+            score_evaluation, predictions.answered, loss.perfect - error_score
+        )
+        for score_evaluation, loss in zip((tuning_run, *tuning_run.scores), losses, strict=True)
     )
-    return replace(computed, tested=main_evaluation.tested, scores=tuple(scores))
+    return replace(tuning_run, tested=main_evaluation.tested, scores=tuple(evaluations_of_scores))
 
 
-def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
+def _with_risk_of_failed_fits(
+    evaluation: Evaluation, is_fit_successful: np.ndarray, risk_of_failed_fit: float
+) -> Evaluation:
     """Assign a risk to the failed fits, and average each candidate's risks again."""
-    risks = np.array([candidate_estimates.split_risks for candidate_estimates in evaluation.tested])
-    risks[~answered] = risk
+    risks_by_split = np.array(
+        [candidate_estimates.split_risks for candidate_estimates in evaluation.tested]
+    )
+    risks_by_split[~is_fit_successful] = risk_of_failed_fit
     candidate_estimates = (
         replace(
             candidate_estimate, value=float(candidate_risks.mean()), split_risks=candidate_risks
         )
-        for candidate_estimate, candidate_risks in zip(evaluation.tested, risks, strict=True)
+        for candidate_estimate, candidate_risks in zip(
+            evaluation.tested, risks_by_split, strict=True
+        )
     )
     return replace(evaluation, tested=tuple(candidate_estimates))
 

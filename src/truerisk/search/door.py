@@ -32,7 +32,7 @@ def check_store(store: Any, random_state: Any) -> None:
 def open_store(
     store: Any, problems: Any, **options: Any
 ) -> AbstractContextManager[StoredSearch | None]:
-    """Open the store of these problems, given by name, as a `StoredSearch`.
+    """Open the file that stores the fits of these problems, as a `StoredSearch`.
 
     The context manager yields None if no fits are stored.
     """

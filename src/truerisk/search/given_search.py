@@ -64,15 +64,15 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
     if estimator.get_params(deep=False).keys() >= SEARCH_PARAMETERS:
         refuse_grid_parameters(search, class_name)
         refuse_state(estimator)
-    rows = SearchRows.from_search(search, y, routed)
+    search_rows = SearchRows.from_search(search, y, routed)
     # An invalid `outer` raises its error now, not after a long fit.
     if search.outer is not None:
-        _outer_method(search.outer, class_name, default_name(rows.data))
-    if rows.data.task != "other":
-        rows.problem(search, search.scoring)
+        _outer_method(search.outer, class_name, default_name(search_rows.data))
+    if search_rows.data.task != "other":
+        search_rows.problem(search, search.scoring)
     hashes_before = parameter_hashes(estimator)
     with stage("tuning"):
-        fitted_search = rows.fitted()
+        fitted_search = search_rows.fitted()
     if not hasattr(fitted_search, "best_params_"):
         return None
     refuse_grid_parameters(search, class_name)
@@ -85,20 +85,28 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
             "is nothing to test: make it with refit=True."
         )
     claim = claim_of(fitted_search)
-    problem, own_loss = problem_and_loss(search, rows, claim, fitted_search)
+    problem, own_loss = problem_and_loss(search, search_rows, claim, fitted_search)
     goes_forward = claim is not None and claim.goes_forward
     if search.outer is not None:
         goes_forward = (
             goes_forward
-            and _outer_method(search.outer, class_name, default_name(rows.data))[0].goes_forward
+            and _outer_method(search.outer, class_name, default_name(search_rows.data))[
+                0
+            ].goes_forward
         )
     problem = with_checks(problem, search.checks, goes_forward=goes_forward)
-    selected = selected_risk(problem, own_loss, claim, fitted_search, rows.seconds)
-    selected = with_findings(selected, problem.findings)
+    selected_estimate = selected_risk(problem, own_loss, claim, fitted_search, search_rows.seconds)
+    selected_estimate = with_findings(selected_estimate, problem.findings)
     attributes = {
-        name: getattr(fitted_search, name) for name in REPORTED if hasattr(fitted_search, name)
+        attribute_name: getattr(fitted_search, attribute_name)
+        for attribute_name in REPORTED
+        if hasattr(fitted_search, attribute_name)
     }
-    attributes |= {"search_": fitted_search, "loss_": problem.loss, "selected_risk_": selected}
+    attributes |= {
+        "search_": fitted_search,
+        "loss_": problem.loss,
+        "selected_risk_": selected_estimate,
+    }
     attributes |= {"best_params_": dict(fitted_search.best_params_)}
     attributes |= {"multimetric_": getattr(fitted_search, "multimetric_", False)}
     if search.refit:
@@ -107,47 +115,58 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
         attributes |= {} if feature_names is None else {"feature_names_in_": feature_names}
     if search.outer is not None:
         with stage("honest risk"):
-            attributes |= _honest_risk(problem, search.outer, class_name, selected)
-    risk_findings = all_findings(attributes.get("risk_", selected))
+            attributes |= _honest_risk(problem, search.outer, class_name, selected_estimate)
+    risk_findings = all_findings(attributes.get("risk_", selected_estimate))
     return attributes | {"findings_": tuple(dict.fromkeys([*problem.findings, *risk_findings]))}
 
 
 def _honest_risk(
-    problem: Problem, outer: Any, class_name: str, selected: RiskEstimate
+    problem: Problem, outer: Any, class_name: str, selected_estimate: RiskEstimate
 ) -> dict[str, Any]:
     """Return the risk of searching and fitting, from a fresh clone in every outer training set."""
-    testing, notes = _outer_method(outer, class_name, default_name(problem.data))
-    testing_run = compute(replace(problem, calibrated=True), testing, new_rows=True)
+    testing_method, replacement_notes = _outer_method(outer, class_name, default_name(problem.data))
+    testing_run = compute(replace(problem, calibrated=True), testing_method, new_rows=True)
     estimate = curve_of(testing_run)[0]
     if estimate.value is None:
         raise Refusal(f"{class_name} failed in an outer split, so there is no risk.")
-    note = f"risk of the procedure: all that {class_name} does, then the fit; not of one setting"
-    risk = replace(as_clone_risk(estimate, class_name), notes=(note, *notes, *estimate.notes))
-    is_comparable = selected.named_scoring == estimate.named_scoring
-    is_comparable = is_comparable and selected.weighted >= estimate.weighted
-    optimism = estimate.scale.optimism_of(estimate.value, selected.value) if is_comparable else None
-    scores = {name: as_clone_risk(score, class_name) for name, score in risk.scores.items()}
+    procedure_note = (
+        f"risk of the procedure: all that {class_name} does, then the fit; not of one setting"
+    )
+    risk = replace(
+        as_clone_risk(estimate, class_name),
+        notes=(procedure_note, *replacement_notes, *estimate.notes),
+    )
+    is_comparable = selected_estimate.named_scoring == estimate.named_scoring
+    is_comparable = is_comparable and selected_estimate.weighted >= estimate.weighted
+    optimism = (
+        estimate.scale.optimism_of(estimate.value, selected_estimate.value)
+        if is_comparable
+        else None
+    )
+    scores = {
+        score_name: as_clone_risk(score, class_name) for score_name, score in risk.scores.items()
+    }
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": optimism}
 
 
 def _outer_method(
     outer: Any, class_name: str, default_folds: str
 ) -> tuple[Method, tuple[str, ...]]:
-    """Return the outer method, with notes on replacements.
+    """Return the method of the outer splits, with a note if it replaces the default.
 
     The default, pairs of folds, is replaced by plain folds, since pairs need a grid.
     """
-    method = as_method(outer)
-    if isinstance(method, Pairs) and method.folds is not None:
-        return method, ()
-    if not isinstance(method, Pairs):
-        return nested(method, USUAL_FOLDS).outer_method, ()
-    note = (
+    outer_method = as_method(outer)
+    if isinstance(outer_method, Pairs) and outer_method.folds is not None:
+        return outer_method, ()
+    if not isinstance(outer_method, Pairs):
+        return nested(outer_method, USUAL_FOLDS).outer_method, ()
+    replacement_note = (
         f"outer splits '{default_folds}' in the place of pairs of folds: {class_name} splits "
         "its rows itself, so "
         "there are no fits to share"
     )
-    return as_method(default_folds), (note,)
+    return as_method(default_folds), (replacement_note,)
 
 
 @dataclass
@@ -173,41 +192,41 @@ class SearchRows:
         except BadData:
             task = "other"
         data = Data.check(routed.X, y, task=task, **routed.rows)
-        params = dict(routed.fit)
+        fit_params = dict(routed.fit)
         # With metadata routing, scikit-learn passes the groups to the splitter itself.
         if not get_config()["enable_metadata_routing"]:
             _refuse_groups(search.estimator, routed.rows["groups"])
-            params = with_groups(params, data.groups)
-        fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": params}
+            fit_params = with_groups(fit_params, data.groups)
+        fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": fit_params}
         return cls(family, data, as_seed(search.random_state), fit_options)
 
     def problem(self, search: Any, scoring: Any) -> Problem:
         """Return the estimation problem that treats the whole search as one learner."""
-        options = self.fit_options
-        return problem_of(search, self.data, self.family, scoring, seed=self.seed, **options)
+        fit_options = self.fit_options
+        return problem_of(search, self.data, self.family, scoring, seed=self.seed, **fit_options)
 
     def fitted(self) -> Any:
         """Fit a clone of the search on all rows, and measure the seconds."""
         model, start_time = self.family.estimator, time.perf_counter()
-        params = self.fit_options["fit_params"]
+        fit_params = self.fit_options["fit_params"]
         if self.fit_options["sample_weight"] is not None:
-            params = fit_params_module().fit_params_with_weight(model, **self.fit_options)
+            fit_params = fit_params_module().fit_params_with_weight(model, **self.fit_options)
         seed = (self.seed, 0) if self.family.is_random else None
         fitted_search = fitted_on_all(
-            self.family, 0, self.data.for_fits(params, self.data.as_given), seed
+            self.family, 0, self.data.for_fits(fit_params, self.data.as_given), seed
         )
         self.seconds = time.perf_counter() - start_time
         return fitted_search
 
 
 def problem_and_loss(
-    search: Any, rows: SearchRows, claim: Claim | None, fitted_search: Any
+    search: Any, search_rows: SearchRows, claim: Claim | None, fitted_search: Any
 ) -> tuple[Problem, Loss | None]:
     """Return the problem that treats the search as one learner, and the loss of its own score.
 
     The honest risk is reported in the search's own loss unless another one is requested.
     """
-    data = rows.data
+    data = search_rows.data
     scoring = scoring_of_given(search, claim, fitted_search)
     own_loss = None
     if claim is not None:
@@ -217,7 +236,7 @@ def problem_and_loss(
             scoring_of_given(search_without_scoring, claim, fitted_search), search.refit
         )
         own_loss = as_loss(choosing_score, data)
-    return refuse_unrated_class(rows.problem(search, scoring)), own_loss
+    return refuse_unrated_class(search_rows.problem(search, scoring)), own_loss
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:
@@ -234,22 +253,26 @@ def _refuse_groups(search: Any, groups: Any) -> None:
 
 
 def selected_risk(
-    problem: Problem, own_loss: Loss | None, claim: Claim | None, fitted_search: Any, seconds: float
+    problem: Problem,
+    own_loss: Loss | None,
+    claim: Claim | None,
+    fitted_search: Any,
+    search_seconds: float,
 ) -> RiskEstimate:
     """Return the search's best score as a risk estimate.
 
     It is named like the honest risk if both are the same score.
     """
-    provenance = _search_provenance(problem, fitted_search, seconds)
+    provenance = _search_provenance(problem, fitted_search, search_seconds)
     if claim is None:
         class_name = type(fitted_search).__name__
-        note = f"best_score_: in which score that is, {class_name} does not say"
-        value = float(fitted_search.best_score_)
+        unknown_score_note = f"best_score_: in which score that is, {class_name} does not say"
+        best_score = float(fitted_search.best_score_)
         return replace(
             provenance,
-            value=value,
+            value=best_score,
             scoring="best_score_",
-            notes=(note,),
+            notes=(unknown_score_note,),
             perfect=inf,
             positive=None,
         )
@@ -263,7 +286,7 @@ def selected_risk(
     return claimed_risk.on_scale(provenance.scale, scoring=loss.name, positive=positive_label)
 
 
-def _search_provenance(problem: Problem, fitted_search: Any, seconds: float) -> RiskEstimate:
+def _search_provenance(problem: Problem, fitted_search: Any, search_seconds: float) -> RiskEstimate:
     """Return an estimate without a value, with the provenance of the search's own best score."""
     data, loss = problem.data, problem.loss
     return blank_estimate(
@@ -274,23 +297,23 @@ def _search_provenance(problem: Problem, fitted_search: Any, seconds: float) -> 
         bias="optimistic: the best of several scores",
         params=dict(fitted_search.best_params_),
         n_fits=1,
-        seconds=seconds,
+        seconds=search_seconds,
         engine="generic",
         seed=problem.seed,
         plan_fingerprint="",  # The splits of the search itself have no plan.
-        weighted=data.sample_weight is not None and _weighs(fitted_search),
+        weighted=data.sample_weight is not None and _weights_rows(fitted_search),
     )
 
 
-def _weighs(fitted_search: Any) -> bool:
+def _weights_rows(fitted_search: Any) -> bool:
     """Return True if the search weights the rows in its scores, as older searches do not."""
     if isinstance(fitted_search, TunedModel):
         return True
     from sklearn import get_config
 
     # With metadata routing, each scorer decides itself whether it takes sample weights.
-    has_routing = get_config()["enable_metadata_routing"]
-    return hasattr(fitted_search, "_check_scorers_accept_sample_weight") and not has_routing
+    is_routing_enabled = get_config()["enable_metadata_routing"]
+    return hasattr(fitted_search, "_check_scorers_accept_sample_weight") and not is_routing_enabled
 
 
 def scoring_of_given(search: Any, claim: Claim | None, fitted_search: Any) -> Any:
@@ -302,13 +325,13 @@ def scoring_of_given(search: Any, claim: Claim | None, fitted_search: Any) -> An
         else claim.estimator
     )
     if claim is not None and search.scoring is None:
-        name = sklearn_name_of(claim) if not isinstance(claim.scoring, Loss) else None
+        scorer_name = sklearn_name_of(claim) if not isinstance(claim.scoring, Loss) else None
         if isinstance(claim.scoring, Loss):
             search_of_learner.scoring = claim.scoring
-        elif name is None and claim.scoring is None:
+        elif scorer_name is None and claim.scoring is None:
             search_of_learner.scoring = own_score(claim.estimator)
-        elif name != "accuracy":  # Accuracy is the default score of classifiers anyway.
-            search_of_learner.scoring = name or claim.scoring
+        elif scorer_name != "accuracy":  # Accuracy is the default score of classifiers anyway.
+            search_of_learner.scoring = scorer_name or claim.scoring
     return scoring_of(search_of_learner)
 
 
@@ -324,18 +347,18 @@ GRID_PARAMETERS = {  # parameters that concern a grid, with the values that have
 
 
 def refuse_grid_parameters(search: Any, class_name: str) -> None:
-    """Raise BadArgument for parameters about a grid's settings, which the search does not have."""
+    """Raise BadArgument for options about a grid, since an adaptive search has none."""
     search_params = search.estimator.get_params(deep=False)
-    for name, neutral_value in GRID_PARAMETERS.items():
-        parameter_value = getattr(search, name, neutral_value)
+    for parameter_name, neutral_value in GRID_PARAMETERS.items():
+        parameter_value = getattr(search, parameter_name, neutral_value)
         if isinstance(parameter_value, type(neutral_value)) and parameter_value == neutral_value:
             continue
         remedy = f"set it in {class_name}, or give a model and a grid"
         raise BadArgument(
-            f"{mention(name, parameter_value)} is about the settings of a grid, and "
+            f"{mention(parameter_name, parameter_value)} is about the settings of a grid, and "
             f"{class_name} tries "
             "its own: "
-            f"{remedy if name in search_params else 'give a model and a grid'}."
+            f"{remedy if parameter_name in search_params else 'give a model and a grid'}."
         )
     if callable(search.refit):
         raise BadArgument(
@@ -357,18 +380,19 @@ def refuse_state(search: Any) -> None:
             "inside the "
             "outer splits it would know the rows that test. Give study=None."
         )
-    for name, parameter_value in search.get_params(deep=True).items():
+    for parameter_name, parameter_value in search.get_params(deep=True).items():
         if isinstance(parameter_value, Iterator):
             raise Refusal(
-                f"{name} of {class_name} is "
+                f"{parameter_name} of {class_name} is "
                 f"{escape_and_truncate(repr_on_one_line(parameter_value), 60)}, which the "
                 "first fit uses "
                 "up: give "
                 "a list or a splitter."
             )
-        if name.rpartition("__")[2] == "cv" and isinstance(parameter_value, list | tuple):
+        if parameter_name.rpartition("__")[2] == "cv" and isinstance(parameter_value, list | tuple):
             raise Refusal(
-                f"{name} of {class_name} lists splits by the numbers of all rows, and in an outer "
+                f"{parameter_name} of {class_name} lists splits by the numbers of all rows, and "
+                "in an outer "
                 "training set these numbers mean other rows: give a splitter, such as KFold(5)."
             )
 
@@ -376,9 +400,9 @@ def refuse_state(search: Any) -> None:
 def parameter_hashes(search: Any) -> dict[str, str]:
     """Return a hash of each parameter of the search that can be pickled."""
     hashes = {}
-    for name, parameter_value in search.get_params(deep=True).items():
+    for parameter_name, parameter_value in search.get_params(deep=True).items():
         try:
-            hashes[name] = sha256(pickle.dumps(parameter_value)).hexdigest()
+            hashes[parameter_name] = sha256(pickle.dumps(parameter_value)).hexdigest()
         except Exception:  # noqa: BLE001  functions in notebooks and locks cannot be pickled
             continue
     return hashes
@@ -388,7 +412,9 @@ def refuse_changed(search: Any, hashes_before: Mapping[str, str]) -> None:
     """Raise Refusal if fitting a clone changed the search's parameters, as clones share them."""
     hashes_now = parameter_hashes(search)
     changed_names = [
-        name for name, hash_before in hashes_before.items() if hashes_now.get(name) != hash_before
+        parameter_name
+        for parameter_name, hash_before in hashes_before.items()
+        if hashes_now.get(parameter_name) != hash_before
     ]
     if changed_names:
         raise Refusal(

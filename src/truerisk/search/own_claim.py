@@ -22,13 +22,13 @@ from truerisk.search.reading import read_claim
 
 
 def claimed_risk(problem: Problem, provenance: RiskEstimate) -> RiskEstimate | str:
-    """Fit the model on all rows and return the risk that it claims, or why there is none.
+    """Fit a model on all rows; return the risk by its own best score, or why it reports none.
 
     The risk is on the scale of the model's own score. `provenance` is an estimate of this learner,
     whose other fields are copied.
     """
     family, data = problem.family, problem.data
-    name = type(family.last).__name__
+    class_name = type(family.last).__name__
     model = family.make(0, (problem.seed, 0) if family.is_random else None)
     try:
         with without_checks():
@@ -36,19 +36,22 @@ def claimed_risk(problem: Problem, provenance: RiskEstimate) -> RiskEstimate | s
     except BaseException as error:  # A model may raise anything.
         if not is_failure(error):
             raise
-        return f"{name} cannot be fitted on all rows: {escape_and_truncate(str(error), 160)}"
+        return f"{class_name} cannot be fitted on all rows: {escape_and_truncate(str(error), 160)}"
     fitted_learner = model[-1] if family.is_piped else model
     try:
         claim = claim_of(fitted_learner)
     except Refusal:
-        return f"{name} tunes or splits inside its own fit and keeps no score of it."
+        return f"{class_name} tunes or splits inside its own fit and keeps no score of it."
     if claim is None:
-        return f"{name} tunes inside its own fit and does not say in which score its best one is."
+        return (
+            f"{class_name} tunes inside its own fit and does not say in which score its best one "
+            "is."
+        )
     return as_risk(claim, data, provenance)
 
 
 def claim_of(fitted_search: Any) -> Claim | None:
-    """Return the claim of a fitted search as the audit reads it, None if its score is unknown."""
+    """Return the best score that a fitted search reports; None if its scorer is unknown."""
     try:
         return read_claim(fitted_search)
     except Refusal:
@@ -76,25 +79,27 @@ def claim_of(fitted_search: Any) -> Claim | None:
 
 
 def as_risk(claim: Claim, data: Data, provenance: RiskEstimate) -> RiskEstimate:
-    """Convert a search's claim to a risk estimate, with the provenance of another estimate."""
-    scale = scale_of_scorer(scale_of(claim), data)
-    is_same_score = scale.word == provenance.scoring
+    """Convert a search's best score to a risk estimate, with the provenance of another estimate."""
+    score_scale = scale_of_scorer(scale_of(claim), data)
+    is_same_score = score_scale.word == provenance.scoring
     result_scale, risk = (
-        provenance.scale if is_same_score else scale.result_scale,
-        float(scale.risk(claim.score)),
+        provenance.scale if is_same_score else score_scale.result_scale,
+        float(score_scale.risk(claim.score)),
     )
     return replace(
         provenance,
-        value=scale.reported(claim.score)
-        if result_scale == scale.result_scale
+        value=score_scale.reported(claim.score)
+        if result_scale == score_scale.result_scale
         else result_scale.value(risk),
         std_error=None,
         interval=None,
         method=f"{claim.search}: {claim.name}",
         bias="optimistic: the best of several scores",
-        scoring=provenance.scoring if is_same_score else scale.printed_name,
+        scoring=provenance.scoring if is_same_score else score_scale.printed_name,
         perfect=result_scale.perfect,
-        positive=scale.loss_of_set.label(data) if isinstance(scale.loss_of_set, Loss) else None,
+        positive=score_scale.loss_of_set.label(data)
+        if isinstance(score_scale.loss_of_set, Loss)
+        else None,
         losses=None,
         loss_rows=None,
         split_risks=None,

@@ -19,7 +19,7 @@ from truerisk.search.several_scores import scorer_of_function
 
 
 def read_claim(search: Any) -> Claim:
-    """Return the claim of a fitted search, recognised by its attributes, not by its class."""
+    """Return the best score of a fitted search, recognised by its attributes, not by its class."""
     search = unwrapped_search(search)
     _refuse_what_is_no_search(search)
     if hasattr(search, "study_"):
@@ -61,7 +61,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
         check_is_fitted(search)
     except NotFittedError:
         if not hasattr(search, "cv"):
-            # A model without `cv` makes no claim, whether or not it is fitted.
+            # A model without `cv` reports no score of a search, whether or not it is fitted.
             return
         raise Refusal(
             f"this {type(search).__name__} is not fitted: there is no claim yet. "
@@ -74,35 +74,37 @@ def read_grid(search: Any) -> Claim:
     if hasattr(search, "curve_"):
         return _read_honest_search(search)
     results = search.cv_results_
-    metric = _metric(search)
+    refit_metric = _refit_metric(search)
     if not hasattr(search, "best_index_"):
         raise Refusal(
             "the search kept several metrics and refit=False, so it claims none of them: "
             "fit it with refit='the metric' to say by which a setting is chosen."
         )
-    rows = np.arange(len(results["params"]))
+    candidate_numbers = np.arange(len(results["params"]))
     cv: Any = search.cv
     notes: tuple[str, ...] = ()
     if "n_resources" in results:
-        rows, cv, notes = _last_round(search)
-    scores = _scores(results, metric)[rows]
-    best_number = int(np.flatnonzero(rows == search.best_index_)[0])
+        candidate_numbers, cv, notes = _read_last_round(search)
+    scores = _test_scores(results, refit_metric)[candidate_numbers]
+    best_number = int(np.flatnonzero(candidate_numbers == search.best_index_)[0])
     scoring = search.scoring
     if getattr(search, "multimetric_", False):
         scorer = search.scorer_
-        scoring = scorer_of_function(scorer, metric) if callable(scorer) else scorer[metric]
+        scoring = (
+            scorer_of_function(scorer, refit_metric) if callable(scorer) else scorer[refit_metric]
+        )
     return Claim(
         search=type(search).__name__,
         name="best_score_" if hasattr(search, "best_score_") else "the mean score of best_index_",
         score=float(getattr(search, "best_score_", scores[best_number].mean())),
         best=best_number,
-        candidates=tuple(dict(results["params"][row]) for row in rows),
+        candidates=tuple(dict(results["params"][row]) for row in candidate_numbers),
         estimator=search.estimator,
         scoring=scoring,
         cv=cv,
         scores=scores,
         skips_failures=getattr(search, "error_score", "raise") != "raise",
-        findings=_metric_findings(search, metric),
+        findings=_metric_findings(search, refit_metric),
         notes=notes,
     )
 
@@ -118,12 +120,12 @@ def _read_honest_search(search: Any) -> Claim:
         estimator=search.estimator,
         scoring=search.loss_,
         cv=None,
-        scores=_scores(search.cv_results_, "score"),
+        scores=_test_scores(search.cv_results_, "score"),
         curve=curve,
     )
 
 
-def _metric(search: Any) -> str:
+def _refit_metric(search: Any) -> str:
     if not getattr(search, "multimetric_", False):
         return "score"
     if isinstance(search.refit, str):
@@ -137,8 +139,12 @@ def _metric(search: Any) -> str:
 def _metric_findings(search: Any, metric: str) -> tuple[Finding, ...]:
     if not getattr(search, "multimetric_", False):
         return ()
-    keys = [key for key in search.cv_results_ if key.startswith("mean_test_")]
-    other_metrics = sorted({key.removeprefix("mean_test_") for key in keys} - {metric})
+    results_keys = [
+        results_key for results_key in search.cv_results_ if results_key.startswith("mean_test_")
+    ]
+    other_metrics = sorted(
+        {results_key.removeprefix("mean_test_") for results_key in results_keys} - {metric}
+    )
     return (
         Finding(
             "several-metrics",
@@ -149,30 +155,42 @@ def _metric_findings(search: Any, metric: str) -> tuple[Finding, ...]:
     )
 
 
-def _scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
+def _test_scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
     """Return the test scores in `cv_results_`: candidates in rows, splits in columns."""
-    ending = f"_test_{metric}"
-    splits = [name for name in results if name.startswith("split") and name.endswith(ending)]
-    splits.sort(key=lambda name: int(name.removeprefix("split").removesuffix(ending)))
-    if not splits:
+    key_ending = f"_test_{metric}"
+    split_keys = [
+        split_key
+        for split_key in results
+        if split_key.startswith("split") and split_key.endswith(key_ending)
+    ]
+    split_keys.sort(
+        key=lambda split_key: int(split_key.removeprefix("split").removesuffix(key_ending))
+    )
+    if not split_keys:
         raise Refusal("cv_results_ holds no scores of single splits (split0_test_score, …).")
-    return np.column_stack([np.asarray(results[name], dtype=np.float64) for name in splits])
+    return np.column_stack(
+        [np.asarray(results[split_key], dtype=np.float64) for split_key in split_keys]
+    )
 
 
-def _last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
+def _read_last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
     """Return the candidates of a halving search's last round, the round's splitter, and notes."""
     results = search.cv_results_
-    rounds = np.asarray(results["iter"])
-    is_last_round = rounds == rounds.max()
-    n_dropped = len(rounds[rounds == 0]) - int(is_last_round.sum())
+    round_of_candidate = np.asarray(results["iter"])
+    is_last_round = round_of_candidate == round_of_candidate.max()
+    n_dropped = len(round_of_candidate[round_of_candidate == 0]) - int(is_last_round.sum())
     n_left = int(is_last_round.sum())
-    note = f"halving: of {n_dropped + n_left} settings the {n_left} of the last round are audited; "
-    notes = (f"{note}what the earlier rounds add to the optimism, level='nested' counts",)
+    halving_note = (
+        f"halving: of {n_dropped + n_left} settings the {n_left} of the last round are audited; "
+    )
+    halving_notes = (
+        f"{halving_note}what the earlier rounds add to the optimism, level='nested' counts",
+    )
     cv = search.cv
     if search.resource == "n_samples":
         n_rows_used = int(np.asarray(results["n_resources"])[is_last_round][0])
         cv = Subsampled(search.cv, n_rows_used, search.random_state, search.estimator)
-    return np.flatnonzero(is_last_round), cv, notes
+    return np.flatnonzero(is_last_round), cv, halving_notes
 
 
 @frozen
@@ -194,36 +212,38 @@ class Subsampled:
         from sklearn.model_selection import check_cv
         from sklearn.utils import resample
 
-        share = self.n_used / len(y)
+        subsample_share = self.n_used / len(y)
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        for pair in splitter.split(X, y, groups):
+        for train_and_test in splitter.split(X, y, groups):
             train, test = (
                 resample(
                     rows,
                     replace=False,
                     random_state=self.random_state,
-                    n_samples=int(share * len(rows)),
+                    n_samples=int(subsample_share * len(rows)),
                 )
-                for rows in pair
+                for rows in train_and_test
             )
             yield train, test
 
 
-def _learner_without_search(search: Any, learner_class: type, without: tuple[str, ...]) -> Any:
-    """Return an estimator of class `kind`, with the parameters that it shares with the search."""
-    parameters = learner_class().get_params()
+def _learner_without_search(
+    search: Any, learner_class: type, omitted_names: tuple[str, ...]
+) -> Any:
+    """Return an estimator of this class, with the parameters that it shares with the search."""
+    learner_params = learner_class().get_params()
     shared_params = {
-        name: parameter_value
-        for name, parameter_value in search.get_params(deep=False).items()
-        if name in parameters
+        parameter_name: parameter_value
+        for parameter_name, parameter_value in search.get_params(deep=False).items()
+        if parameter_name in learner_params
     }
     if isinstance(shared_params.get("precompute"), str):
         shared_params["precompute"] = False
     return learner_class(
         **{
-            name: parameter_value
-            for name, parameter_value in shared_params.items()
-            if name not in without
+            parameter_name: parameter_value
+            for parameter_name, parameter_value in shared_params.items()
+            if parameter_name not in omitted_names
         }
     )
 
@@ -236,15 +256,13 @@ def read_logistic(search: Any) -> Claim:
     from sklearn.linear_model import LogisticRegression
 
     scores = _logistic_scores(search)  # axes: folds, Cs, l1 ratios
-    ratios = [
-        ratio_number
-        for ratio_number in np.atleast_1d(search.l1_ratios_).tolist()
-        if ratio_number is not None
+    l1_ratios = [
+        l1_ratio for l1_ratio in np.atleast_1d(search.l1_ratios_).tolist() if l1_ratio is not None
     ]
-    settings = [
-        {"C": float(C)} | ({"l1_ratio": ratios[ratio_number]} if ratios else {})
+    candidate_settings = [
+        {"C": float(C)} | ({"l1_ratio": l1_ratios[l1_ratio_number]} if l1_ratios else {})
         for C in search.Cs_
-        for ratio_number in range(scores.shape[2])
+        for l1_ratio_number in range(scores.shape[2])
     ]
     candidate_scores = scores.reshape(len(scores), -1).T
     best_number = int(candidate_scores.sum(axis=1).argmax())
@@ -255,7 +273,7 @@ def read_logistic(search: Any) -> Claim:
         name="the best mean of scores_",
         score=float(candidate_scores[best_number].mean()),
         best=best_number,
-        candidates=tuple(settings),
+        candidates=tuple(candidate_settings),
         estimator=_learner_without_search(search, LogisticRegression, ("C", "l1_ratio", "n_jobs")),
         scoring=scoring,
         cv=5 if search.cv is None else search.cv,
@@ -291,8 +309,12 @@ def read_ridge(search: Any) -> Claim:
     scoring, scores = search.scoring, None
     if is_leave_one_out and scoring is None:
         scoring = "neg_mean_squared_error"
-        losses = getattr(search, "cv_results_", None)
-        scores = None if losses is None or losses.ndim != 2 else -np.asarray(losses).T
+        leave_one_out_errors = getattr(search, "cv_results_", None)
+        scores = (
+            None
+            if leave_one_out_errors is None or leave_one_out_errors.ndim != 2
+            else -np.asarray(leave_one_out_errors).T
+        )
     learner_class = RidgeClassifier if is_classifier(search) else Ridge
     return Claim(
         search=type(search).__name__,
@@ -316,20 +338,20 @@ def read_lasso(search: Any) -> Claim:
     ratios = np.atleast_1d(search.l1_ratio).astype(float) if is_elastic_net else np.ones(1)
     alphas = np.atleast_2d(search.alphas_)
     alphas = np.broadcast_to(alphas, (len(ratios), alphas.shape[1]))
-    errors = np.asarray(search.mse_path_).reshape(len(ratios), alphas.shape[1], -1)
-    settings = tuple(
+    squared_errors = np.asarray(search.mse_path_).reshape(len(ratios), alphas.shape[1], -1)
+    candidate_settings = tuple(
         {"alpha": float(alpha)} | ({"l1_ratio": float(ratio)} if is_elastic_net else {})
         for ratio, alphas_of_ratio in zip(ratios, alphas, strict=True)
         for alpha in alphas_of_ratio
     )
-    candidate_scores = -errors.reshape(len(settings), -1)
+    candidate_scores = -squared_errors.reshape(len(candidate_settings), -1)
     best_number = int(candidate_scores.mean(axis=1).argmax())
     return Claim(
         search=type(search).__name__,
         name="the smallest mean of mse_path_",
         score=float(candidate_scores[best_number].mean()),
         best=best_number,
-        candidates=settings,
+        candidates=candidate_settings,
         estimator=_learner_without_search(
             search, ElasticNet if is_elastic_net else Lasso, ("alpha", "l1_ratio")
         ),
@@ -358,30 +380,35 @@ def read_study(search: Any) -> Claim:
         candidates=tuple(dict(trial.params) for trial in trials),
         estimator=search.estimator,
         scoring=search.scoring,
-        cv=_splitter(search),
+        cv=_study_splitter(search),
         scores=_scores_of_trials(trials),
         notes=(f"{n_unfinished} trials were pruned or failed",) if n_unfinished else (),
     )
 
 
 def _scores_of_trials(trials: list[Any]) -> np.ndarray | None:
-    stored_names = [
-        name for name in trials[0].user_attrs if re.fullmatch("split.*_test_score", name)
+    stored_keys = [
+        key_name
+        for key_name in trials[0].user_attrs
+        if re.fullmatch("split.*_test_score", key_name)
     ]
-    names = [f"split{k}_test_score" for k in range(len(stored_names))]
-    if not names or any(name not in trial.user_attrs for trial in trials for name in names):
+    key_names = [f"split{k}_test_score" for k in range(len(stored_keys))]
+    if not key_names or any(
+        key_name not in trial.user_attrs for trial in trials for key_name in key_names
+    ):
         return None
     return np.array(
-        [[trial.user_attrs[name] for name in names] for trial in trials], dtype=np.float64
+        [[trial.user_attrs[key_name] for key_name in key_names] for trial in trials],
+        dtype=np.float64,
     )
 
 
-def _splitter(search: Any) -> Any:
-    rows = np.asarray(search.sample_indices_)
-    has_all_rows = np.array_equal(rows, np.arange(len(rows)))
+def _study_splitter(search: Any) -> Any:
+    sampled_rows = np.asarray(search.sample_indices_)
+    has_all_rows = np.array_equal(sampled_rows, np.arange(len(sampled_rows)))
     if has_all_rows and getattr(search, "subsample", 1.0) in (1, 1.0):
         return 5 if search.cv is None else search.cv
-    return SubsetSplitter(5 if search.cv is None else search.cv, rows, search.estimator)
+    return SubsetSplitter(5 if search.cv is None else search.cv, sampled_rows, search.estimator)
 
 
 @frozen(eq=False)

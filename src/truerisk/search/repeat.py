@@ -29,11 +29,11 @@ from truerisk.search.claim import USED_UP_MESSAGE, Claim, ScoreScale
 def repeat_search(
     search: Any,
     claim: Claim,
-    scale: ScoreScale,
+    score_scale: ScoreScale,
     X: Any,
     y: Any,
     outer: Any,
-    terms: Mapping[str, Any],
+    problem_options: Mapping[str, Any],
 ) -> RiskEstimate:
     """Repeat a search in every outer training set, and test its models on the held-out rows.
 
@@ -43,52 +43,54 @@ def repeat_search(
     _refuse_study(search)
     with stage("repeating the search"):
         if claim.curve is not None:
-            return _honest_search_risk(search, claim.curve, X, y, outer, terms)
+            return _honest_search_risk(search, claim.curve, X, y, outer, problem_options)
         folds = USUAL_FOLDS if outer is None else outer
         if _is_fixed_grid(search):
-            return _repeat_grid(claim, scale, X, y, folds, terms)
-        return _repeat_clones(search, claim, scale, X, y, folds, terms)
+            return _repeat_grid(claim, score_scale, X, y, folds, problem_options)
+        return _repeat_clones(search, claim, score_scale, X, y, folds, problem_options)
 
 
 def test_in_pairs(
     search: Any,
     claim: Claim,
-    scale: ScoreScale,
+    score_scale: ScoreScale,
     data: Data,
-    terms: Mapping[str, Any],
-    known: Answers | None = None,
+    problem_options: Mapping[str, Any],
+    known_answers: Answers | None = None,
 ) -> RiskEstimate:
     """Test the tuned model in the search's own folds, as HonestSearchCV does by default.
 
     Every fold is tested by the setting that the other folds choose, with fits that leave out a
-    further fold. `known` holds the predictions of a replay of the search, whose fits are not
-    repeated. If the splits cannot be left out in pairs, or if the settings depend on the data, the
-    whole search is repeated in outer folds.
+    further fold. `known_answers` holds the predictions of a replay of the search, whose fits are
+    not repeated. If the splits cannot be left out in pairs, or if the settings depend on the data,
+    the whole search is repeated in outer folds.
     """
     _refuse_study(search)
     claim.refuse_other_rows(data)
     (y,) = data.targets(data.y)
-    X, terms = data.X, {**terms, "time": data.time}
+    X, problem_options = data.X, {**problem_options, "time": data.time}
     default_folds = default_name(data)
     with stage("testing the choice"):
         if claim.curve is not None:
             return _honest_search_risk(
-                search, claim.curve, X, y, None, terms, default_outer="pairs"
+                search, claim.curve, X, y, None, problem_options, default_outer="pairs"
             )
         if not _is_fixed_grid(search):
-            return _repeat_clones(search, claim, scale, X, y, default_folds, terms)
+            return _repeat_clones(search, claim, score_scale, X, y, default_folds, problem_options)
         inner_method = _inner_method(claim, y)
         claim.draw_splits(data)  # This raises an error with the reason if the splitter fails.
-        method = testing_method("pairs", inner_method, default_folds)
+        pairs_method = testing_method("pairs", inner_method, default_folds)
         try:
-            method.plan(data, Streams(0))
+            pairs_method.plan(data, Streams(0))
         except BadData as error:
-            if not isinstance(method, Pairs):
+            if not isinstance(pairs_method, Pairs):
                 raise
-            estimate = _repeat_grid(claim, scale, X, y, default_folds, terms)
-            note = f"the whole search was repeated in outer folds ('{default_folds}'): {error}"
-            return replace(estimate, notes=(note, *estimate.notes))
-        return _grid_risk(claim, scale, X, y, method, terms, known)
+            estimate = _repeat_grid(claim, score_scale, X, y, default_folds, problem_options)
+            repetition_note = (
+                f"the whole search was repeated in outer folds ('{default_folds}'): {error}"
+            )
+            return replace(estimate, notes=(repetition_note, *estimate.notes))
+        return _grid_risk(claim, score_scale, X, y, pairs_method, problem_options, known_answers)
 
 
 def _refuse_study(search: Any) -> None:
@@ -106,7 +108,7 @@ def _honest_search_risk(
     X: Any,
     y: Any,
     outer: Any,
-    terms: Mapping[str, Any],
+    problem_options: Mapping[str, Any],
     default_outer: str = USUAL_FOLDS,
 ) -> RiskEstimate:
     """Return the risk that a HonestSearchCV computed, or compute it with other outer folds."""
@@ -119,9 +121,14 @@ def _honest_search_risk(
         # The new search uses the same folds, even if groups or times are known only now.
         if new_search.cv is None:
             new_search.set_params(cv=curve.common.method)
-        row_arguments = {name: terms[name] for name in ("groups", "time", "block")}
+        row_arguments = {
+            argument_name: problem_options[argument_name]
+            for argument_name in ("groups", "time", "block")
+        }
         with without_checks():
-            risk = new_search.fit(X, y, **row_arguments, **(terms["fit_params"] or {})).risk_
+            risk = new_search.fit(
+                X, y, **row_arguments, **(problem_options["fit_params"] or {})
+            ).risk_
     return risk
 
 
@@ -140,28 +147,38 @@ def _is_fixed_grid(search: Any) -> bool:
 
 
 def _repeat_grid(
-    claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
+    claim: Claim,
+    score_scale: ScoreScale,
+    X: Any,
+    y: Any,
+    outer: Any,
+    problem_options: Mapping[str, Any],
 ) -> RiskEstimate:
-    return _grid_risk(claim, scale, X, y, nested(outer, _inner_method(claim, y)), terms)
+    return _grid_risk(
+        claim, score_scale, X, y, nested(outer, _inner_method(claim, y)), problem_options
+    )
 
 
 def _grid_risk(
     claim: Claim,
-    scale: ScoreScale,
+    score_scale: ScoreScale,
     X: Any,
     y: Any,
     method: Method,
-    terms: Mapping[str, Any],
+    problem_options: Mapping[str, Any],
     known_answers: Answers | None = None,
 ) -> RiskEstimate:
     """Return the risk of choosing among fixed settings, with the loss's calibrated interval."""
     family = Family(claim.estimator, claim.candidates)
     problem = replace(
-        problem_of_call(family, X, y, scoring=_loss(scale, claim), **terms), calibrated=True
+        problem_of_call(
+            family, X, y, scoring=_loss_of_test_sets(score_scale, claim), **problem_options
+        ),
+        calibrated=True,
     )
-    notes = claim.notes
+    search_notes = claim.notes
     try:
-        computed = compute(problem, method, known=[known_answers])
+        testing_run = compute(problem, method, known=[known_answers])
     except FitFailed as error:
         if not claim.skips_failures or problem.engine not in ("auto", Generic.name):
             raise
@@ -170,13 +187,13 @@ def _grid_risk(
             with warnings.catch_warnings():
                 # A note in the result reports the failed fits.
                 warnings.simplefilter("ignore", FitFailedWarning)
-                computed = compute(lenient_problem, method, known=[known_answers])
+                testing_run = compute(lenient_problem, method, known=[known_answers])
         except Refusal:  # All settings failed; the first failure is raised.
             raise error from None
-        notes = (SOME_FAILED, *notes)
-    estimate = procedure_of(computed)
+        search_notes = (SOME_FAILED, *search_notes)
+    estimate = procedure_of(testing_run)
     assert estimate is not None
-    return replace(estimate, notes=(*estimate.notes, *notes))
+    return replace(estimate, notes=(*estimate.notes, *search_notes))
 
 
 SOME_FAILED = (
@@ -188,27 +205,33 @@ SOME_FAILED = (
 def _inner_method(claim: Claim, y: Any) -> Method:
     if hasattr(claim.cv, "split") or claim.cv is None or isinstance(claim.cv, int):
         return by_splitter(claim.splitter(y), average="fold")
-    pairs = list(claim.cv)
-    if not pairs:
+    train_test_pairs = list(claim.cv)
+    if not train_test_pairs:
         raise Refusal(USED_UP_MESSAGE)
-    return replace(as_method(pairs), average="fold")  # type: ignore[type-var]
+    return replace(as_method(train_test_pairs), average="fold")  # type: ignore[type-var]
 
 
 def _repeat_clones(
     search: Any,
     claim: Claim,
-    scale: ScoreScale,
+    score_scale: ScoreScale,
     X: Any,
     y: Any,
     outer: Any,
-    terms: Mapping[str, Any],
+    problem_options: Mapping[str, Any],
 ) -> RiskEstimate:
     from sklearn.base import clone
 
-    groups = terms.get("groups") if _takes_groups(search) else None
-    params = with_groups(terms.get("fit_params") or {}, groups)
-    own_terms = {**terms, "fit_params": params, "scoring": _loss(scale, claim)}
-    problem = replace(problem_of_call(Family(clone(search)), X, y, **own_terms), calibrated=True)
+    groups = problem_options.get("groups") if _takes_groups(search) else None
+    fit_params = with_groups(problem_options.get("fit_params") or {}, groups)
+    clone_options = {
+        **problem_options,
+        "fit_params": fit_params,
+        "scoring": _loss_of_test_sets(score_scale, claim),
+    }
+    problem = replace(
+        problem_of_call(Family(clone(search)), X, y, **clone_options), calibrated=True
+    )
     return as_clone_risk(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
 
 
@@ -236,13 +259,14 @@ def as_clone_risk(estimate: RiskEstimate, search: str) -> RiskEstimate:
     )
 
 
-def _loss(scale: ScoreScale, claim: Claim) -> Any:
-    if scale.loss_of_set is None:
+def _loss_of_test_sets(score_scale: ScoreScale, claim: Claim) -> Any:
+    if score_scale.loss_of_set is None:
         raise Refusal(
-            f"the score of this search ({scale.word}) is the model's own and has no scorer: give "
+            f"the score of this search ({score_scale.word}) is the model's own and has no "
+            "scorer: give "
             f"the search {mention('scoring')}, and fit again."
         )
-    return scale.loss_of_set
+    return score_scale.loss_of_set
 
 
 def has_study(search: Any) -> bool:
@@ -257,26 +281,31 @@ def state_findings(search: Any) -> Iterator[Finding]:
     if has_study(search):
         n_trials, n_own_trials = len(search.study_.trials), getattr(search, "n_trials", None)
         has_more_trials = n_own_trials is not None and n_trials > n_own_trials
-        excess_text = (
+        trials_text = (
             f"it holds {n_trials} trials and this search ran {n_own_trials}: "
             if has_more_trials
             else ""
         )
         yield Finding(
             "state-survives-clone",
-            f"The search was given a study that keeps learning over fits and clones; {excess_text}"
+            f"The search was given a study that keeps learning over fits and clones; {trials_text}"
             "the score is the best of all of them, and a repetition inside outer folds would "
             "already know the test rows.",
             "Fit with study=None.",
         )
     model, fitted_parts = getattr(search, "estimator", search), []
-    for name, component in clone(model).get_params(deep=True).items():
+    for component_path, component in clone(model).get_params(deep=True).items():
         if (
             hasattr(component, "fit")
             and not isinstance(component, type)
-            and any(n.endswith("_") and not n.startswith("_") for n in vars(component))
+            and any(
+                attribute_name.endswith("_") and not attribute_name.startswith("_")
+                for attribute_name in vars(component)
+            )
         ):
-            fitted_parts.append(escape_and_truncate(f"{name} ({type(component).__name__})", 60))
+            fitted_parts.append(
+                escape_and_truncate(f"{component_path} ({type(component).__name__})", 60)
+            )
     if fitted_parts:
         yield Finding(
             "state-survives-clone",
@@ -288,12 +317,15 @@ def state_findings(search: Any) -> Iterator[Finding]:
         )
     params = model.get_params(deep=True)
     warm_params = [
-        n for n, value in params.items() if n.rpartition("__")[2] == "warm_start" and value is True
+        parameter_name
+        for parameter_name, parameter_value in params.items()
+        if parameter_name.rpartition("__")[2] == "warm_start" and parameter_value is True
     ]
     if warm_params:
         yield Finding(
             "warm-start",
-            f"{', '.join(escape_and_truncate(n, 60) for n in warm_params)}=True: a second fit of "
+            f"{', '.join(escape_and_truncate(warm_param, 60) for warm_param in warm_params)}=True: "
+            "a second fit of "
             "the same "
             "object goes "
             "on from the first, whatever rows that saw. clone() forgets it, a refit does not.",

@@ -308,18 +308,20 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         if is_alone and has_best_params(self.estimator):
             attributes = load_module("fit-given")(self, y, routed)
             if attributes is not None:
-                for name, value in attributes.items():
-                    setattr(self, name, value)
+                for attribute_name, attribute_value in attributes.items():
+                    setattr(self, attribute_name, attribute_value)
                 return self
         problem, self.multimetric_ = problem_of_search(self, y, routed)
-        select_by, testing = problem.select_by, problem.testing
-        assert select_by is not None
-        goes_forward = select_by.goes_forward and (testing is None or testing.goes_forward)
+        tuning_method, testing_method = problem.select_by, problem.testing
+        assert tuning_method is not None
+        goes_forward = tuning_method.goes_forward and (
+            testing_method is None or testing_method.goes_forward
+        )
         problem = with_checks(problem, self.checks, goes_forward=goes_forward)
         # This check comes before the fits of the search, which may not need such a large matrix.
         if self.refit:
             refuse_too_large(problem.family, problem.data)
-        check_race(select_by, self.error_score, return_train_score=self.return_train_score)
+        check_race(tuning_method, self.error_score, return_train_score=self.return_train_score)
         training_score_option = {"trained": self.return_train_score}
         problems_by_name = {problem.family.name: problem}
         with (
@@ -342,36 +344,36 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                     )
                 problem = timed_search.problem
             with stage("tuning"):
-                selected, results = rate_settings(
+                tuning_run, results = rate_settings(
                     problem,
                     error_score=self.error_score,
-                    several=self.multimetric_,
+                    has_several_scores=self.multimetric_,
                     known=() if timed_search is None else timed_search.tuning,
                     fit_store=fit_store,
                     **training_score_option,
                 )
-                selected = selected if timed_search is None else timed_search.tuned(selected)
-                print_fits(selected, results, self.verbose)
-                self._keep_selection(selected, results)
+                tuning_run = tuning_run if timed_search is None else timed_search.tuned(tuning_run)
+                print_fits(tuning_run, results, self.verbose)
+                self._keep_selection(tuning_run, results)
             if stored_search is not None:
                 stored_search.warn_of_another()
-            if testing is not None:
+            if testing_method is not None:
                 with stage("honest risk"):
                     known_answers = (
-                        [selected.answers]
+                        [tuning_run.answers]
                         if timed_search is None
-                        else timed_search.known_answers(selected)
+                        else timed_search.known_answers(tuning_run)
                     )
                     calibrated_problem = replace(problem, calibrated=True)
                     testing_run = compute(
-                        calibrated_problem, testing, known=known_answers, fit_store=fit_store
+                        calibrated_problem, testing_method, known=known_answers, fit_store=fit_store
                     )
                     testing_run = (
                         testing_run if timed_search is None else timed_search.tested(testing_run)
                     )
-                    self._keep_risk(problem, selected, testing_run)
+                    self._keep_risk(problem, tuning_run, testing_run)
             findings = [*problem.findings]
-            if testing is not None:
+            if testing_method is not None:
                 findings += all_findings(self.risk_)
             findings += all_findings(self.selected_risk_)
             self.findings_ = tuple(dict.fromkeys(findings))
@@ -383,14 +385,14 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             self.refit_time_ = perf_counter() - start_time
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        self.n_splits_ = selected.plan.n_questions
+        self.n_splits_ = tuning_run.plan.n_questions
         return self
 
     def _forget(self) -> None:
         """Delete the results of an earlier fit, since a later fit may not compute all of them."""
-        for name in list(vars(self)):
-            if name.endswith("_") and not name.startswith("__"):
-                delattr(self, name)
+        for attribute_name in list(vars(self)):
+            if attribute_name.endswith("_") and not attribute_name.startswith("__"):
+                delattr(self, attribute_name)
 
     def _keep_selection(self, tuning_run: Computed, results: dict[str, Any]) -> None:
         curve, problem = curve_of(tuning_run), tuning_run.problem
@@ -407,9 +409,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.selected_risk_ = chosen_risk
         # A callable `refit` may choose another candidate than the one with the best score.
         if not callable(self.refit):
-            value = _value_of(chosen_risk, "the only candidate has a failed fit")
+            best_value = _value_or_refusal(chosen_risk, "the only candidate has a failed fit")
             is_score = chosen_risk.greater_is_better
-            self.best_score_ = value if is_score else float(problem.loss.score(value))
+            self.best_score_ = best_value if is_score else float(problem.loss.score(best_value))
         self.cv_results_ = results
         classes = problem.data.classes
         self.scorer_ = LossScorer(problem.loss, classes)
@@ -422,25 +424,25 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     def _keep_risk(self, problem: Problem, tuning_run: Computed, testing_run: Computed) -> None:
         procedure = procedure_of(testing_run)
         assert procedure is not None  # The method tests a procedure, so there is a risk.
-        _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
+        _value_or_refusal(procedure, "a chosen candidate has a failed fit in an outer split")
         untuned = compare_with_untuned(problem, tuning_run, self.curve_, testing_run, procedure)
-        notes = procedure.notes
+        risk_notes = procedure.notes
         if len(self.curve_) > 1:
             note_of_procedure = (
                 f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
             )
-            first_notes = (f"{note_of_procedure}; not of one setting", *notes[:1])
+            first_notes = (f"{note_of_procedure}; not of one setting", *risk_notes[:1])
             if untuned is not None and untuned.suffices(self.confidence_level):
                 first_notes = (*first_notes, f"tuning is not shown to help: {untuned}")
-            notes = (*first_notes, *notes[1:])
-        self.risk_ = replace(procedure, notes=notes)
+            risk_notes = (*first_notes, *risk_notes[1:])
+        self.risk_ = replace(procedure, notes=risk_notes)
         self.scores_ = dict(procedure.scores)
         chosen_risk = self.selected_risk_
         is_comparable = (
             chosen_risk.scoring == procedure.scoring and chosen_risk.pooled == procedure.pooled
         )
-        optimism = procedure.scale.optimism_of(procedure.value, chosen_risk.value)
-        self.optimism_ = optimism if is_comparable and len(self.curve_) > 1 else None
+        score_optimism = procedure.scale.optimism_of(procedure.value, chosen_risk.value)
+        self.optimism_ = score_optimism if is_comparable and len(self.curve_) > 1 else None
         self.outer_ = outer_folds(problem, testing_run)
         self.stability_ = stability_of(self.outer_, self.best_index_, problem.family)
 
@@ -452,10 +454,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         dict of str to float
             The numbers by name, as a tracker such as MLflow takes them.
         """
-        numbers: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
+        metrics_by_name: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
         if self.optimism_ is not None:
-            numbers["selected"] = self.selected_risk_.value
-        return plain_values.metrics_of(numbers)
+            metrics_by_name["selected"] = self.selected_risk_.value
+        return plain_values.metrics_of(metrics_by_name)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Refuse callbacks of scikit-learn, which are not supported yet.
@@ -494,19 +496,19 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             for finding in attributes.get("findings_", ())
         ]
         if finding_rows:
-            head = ["severity", "what", "what to do"]
-            diagram = tables.Block("Findings", head, finding_rows).html + diagram
+            column_names = ["severity", "what", "what to do"]
+            diagram = tables.Block("Findings", column_names, finding_rows).html + diagram
         if "risk_" not in attributes:
             return diagram
         labelled_risks = [("honest", risk) for risk in (self.risk_, *self.scores_.values())]
         if "selected_risk_" in attributes:
             labelled_risks.append(("selected, which flatters:", self.selected_risk_))
-        rows = []
+        risk_rows = []
         for label, risk in labelled_risks:
-            name = f"{label} {risk.scale.name_for(risk.named_scoring)}"
-            rows.append([name, formats.risk(risk.value), str(risk.interval or "none")])
+            row_name = f"{label} {risk.scale.name_for(risk.named_scoring)}"
+            risk_rows.append([row_name, formats.risk(risk.value), str(risk.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
-        return tables.Block(caption, ["", "value", "interval"], rows).html + diagram
+        return tables.Block(caption, ["", "value", "interval"], risk_rows).html + diagram
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
@@ -523,9 +525,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         return router(self)
 
 
-def _value_of(estimate: RiskEstimate, message: str) -> float:
+def _value_or_refusal(estimate: RiskEstimate, failure_message: str) -> float:
     """Return the value of an estimate; raise Refusal if it has none because a fit failed."""
     if estimate.value is None:
-        failure = next((note for note in estimate.notes if "failed" in note), "")
-        raise Refusal(f"{message}, so there is no risk. {failure}".strip())
+        failure_text = next((note for note in estimate.notes if "failed" in note), "")
+        raise Refusal(f"{failure_message}, so there is no risk. {failure_text}".strip())
     return estimate.value

@@ -45,25 +45,27 @@ def problem_of_search(search: Any, y: Any, routed: FitArguments) -> tuple[Proble
     if search.n_iter is None:
         family = Family.from_grid(model, grid)
     else:
-        drawing_seed = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
+        drawing_seed = settings_seed(seed, uses_sklearn_seed=is_of_scikit_learn(search.cv))
         family = Family.drawn(model, grid, search.n_iter, drawing_seed)
     uses_own_score = split_scoring(scoring, search.refit)[0] is not None and not makes_predictions(
         model
     )
     task: TaskWord = "other" if uses_own_score else family.task
     data = Data.check(routed.X, y, task=task, as_given=family.takes_y_as_given, **routed.rows)
-    function = search.scoring
-    if callable(function) and (single_scores := load_module("scores-of-function")(function, data)):
-        check_refit_name(search.refit, single_scores)
-        scoring = single_scores
-    options = {"sample_weight": routed.rows["sample_weight"], "fit_params": routed.fit}
-    problem = problem_of(search, data, family, scoring, seed=seed, **options)
+    scoring_function = search.scoring
+    if callable(scoring_function) and (
+        scorer_by_name := load_module("scores-of-function")(scoring_function, data)
+    ):
+        check_refit_name(search.refit, scorer_by_name)
+        scoring = scorer_by_name
+    fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": routed.fit}
+    problem = problem_of(search, data, family, scoring, seed=seed, **fit_options)
     refuse_unrated_class(problem)
     default_method = default_name(data)
-    select_by, testing = comparison_method(search, default_method), None
+    tuning_method, risk_method = comparison_method(search, default_method), None
     if search.outer is not None:
-        testing = testing_method(search.outer, select_by, default_method)
-    return replace(problem, select_by=select_by, testing=testing), are_several(scoring)
+        risk_method = testing_method(search.outer, tuning_method, default_method)
+    return replace(problem, select_by=tuning_method, testing=risk_method), are_several(scoring)
 
 
 def problem_of(
@@ -103,22 +105,35 @@ class FitArguments:
 def sort_fit_arguments(
     search: Any, X: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
 ) -> FitArguments:
-    """Sort the arguments of `fit`, and look up columns of X that are given by name.
+    """Sort the arguments of `fit_params`, and look up columns of X that are given by name.
 
     Times and places are used by the search itself and are not passed to estimators or splitters.
     """
     from sklearn import get_config
 
-    fit = {name: argument for name, argument in params.items() if argument is not None}
+    fit_params = {
+        argument_name: argument
+        for argument_name, argument in params.items()
+        if argument is not None
+    }
     if get_config()["enable_metadata_routing"]:
         from sklearn.utils.metadata_routing import process_routing
 
-        metadata = fit if groups is None else {**fit, "groups": groups}
-        fit = dict(process_routing(search, "fit", **metadata).estimator.fit) if metadata else {}
-    sample_weight = fit.pop("sample_weight", None)
-    rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
-    X, rows, names = take_named_columns(X, rows, models=[search.estimator])
-    return FitArguments(X, rows, fit, names)
+        metadata = fit_params if groups is None else {**fit_params, "groups": groups}
+        fit_params = (
+            dict(process_routing(search, "fit", **metadata).estimator.fit) if metadata else {}
+        )
+    sample_weight = fit_params.pop("sample_weight", None)
+    row_attributes = {
+        "groups": groups,
+        "sample_weight": sample_weight,
+        "time": time,
+        "block": block,
+    }
+    X, row_attributes, column_names = take_named_columns(
+        X, row_attributes, models=[search.estimator]
+    )
+    return FitArguments(X, row_attributes, fit_params, column_names)
 
 
 def router(search: Any) -> Any:
@@ -126,16 +141,16 @@ def router(search: Any) -> Any:
     from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
 
     own_request = MetadataRequest(owner=type(search).__name__)
-    for name in ("time", "block"):
-        own_request.fit.add_request(param=name, alias=True)
+    for option_name in ("time", "block"):
+        own_request.fit.add_request(param=option_name, alias=True)
     metadata_router = MetadataRouter(owner=type(search).__name__).add(
         estimator=search.estimator,
         method_mapping=MethodMapping().add(caller="fit", callee="fit"),
     )
     metadata_router.add_self_request(own_request)
-    for name in ("cv", "outer"):
+    for option_name in ("cv", "outer"):
         metadata_router.add(
-            **{name: _splitter_request(getattr(search, name))},
+            **{option_name: _splitter_request(getattr(search, option_name))},
             method_mapping=MethodMapping().add(caller="fit", callee="split"),
         )
     return metadata_router
@@ -171,8 +186,8 @@ def comparison_method(search: Any, default_method: str) -> Method:
     """Return the method by which candidates are compared.
 
     Losses of rows are means over folds, as in GridSearchCV, unless a Method defines another
-    average. Scores of whole test sets are always means over folds, unless their name ends in "
-    pooled".
+    average. Scores of whole test sets are always means over folds, unless their name ends in
+    " pooled".
     """
     method = as_method(default_method if search.cv is None else search.cv)
     if isinstance(method, Procedure) and not method.shares_folds:
@@ -184,24 +199,24 @@ def comparison_method(search: Any, default_method: str) -> Method:
     return method if isinstance(search.cv, Method) else fold_means(method)
 
 
-def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
-    """Raise BadArgument for options that need the fits that a race saves."""
-    if not select_by.spares_fits:
+def check_race(tuning_method: Method, error_score: Any, *, return_train_score: bool) -> None:
+    """Raise BadArgument for options that need all fits if candidates race, as a race skips fits."""
+    if not tuning_method.spares_fits:
         return
     if return_train_score:
         raise BadArgument(
             f"return_train_score=True asks every fit of every setting about its own rows, and "
-            f"'{select_by.name}' does not make them all: leave one of them out."
+            f"'{tuning_method.name}' does not make them all: leave one of them out."
         )
     if is_number(error_score) and not np.isnan(float(error_score)):
         raise BadArgument(
             f"{mention('error_score', error_score)} is the score of fits that failed, and would be "
-            f"that of fits that '{select_by.name}' never made: use error_score=numpy.nan."
+            f"that of fits that '{tuning_method.name}' never made: use error_score=numpy.nan."
         )
 
 
 def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
-    """Return the engine; if `error_score` replaces failing fits, it continues after a failure."""
+    """Return the search's engine, which continues after failed fits if `error_score` is set."""
     if isinstance(error_score, str) and error_score == "raise":
         return engine
     if not is_number(error_score):
@@ -230,15 +245,15 @@ def check_parameters(search: Any) -> None:
     refuse_no_estimator(search.estimator)
     _check_refit(search.refit, search.scoring, search.outer)
     check_flag("return_train_score", search.return_train_score)
-    verbose, limit = search.verbose, search.time_limit
+    verbose, time_limit = search.verbose, search.time_limit
     if not isinstance(verbose, Integral) or verbose < 0:
         raise BadArgument(
             f"{mention('verbose', verbose)}: use 0, or 1 for the number of fits, 2 for a line for "
             "each, 3 for its score as well."
         )
-    if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
+    if time_limit is not None and not (is_number(time_limit) and 0 < time_limit < np.inf):
         raise BadArgument(
-            f"{mention('time_limit', limit)}: give seconds, more than 0, or None for no limit."
+            f"{mention('time_limit', time_limit)}: give seconds, more than 0, or None for no limit."
         )
     check_store(search.store, search.random_state)
 
@@ -264,15 +279,15 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
         )
 
 
-def check_refit_name(refit: Any, names: Mapping[str, Any]) -> None:
+def check_refit_name(refit: Any, scores: Mapping[str, Any]) -> None:
     """Raise BadArgument if `refit` names none of the scores; for a bool the first score chooses."""
-    if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in names):
+    if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in scores):
         raise BadArgument(
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
             f"callable to refit what it chooses: {mention('refit', refit)} is none of the scores "
-            f"{repr_on_one_line(list(names))}. Name the one that chooses, or leave refit out, so "
+            f"{repr_on_one_line(list(scores))}. Name the one that chooses, or leave refit out, so "
             "that the "
-            f"first one, {next(iter(names))!r}, does."
+            f"first one, {next(iter(scores))!r}, does."
         )
 
 

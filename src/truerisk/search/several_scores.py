@@ -22,12 +22,12 @@ def scorers_of_function(function: Callable[..., Any], data: Data) -> dict[str, C
     The function is called once with a rule that predicts y itself. If that call fails, or returns a
     number, the function has a single score.
     """
-    rows = np.arange(data.n_rows)[:, None]
+    row_numbers = np.arange(data.n_rows)[:, None]
     try:
         # Warnings about this artificial rule are not shown to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores = function(perfect_rule(data), rows, *data.targets(data.y))
+            scores = function(perfect_rule(data), row_numbers, *data.targets(data.y))
     except BaseException as error:  # A user's function may raise anything.
         if not is_failure(error):
             raise
@@ -35,12 +35,15 @@ def scorers_of_function(function: Callable[..., Any], data: Data) -> dict[str, C
     if not isinstance(scores, Mapping):
         return {}
     cached_function = _CachedFunction(function)
-    return {name: _EntryScorer(cached_function, name) for name in scores_by_name(list(scores))}
+    return {
+        score_name: _EntryScorer(cached_function, score_name)
+        for score_name in scores_by_name(list(scores))
+    }
 
 
-def scorer_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def scorer_of_function(function: Callable[..., Any], score_name: str) -> Callable[..., Any]:
     """Return one of the scores of a function that returns a dict of scores, as a scorer."""
-    return _EntryScorer(_CachedFunction(function), name)
+    return _EntryScorer(_CachedFunction(function), score_name)
 
 
 @dataclass

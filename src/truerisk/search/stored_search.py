@@ -30,9 +30,9 @@ class StoredSearch:
         """Numbers of fits that were found in the store and that were added to it."""
         return Fits(self.fit_store.n_found, self.fit_store.n_added)
 
-    def part(self, family: Family, of: Family, candidates: slice) -> None:
+    def part(self, family: Family, whole_family: Family, candidates: slice) -> None:
         """Store the fits of a family of some candidates under the key of the whole search."""
-        self.fit_store.register_candidates(family, of, candidates)
+        self.fit_store.register_candidates(family, whole_family, candidates)
 
     def warn_of_another(self) -> None:
         """Warn if the store holds fits, but none of this search."""
@@ -48,15 +48,15 @@ class StoredSearch:
 
 def check_store(store: Any, random_state: Any) -> None:
     """Raise BadArgument if the store cannot be a file, or if a later run would make other fits."""
-    path = store_of(store, example="search.db")
-    path_mention = mention("store", str(path), repr(str(path)))
-    if path.is_dir():
+    store_path = store_of(store, example="search.db")
+    path_mention = mention("store", str(store_path), repr(str(store_path)))
+    if store_path.is_dir():
         raise BadArgument(f"{path_mention} is a folder: name a file, such as 'search.db'.")
-    if not path.parent.is_dir():
+    if not store_path.parent.is_dir():
         raise BadArgument(
-            f"{path_mention}: there is no folder {str(path.parent)!r}; make it first."
+            f"{path_mention}: there is no folder {str(store_path.parent)!r}; make it first."
         )
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    if not os.access(store_path if store_path.exists() else store_path.parent, os.W_OK):
         raise BadArgument(f"{path_mention} cannot be written: name a file that can.")
     if random_state is None:
         raise BadArgument(
@@ -80,10 +80,10 @@ def open_store(
     first_problem = next(iter(problems.values()))
     with open_fit_store(
         store,
-        {name: problem.family for name, problem in problems.items()},
+        {learner_name: problem.family for learner_name, problem in problems.items()},
         scorers=[getattr(loss, "scorer", None) for loss in first_problem.losses],
         workers=workers_of(first_problem.executor) or 1,
         mixed_versions=mixed_versions,
-        kind=kind,
+        store_kind=kind,
     ) as fit_store:
         yield StoredSearch(fit_store, store_of(store, example="search.db"))

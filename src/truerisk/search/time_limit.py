@@ -53,24 +53,24 @@ class TimedSearch:
             *later_passes,
         )
 
-    def tuned(self, computed: Computed) -> Computed:
+    def tuned(self, tuning_run: Computed) -> Computed:
         """Return the tuning result with the total seconds and a note on omitted candidates."""
-        return self._with_first_part(computed, self.seconds[0])
+        return self._with_first_part(tuning_run, self.seconds[0])
 
-    def tested(self, computed: Computed) -> Computed:
+    def tested(self, testing_run: Computed) -> Computed:
         """Return the honest risk with the total seconds and a note on omitted candidates."""
-        return self._with_first_part(computed, self.seconds[1])
+        return self._with_first_part(testing_run, self.seconds[1])
 
-    def _with_first_part(self, computed: Computed, seconds: float) -> Computed:
-        refusals = self.refusals | dict(computed.refusals)
-        computed = replace(computed, seconds=computed.seconds + seconds, refusals=refusals)
-        return with_note(computed, self.note) if self.note else computed
+    def _with_first_part(self, last_run: Computed, earlier_seconds: float) -> Computed:
+        refusals = self.refusals | dict(last_run.refusals)
+        last_run = replace(last_run, seconds=last_run.seconds + earlier_seconds, refusals=refusals)
+        return with_note(last_run, self.note) if self.note else last_run
 
 
 def try_in_time(
     problem: Problem,
-    limit: float,
-    stored: StoredSearch | None,
+    seconds_limit: float,
+    stored_search: StoredSearch | None,
     *,
     trained: bool = False,
     refit: bool = True,
@@ -87,13 +87,15 @@ def try_in_time(
         plan = draw_plan(problem, testing)[2]
         passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
         n_later_fits = 0 if testing.shares_folds else plan.questions("outer").size
-    rating = _TimedRating(problem, passes, float(limit), stored, n_later_fits, refit=refit)
+    rating = _TimedRating(
+        problem, passes, float(seconds_limit), stored_search, n_later_fits, refit=refit
+    )
     return rating.run()
 
 
 @frozen(eq=False)
 class _Pass:
-    """Fits that all candidates need: their plan, and the number of the pass in the computation."""
+    """Plan of the fits that all candidates need, and the computation's pass that makes them."""
 
     problem: Problem
     plan: Plan
@@ -125,10 +127,10 @@ def _passes_of_testing(
     if not testing.shares_folds:
         return [_Pass(problem, inner_plan, 0, extras=False, tests=True)]
     outer_plan = plan.part_named("outer")
-    outer_passes = (
+    passes_of_outer_splits = (
         [] if _is_known(outer_plan, tuning_plan) else [_Pass(problem, outer_plan, 0, tests=True)]
     )
-    return [*outer_passes, _Pass(problem, inner_plan, 1, tests=True)]
+    return [*passes_of_outer_splits, _Pass(problem, inner_plan, 1, tests=True)]
 
 
 def _is_known(outer_plan: Plan, tuning_plan: Plan) -> bool:
@@ -150,13 +152,13 @@ class _TimedRating:
         problem: Problem,
         passes: Sequence[_Pass],
         limit: float,
-        stored: StoredSearch | None,
-        rest: int,
+        stored_search: StoredSearch | None,
+        n_remaining_fits: int,
         *,
         refit: bool,
     ) -> None:
-        self.problem, self.passes, self.limit, self.stored = problem, passes, limit, stored
-        self.n_remaining_fits, self.refit = rest, refit
+        self.problem, self.passes, self.limit, self.stored = problem, passes, limit, stored_search
+        self.n_remaining_fits, self.refit = n_remaining_fits, refit
         self.clock: Callable[[], float] = time.monotonic
         self.started = self.clock()
         self.answers: list[list[Answers]] = [[] for _ in passes]
@@ -184,38 +186,38 @@ class _TimedRating:
             )
         return self._tried()
 
-    def _rate(self, n: int) -> None:
-        """Rate the next n candidates completely; they count once their last fit is made."""
-        family = self._part(self.n_tried, self.n_tried + n)
-        answers_of_passes, seconds = [], []
+    def _rate(self, n_candidates: int) -> None:
+        """Rate the next `n_candidates` candidates; they count once their last fit is made."""
+        family = self._part(self.n_tried, self.n_tried + n_candidates)
+        answers_of_passes, seconds_by_pass = [], []
         for current_pass in self.passes:
             start_time = self.clock()
             problem = replace(current_pass.problem, family=family)
             asking = problem.asking(fit_store=self._fit_store, passes=current_pass.number)
             answers_of_passes.append(asking(current_pass.plan, extras=current_pass.extras))
             self.refusals |= asking.refusals
-            seconds.append(self.clock() - start_time)
-        for number, (answers, pass_seconds) in enumerate(
-            zip(answers_of_passes, seconds, strict=True)
+            seconds_by_pass.append(self.clock() - start_time)
+        for pass_index, (pass_answers, pass_seconds) in enumerate(
+            zip(answers_of_passes, seconds_by_pass, strict=True)
         ):
-            self.answers[number].append(answers)
-            self.seconds[number] += pass_seconds
-        self.n_tried += n
+            self.answers[pass_index].append(pass_answers)
+            self.seconds[pass_index] += pass_seconds
+        self.n_tried += n_candidates
 
     @property
     def _fit_store(self) -> FitStore | None:
         return None if self.stored is None else self.stored.fit_store
 
-    def _part(self, first: int, end: int) -> Family:
+    def _part(self, first_candidate: int, end_candidate: int) -> Family:
         """Return a family of some candidates; a store keeps their fits under the whole grid."""
-        whole_family, chosen_slice = self.problem.family, slice(first, end)
+        whole_family, chosen_slice = self.problem.family, slice(first_candidate, end_candidate)
         family = Family(whole_family.estimator, whole_family.candidates[chosen_slice])
         if self.stored is not None:
             self.stored.part(family, whole_family, chosen_slice)
         return family
 
     def _watch(self, listener: Listener | None) -> Listener:
-        """Return a listener that passes progress on, and raises _Over when the time is over."""
+        """Return a listener that passes progress on, and raises _TimeIsOver when the time is up."""
 
         def watch(progress: Progress) -> None:
             self.n_fits = progress.done
@@ -227,17 +229,19 @@ class _TimedRating:
         return watch
 
     def _seconds_left(self) -> float:
-        """Return the seconds until the work after the choice must begin."""
-        seconds = self.started + self.limit - self.clock()
+        """Return the seconds until the fits that follow the choice of a candidate must begin."""
+        seconds_left = self.started + self.limit - self.clock()
         if not self.n_tried:
-            return seconds
+            return seconds_left
         n_fits_made = sum(
-            answers.n_fits for pass_answers in self.answers for answers in pass_answers
+            batch_answers.n_fits for pass_answers in self.answers for batch_answers in pass_answers
         )
-        seconds -= self.n_remaining_fits * sum(self.seconds) / n_fits_made
+        seconds_left -= self.n_remaining_fits * sum(self.seconds) / n_fits_made
         if self.refit:
-            seconds -= max(float(answers.fit_seconds.mean()) for answers in self.answers[0])
-        return seconds
+            seconds_left -= max(
+                float(batch_answers.fit_seconds.mean()) for batch_answers in self.answers[0]
+            )
+        return seconds_left
 
     def _batch_size(self) -> int:
         """Return how many candidates to rate next, so that they take a small part of the time left.
@@ -259,19 +263,19 @@ class _TimedRating:
 
     def _tried(self) -> TimedSearch:
         n_candidates, n_tried = len(self.problem.family), self.n_tried
-        joined_answers = [joined(answers) for answers in self.answers]
-        testing = [
+        joined_answers = [joined(batches_of_answers) for batches_of_answers in self.answers]
+        testing_answers = [
             (rating_pass.number, pass_answers)
             for rating_pass, pass_answers in zip(self.passes, joined_answers, strict=True)
             if rating_pass.tests
         ]
-        answers_by_pass = dict(testing)
+        answers_by_pass = dict(testing_answers)
         return TimedSearch(
             problem=replace(self.problem, family=self._part(0, n_tried)),
             tuning=(joined_answers[0],),
             testing=tuple(
-                answers_by_pass.get(number)
-                for number in range(max(answers_by_pass, default=-1) + 1)
+                answers_by_pass.get(pass_number)
+                for pass_number in range(max(answers_by_pass, default=-1) + 1)
             ),
             note=""
             if n_tried == n_candidates

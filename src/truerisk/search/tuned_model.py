@@ -22,7 +22,7 @@ Answering = TypeVar("Answering", bound=Callable[..., Any])
 
 
 def _available_if_best_has(method: Answering) -> Answering:
-    """Make a method available only if the tuned estimator has it; before fitting, the given one."""
+    """Make a method available only if the tuned (before fitting, the untuned) estimator has it."""
 
     def check(search: TunedModel) -> bool:
         if "loss_" in vars(search):
@@ -296,8 +296,10 @@ class MissingAttribute(Generic[Result]):
     `of_grid` does not exist if a search was given in place of a model and a grid.
     """
 
-    def __init__(self, option: str, means: str, instead: str, *, of_grid: bool = False) -> None:
-        self.option, self.means, self.instead = option, means, instead
+    def __init__(
+        self, option: str, consequence: str, remedy: str, *, of_grid: bool = False
+    ) -> None:
+        self.option, self.means, self.instead = option, consequence, remedy
         self.of_grid = of_grid
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -313,9 +315,9 @@ class MissingAttribute(Generic[Result]):
         if "loss_" not in vars(search):
             raise MissingResult(f"this search has no {self.name} before it is fitted: fit(X, y).")
         if self.of_grid and "search_" in vars(search):
-            kind = type(search.search_).__name__
+            class_name = type(search.search_).__name__
             raise MissingResult(
-                f"{kind} tunes inside each of its fits and keeps what it tried in its own "
+                f"{class_name} tunes inside each of its fits and keeps what it tried in its own "
                 f"cv_results_, so there is no {self.name}: give a model and a grid (or "
                 "distributions and n_iter) in its place."
             )
@@ -341,9 +343,9 @@ class LossScorer:
             data = replace(Data.check(X, y, task="survival"), horizons=loss.horizons)
         else:
             y = np.asarray(y)
-            codes = None if classes is None else np.searchsorted(classes, y)
+            class_codes = None if classes is None else np.searchsorted(classes, y)
             task = "regression" if classes is None else "classification"
-            data = Data(X, y, task, classes, codes)  # type: ignore[arg-type]
+            data = Data(X, y, task, classes, class_codes)  # type: ignore[arg-type]
         request = Request(loss.response, getattr(loss, "scorer", None))
-        answers = np.asarray(predict_all_rows(model, data, request))[None]
-        return float(loss.score(loss.of_set(data, np.arange(len(y)), answers, None)[0]))
+        predictions = np.asarray(predict_all_rows(model, data, request))[None]
+        return float(loss.score(loss.of_set(data, np.arange(len(y)), predictions, None)[0]))

@@ -42,7 +42,7 @@ def draw_folds(
     strata = data.strata if stratify else None
     if data.groups is not None:
         codes = np.zeros(data.n_rows, np.int64) if strata is None else strata
-        return _grouped_folds(data.groups, codes, k, rng)
+        return _draw_group_folds(data.groups, codes, k, rng)
     if k > data.n_rows:
         raise BadData(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
@@ -78,8 +78,8 @@ def shuffled_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarra
     return shuffled_rows[np.argsort(strata[shuffled_rows], kind="stable")]
 
 
-def _grouped_folds(
-    groups: np.ndarray, codes: np.ndarray, k: int, rng: np.random.Generator
+def _draw_group_folds(
+    groups: np.ndarray, class_codes: np.ndarray, k: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Assign groups to folds, largest first, each to the fold where it worsens balance least."""
     group_names, group_index = np.unique(groups, return_inverse=True)
@@ -87,8 +87,8 @@ def _grouped_folds(
         raise BadData(
             f"{k} folds need at least {k} groups and there are {len(group_names)}: use fewer folds."
         )
-    class_counts = np.zeros((len(group_names), codes.max() + 1))
-    np.add.at(class_counts, (group_index, codes), 1)
+    class_counts = np.zeros((len(group_names), class_codes.max() + 1))
+    np.add.at(class_counts, (group_index, class_codes), 1)
     shuffled_groups = rng.permutation(len(group_names))
     group_order = shuffled_groups[
         np.argsort(-class_counts[shuffled_groups].sum(axis=1), kind="stable")
@@ -96,16 +96,16 @@ def _grouped_folds(
     target_counts = np.maximum(class_counts.sum(axis=0), 1) / k
     fold_counts = np.zeros((k, class_counts.shape[1]))
     groups_per_fold = np.zeros(k, dtype=np.int64)
-    fold_of = np.empty(len(group_names), dtype=np.int32)
-    for position, group in enumerate(group_order):
+    fold_of_group = np.empty(len(group_names), dtype=np.int32)
+    for n_assigned_groups, group in enumerate(group_order):
         grown_counts = fold_counts + class_counts[group]
         cost = ((grown_counts / target_counts) ** 2 - (fold_counts / target_counts) ** 2).sum(
             axis=1
         )
-        if len(group_order) - position <= int((groups_per_fold == 0).sum()):
+        if len(group_order) - n_assigned_groups <= int((groups_per_fold == 0).sum()):
             # Reserve the remaining groups for empty folds, so that every fold gets a group.
             cost[groups_per_fold > 0] = np.inf
-        fold_of[group] = fold = int(cost.argmin())
+        fold_of_group[group] = fold = int(cost.argmin())
         fold_counts[fold] += class_counts[group]
         groups_per_fold[fold] += 1
-    return fold_of[group_index]
+    return fold_of_group[group_index]

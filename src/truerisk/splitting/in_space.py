@@ -13,13 +13,17 @@ from truerisk.data.places import DEFAULT_N_CELLS, default_cell_side, grid_cells,
 from truerisk.splitting.folds import draw_folds
 
 
-def side_of(data: Data, size: float | None) -> float:
-    """Return the side length of the grid cells: `size`, or by default that of about 25 squares.
+def side_of(data: Data, cell_size: float | None) -> float:
+    """Return the side of the grid cells: `cell_size`, or by default that of about 25 squares.
 
     About 25 squares of this side cover the bounding box of all rows.
     """
-    places = _places(data)
-    return float(size) if size is not None else default_cell_side(places, DEFAULT_N_CELLS)
+    coordinates = _row_coordinates(data)
+    return (
+        float(cell_size)
+        if cell_size is not None
+        else default_cell_side(coordinates, DEFAULT_N_CELLS)
+    )
 
 
 def blocks_of(data: Data, size: float | None) -> np.ndarray:
@@ -32,13 +36,13 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
             )
         assert data.groups is not None  # `Data` copies block labels to the groups.
         return data.groups
-    places, side = _places(data), side_of(data, size)
-    cells = grid_cells(places, side)
+    coordinates, cell_side = _row_coordinates(data), side_of(data, size)
+    cells = grid_cells(coordinates, cell_side)
     if cells.max() == 0:
-        extents = " × ".join(f"{extent:g}" for extent in np.ptp(places, axis=0))
+        extents = " × ".join(f"{extent:g}" for extent in np.ptp(coordinates, axis=0))
         raise BadData(
-            f"size={side:.15g} puts all {data.n_rows} rows into one block, for the places reach "
-            f"over {extents}: give a smaller size."
+            f"size={cell_side:.15g} puts all {data.n_rows} rows into one block, for the places "
+            f"reach over {extents}: give a smaller size."
         )
     blocks = cells if data.groups is None else join_labels(cells, data.groups)
     if blocks.max() == 0:
@@ -50,10 +54,10 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
 
 
 def block_folds(
-    data: Data, k: int, size: float | None, rng: np.random.Generator, *, stratify: bool
+    data: Data, k: int, cell_size: float | None, rng: np.random.Generator, *, stratify: bool
 ) -> np.ndarray:
     """Draw one fold number per row, keeping blocks whole and fold sizes about equal."""
-    blocks = blocks_of(data, size)
+    blocks = blocks_of(data, cell_size)
     n_blocks = len(np.unique(blocks))
     if k > n_blocks:
         raise BadData(
@@ -67,15 +71,15 @@ def rows_within(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
     """Return the rows outside a set that lie within `radius` of a row of the set, ascending."""
     from scipy.spatial import cKDTree
 
-    places = _places(data)
+    coordinates = _row_coordinates(data)
     other_rows = np.setdiff1d(np.arange(data.n_rows), rows)
     if not len(other_rows):
         return other_rows
-    distances = cKDTree(places[rows]).query(places[other_rows])[0]
+    distances = cKDTree(coordinates[rows]).query(coordinates[other_rows])[0]
     return other_rows[distances <= radius]
 
 
-def _places(data: Data) -> np.ndarray:
+def _row_coordinates(data: Data) -> np.ndarray:
     """Return the coordinates of the rows, or raise an error that says why there are none."""
     if data.places is not None:
         return data.places

@@ -27,20 +27,20 @@ def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> l
     length. Rows with the same time stay together. Groups that are tested are removed from the
     training set.
     """
-    times = times_of(data)
+    row_times = times_of(data)
     gap_span = as_span(gap, data.time, "gap")
-    start_times = _starts(
-        times, k, None if horizon is None else as_span(horizon, data.time, "horizon")
+    start_times = _test_start_times(
+        row_times, k, None if horizon is None else as_span(horizon, data.time, "horizon")
     )
     window_span = None if window is None else as_span(window, data.time, "window")
     splits = []
-    for fold, first_time, test in _blocks(times, start_times):
-        is_training = times < first_time - gap_span
+    for fold, first_time, test in _test_sets(row_times, start_times):
+        is_training = row_times < first_time - gap_span
         if window_span is not None:
-            is_training &= times >= first_time - gap_span - window_span
+            is_training &= row_times >= first_time - gap_span - window_span
         train = _without_groups(data, np.flatnonzero(is_training), test)
         if not len(train):
-            raise BadData(_empty_training_message(data, fold, int((times < first_time).sum())))
+            raise BadData(_empty_training_message(data, fold, int((row_times < first_time).sum())))
         splits.append((train, test))
     return splits
 
@@ -52,20 +52,20 @@ def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
     of its row overlaps the labels of the test rows. Rows up to `purge` before and after the test
     rows are therefore left out of training, and after the test rows also a further `embargo`.
     """
-    times = times_of(data)
+    row_times = times_of(data)
     purge_span, embargo_span = (
         as_span(span, data.time, span_name)
         for span, span_name in ((purge, "purge"), (embargo, "embargo"))
     )
-    sorted_times = np.sort(times)
+    sorted_times = np.sort(row_times)
     if k > data.n_rows:
         raise BadData(f"{k} folds need at least {k} rows, and these are {data.n_rows}.")
-    sizes = np.full(k, data.n_rows // k) + (np.arange(k) < data.n_rows % k)
-    start_times = sorted_times[np.cumsum(sizes) - sizes]
+    test_sizes = np.full(k, data.n_rows // k) + (np.arange(k) < data.n_rows % k)
+    start_times = sorted_times[np.cumsum(test_sizes) - test_sizes]
     splits = []
-    for fold, first_time, test in _blocks(times, _distinct(start_times, times, k)):
-        is_training = (times < first_time - purge_span) | (
-            times > times[test].max() + purge_span + embargo_span
+    for fold, first_time, test in _test_sets(row_times, _check_distinct(start_times, row_times, k)):
+        is_training = (row_times < first_time - purge_span) | (
+            row_times > row_times[test].max() + purge_span + embargo_span
         )
         train = _without_groups(data, np.flatnonzero(is_training), test)
         if not len(train):
@@ -77,34 +77,34 @@ def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
     return splits
 
 
-def _starts(times: np.ndarray, k: int, horizon: Any) -> np.ndarray:
+def _test_start_times(row_times: np.ndarray, k: int, horizon: Any) -> np.ndarray:
     """Return the time at which each test set of the forward splits begins."""
-    sorted_times, n_rows = np.sort(times), len(times)
+    sorted_times, n_rows = np.sort(row_times), len(row_times)
     if horizon is None:
         test_size = n_rows // (k + 1)
         if test_size == 0:
             raise BadData(
                 f"{k} forward splits need at least {k + 1} rows, and these are {n_rows}: use fewer."
             )
-        return _distinct(sorted_times[n_rows - np.arange(k, 0, -1) * test_size], times, k)
-    edges = sorted_times[-1] - np.arange(k, 0, -1) * horizon
-    if not edges[0] >= sorted_times[0] or not edges[-1] < sorted_times[-1]:
+        return _check_distinct(sorted_times[n_rows - np.arange(k, 0, -1) * test_size], row_times, k)
+    period_starts = sorted_times[-1] - np.arange(k, 0, -1) * horizon
+    if not period_starts[0] >= sorted_times[0] or not period_starts[-1] < sorted_times[-1]:
         raise BadData(
             f"{k} stretches of horizon={horizon} do not fit between {sorted_times[0]} and "
             f"{sorted_times[-1]} and leave rows before them: use a horizon that is positive and "
             "shorter, or fewer splits."
         )
-    start_times = sorted_times[np.searchsorted(sorted_times, edges, side="right")]
+    start_times = sorted_times[np.searchsorted(sorted_times, period_starts, side="right")]
     empty_stretches = np.flatnonzero(start_times[1:] == start_times[:-1])
     if len(empty_stretches):
         raise BadData(
             f"no row lies in stretch {empty_stretches[0]} of horizon={horizon}, which begins after "
-            f"{edges[empty_stretches[0]]}: use a longer horizon."
+            f"{period_starts[empty_stretches[0]]}: use a longer horizon."
         )
     return start_times
 
 
-def _distinct(start_times: np.ndarray, times: np.ndarray, k: int) -> np.ndarray:
+def _check_distinct(start_times: np.ndarray, row_times: np.ndarray, k: int) -> np.ndarray:
     """Return the start times of the test sets if they differ, and raise an error otherwise.
 
     Rows with the same time must be in the same test set.
@@ -112,12 +112,12 @@ def _distinct(start_times: np.ndarray, times: np.ndarray, k: int) -> np.ndarray:
     if (start_times[1:] > start_times[:-1]).all():
         return start_times
     raise BadData(
-        f"the rows have {len(np.unique(times))} different times, and rows of one time are not "
+        f"the rows have {len(np.unique(row_times))} different times, and rows of one time are not "
         f"split, so that {k} splits would test some of them twice: use fewer splits."
     )
 
 
-def _blocks(times: np.ndarray, start_times: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
+def _test_sets(times: np.ndarray, start_times: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
     """Yield the fold number, the first time and the rows of every test set."""
     block_of_row = np.searchsorted(start_times, times, side="right") - 1
     for fold, first_time in enumerate(start_times):

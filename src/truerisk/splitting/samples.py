@@ -21,19 +21,21 @@ def draw_held_out(
     if data.n_rows < 2:
         raise BadData("one row (n_samples=1) cannot be split into a training and a test part.")
     if data.groups is not None:
-        return _grouped(data.groups, share, rng)
+        return _draw_groups(data.groups, share, rng)
     strata = data.strata if stratify else None
     shuffled_rows = (
         rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
     )
-    size = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
+    n_held_out = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
     # The offset of the steps is random.
     # With a fixed offset, rounding would always favour the last class over the first class.
-    cumulative_counts = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
+    cumulative_counts = np.floor(
+        np.arange(data.n_rows + 1) * n_held_out / data.n_rows + rng.random()
+    )
     return np.sort(shuffled_rows[np.diff(cumulative_counts) > 0])
 
 
-def _grouped(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+def _draw_groups(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     """Draw random groups whose number of rows is as near to the share as possible."""
     group_names, group_index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(group_names) < 2:
@@ -57,46 +59,48 @@ def draw_samples(
     its own size.
     """
     n_rows = data.n_rows
-    member_of_row = np.arange(n_rows) if data.groups is None else _numbered(data.groups)
-    n_members = int(member_of_row.max()) + 1
+    unit_of_row = np.arange(n_rows) if data.groups is None else _number_groups(data.groups)
+    n_units = int(unit_of_row.max()) + 1
     if stratify and data.codes is not None:
         # Whole groups are drawn within a class, so the rows of a group must be of one class.
-        classes = np.zeros(n_members, dtype=np.int64)
-        classes[member_of_row] = data.class_codes
-        mixed = np.unique(member_of_row[classes[member_of_row] != data.class_codes])
-        if len(mixed):
+        class_of_member = np.zeros(n_units, dtype=np.int64)
+        class_of_member[unit_of_row] = data.class_codes
+        mixed_members = np.unique(unit_of_row[class_of_member[unit_of_row] != data.class_codes])
+        if len(mixed_members):
             raise BadData(
-                f"{len(mixed)} groups hold rows of several classes, so that groups cannot be drawn "
-                "within classes: use stratify=False."
+                f"{len(mixed_members)} groups hold rows of several classes, so that groups cannot "
+                "be drawn within classes: use stratify=False."
             )
-        strata_members = [
-            np.flatnonzero(classes == class_code) for class_code in np.unique(classes)
+        units_by_stratum = [
+            np.flatnonzero(class_of_member == class_code)
+            for class_code in np.unique(class_of_member)
         ]
     else:
-        strata_members = [np.arange(n_members)]
-    times = np.zeros((n_samples, n_members), dtype=np.int64)
-    for stratum_members in strata_members:
-        drawn_members = stratum_members[
-            rng.integers(len(stratum_members), size=(n_samples, len(stratum_members)))
+        units_by_stratum = [np.arange(n_units)]
+    row_counts = np.zeros((n_samples, n_units), dtype=np.int64)
+    for stratum_units in units_by_stratum:
+        drawn_units = stratum_units[
+            rng.integers(len(stratum_units), size=(n_samples, len(stratum_units)))
         ]
-        times += _counted(drawn_members, n_members)
+        row_counts += _count_draws(drawn_units, n_units)
     if data.groups is not None:
-        times = times[:, member_of_row]
+        row_counts = row_counts[:, unit_of_row]
     # Warn once for all rows, and not again for each subset of the rows.
     if data.codes is not None and data.row_ids is None:
         class_counts = (
-            times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
+            row_counts
+            @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
         )
         n_lacking = (class_counts == 0).sum(axis=0)
         if n_lacking.any():
             rarest = int(n_lacking.argmax())
             warn(
-                f"{n_lacking[rarest]} of {len(times)} bootstrap samples hold no row of class "
+                f"{n_lacking[rarest]} of {len(row_counts)} bootstrap samples hold no row of class "
                 f"{data.label(rarest)!r}: some learners cannot be fitted on them. Draw within the "
                 "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
                 TrueRiskWarning,
             )
-    return times
+    return row_counts
 
 
 def given_samples(samples: Any, data: Data) -> np.ndarray:
@@ -122,18 +126,18 @@ def given_samples(samples: Any, data: Data) -> np.ndarray:
             f"sample {bad_sample} names rows outside 0 … {data.n_rows - 1}: samples hold row "
             "numbers."
         )
-    return _counted(sample_rows, data.n_rows)
+    return _count_draws(sample_rows, data.n_rows)
 
 
-def _numbered(groups: np.ndarray) -> np.ndarray:
+def _number_groups(groups: np.ndarray) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1].ravel()
 
 
-def _counted(drawn: np.ndarray, n_members: int) -> np.ndarray:
+def _count_draws(drawn: np.ndarray, n_units: int) -> np.ndarray:
     """Count how often each member (row or group) occurs in each sample, `(sample, member)`."""
-    cell_indices = drawn + np.arange(len(drawn))[:, None] * n_members
-    cell_counts = np.bincount(cell_indices.ravel(), minlength=len(drawn) * n_members)
-    return cell_counts.reshape(len(drawn), n_members)
+    cell_indices = drawn + np.arange(len(drawn))[:, None] * n_units
+    cell_counts = np.bincount(cell_indices.ravel(), minlength=len(drawn) * n_units)
+    return cell_counts.reshape(len(drawn), n_units)
 
 
 def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -146,28 +150,28 @@ def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.nda
     """
     if data.groups is not None:
         _, group_index = np.unique(data.groups[rows], return_inverse=True)
-        shuffled = rng.permutation(int(group_index.max()) + 1)[group_index.ravel()]
-        return rows[np.argsort(shuffled, kind="stable")]
-    shuffled = rng.permutation(rows)
+        sort_values = rng.permutation(int(group_index.max()) + 1)[group_index.ravel()]
+        return rows[np.argsort(sort_values, kind="stable")]
+    sort_values = rng.permutation(rows)
     if data.strata is None:
-        return shuffled
-    codes = data.strata[shuffled]
-    positions = np.empty(len(rows))
-    for code in np.unique(codes):
-        is_of_class = codes == code
-        positions[is_of_class] = (np.arange(is_of_class.sum()) + rng.random()) / is_of_class.sum()
-    return shuffled[np.argsort(positions, kind="stable")]
+        return sort_values
+    class_codes = data.strata[sort_values]
+    sort_keys = np.empty(len(rows))
+    for class_code in np.unique(class_codes):
+        is_of_class = class_codes == class_code
+        sort_keys[is_of_class] = (np.arange(is_of_class.sum()) + rng.random()) / is_of_class.sum()
+    return sort_values[np.argsort(sort_keys, kind="stable")]
 
 
 def subsamples(
-    shuffled_rows: np.ndarray, groups: np.ndarray | None, size: int, n_draws: int
+    shuffled_rows: np.ndarray, groups: np.ndarray | None, subsample_size: int, n_draws: int
 ) -> list[np.ndarray]:
-    """Cut at most `n_draws` consecutive runs of `size` rows from a shuffled list of rows.
+    """Cut at most `n_draws` consecutive runs of `subsample_size` rows from a shuffled list of rows.
 
     For the same shuffled list, the first run is a subset of the first run of any larger size.
 
-    With groups, each run consists of whole groups whose number of rows is as near to `size` as
-    possible. No run begins where fewer than `size` rows are left.
+    With groups, each run consists of whole groups whose number of rows is as near to
+    `subsample_size` as possible. No run begins where fewer than `subsample_size` rows are left.
 
     >>> [part.tolist() for part in subsamples(np.array([3, 0, 2, 1]), None, 2, 2)]
     [[0, 3], [1, 2]]
@@ -175,14 +179,17 @@ def subsamples(
     [[0, 1], [2, 3]]
     """
     if groups is None:
-        n_subsamples = min(n_draws, len(shuffled_rows) // size)
-        return [np.sort(shuffled_rows[j * size : (j + 1) * size]) for j in range(n_subsamples)]
+        n_subsamples = min(n_draws, len(shuffled_rows) // subsample_size)
+        return [
+            np.sort(shuffled_rows[j * subsample_size : (j + 1) * subsample_size])
+            for j in range(n_subsamples)
+        ]
     group_ends = _ends_of_groups(groups[shuffled_rows])
     samples: list[np.ndarray] = []
     first_index = 0
-    while len(samples) < n_draws and len(shuffled_rows) - first_index >= size:
+    while len(samples) < n_draws and len(shuffled_rows) - first_index >= subsample_size:
         later_ends = group_ends[group_ends > first_index]
-        end_index = int(later_ends[np.abs(later_ends - first_index - size).argmin()])
+        end_index = int(later_ends[np.abs(later_ends - first_index - subsample_size).argmin()])
         samples.append(np.sort(shuffled_rows[first_index:end_index]))
         first_index = end_index
     return samples

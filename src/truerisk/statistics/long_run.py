@@ -30,13 +30,15 @@ import numpy as np
 from truerisk.core.frozen import frozen
 
 FIRST = 5  # The first FIRST lags are used even if their correlations are not significant.
-ABOVE = 1.0  # ABOVE standard errors are added to each autocorrelation.
-TIMES = 6.0  # ω is multiplied by TIMES, since it is imprecise if large values persist.
-BY_CHANCE = 0.05  # An independent series has BY_CHANCE significant lags on average.
+N_ADDED_STD_ERRORS = 1.0  # N_ADDED_STD_ERRORS standard errors are added to each autocorrelation.
+# ω is multiplied by PERSISTENCE_FACTOR, since it is imprecise if large values persist.
+PERSISTENCE_FACTOR = 6.0
+# An independent series has SIGNIFICANT_LAGS_BY_CHANCE significant lags on average.
+SIGNIFICANT_LAGS_BY_CHANCE = 0.05
 BEYOND = 1.5  # Seasons longer than BEYOND times the most significant season are ignored.
-LAGS = 4  # Lags up to the length of the series divided by LAGS are examined.
-SEASONS = 3  # At most SEASONS seasons are used, the most persistent seasons first.
-MOST = 0.999  # Autocorrelations are limited to the maximum MOST.
+LAG_DIVISOR = 4  # Lags up to the length of the series divided by LAG_DIVISOR are examined.
+MAX_SEASONS = 3  # At most MAX_SEASONS seasons are used, the most persistent seasons first.
+MAX_AUTOCORRELATION = 0.999  # Autocorrelations are limited to the maximum MAX_AUTOCORRELATION.
 """Calibrated by `python -m benchmarks.calibration.order` (docs/time-measured.md)."""
 
 
@@ -84,7 +86,7 @@ def memory(series: np.ndarray) -> Memory:
     ()
     """
     n_values = len(series)
-    n_lags = max(1, n_values // LAGS)
+    n_lags = max(1, n_values // LAG_DIVISOR)
     lags = np.arange(1, n_lags + 1)
     # Ranks start at 1, and equal values share their mean rank.
     _, rank_index, counts = np.unique(series, return_inverse=True, return_counts=True)
@@ -105,9 +107,9 @@ def memory(series: np.ndarray) -> Memory:
         _autocorrelations(series, n_lags) * n_values / (n_values - lags), n_values
     )
     omega = lags**2 * raised_autocorrelations / (1 - raised_autocorrelations) ** 2
-    most_persistent = np.argsort(np.where(is_season, -omega, 1.0), kind="stable")[:SEASONS]
+    most_persistent = np.argsort(np.where(is_season, -omega, 1.0), kind="stable")[:MAX_SEASONS]
     return Memory(
-        TIMES * float(omega[is_significant & is_unbroken].max()),
+        PERSISTENCE_FACTOR * float(omega[is_significant & is_unbroken].max()),
         tuple(
             (int(lags[i]), float(raised_autocorrelations[i]))
             for i in most_persistent
@@ -124,7 +126,7 @@ def _is_significant(
 
     squares_before = np.append(0.0, np.cumsum(rank_autocorrelations**2)[:-1])
     is_significant: np.ndarray = autocorrelations > ndtri(
-        1 - BY_CHANCE / len(autocorrelations)
+        1 - SIGNIFICANT_LAGS_BY_CHANCE / len(autocorrelations)
     ) * np.sqrt((1 + 2 * squares_before) / n_values)
     return is_significant
 
@@ -133,8 +135,10 @@ def _upper_bounds(autocorrelations: np.ndarray, n_values: int) -> np.ndarray:
     """Return upper bounds on autocorrelations: bias-corrected, plus a standard error."""
     std_errors = np.sqrt((1 - autocorrelations**2).clip(0) / n_values)
     upper_bounds: np.ndarray = (
-        autocorrelations + (1 + 3 * autocorrelations.clip(0, 1)) / n_values + ABOVE * std_errors
-    ).clip(0, MOST)
+        autocorrelations
+        + (1 + 3 * autocorrelations.clip(0, 1)) / n_values
+        + N_ADDED_STD_ERRORS * std_errors
+    ).clip(0, MAX_AUTOCORRELATION)
     return upper_bounds
 
 
@@ -153,7 +157,7 @@ FEWEST_TIMES = 100
 # A memory longer than FURTHEST times the series cannot be distinguished from a drift.
 FURTHEST = 2.5
 MOST_COSINES = 100
-STEPS = 64  # STEPS factors are tried to choose the number of cosines.
+N_TRIED_FACTORS = 64  # N_TRIED_FACTORS factors are tried to choose the number of cosines.
 
 
 @frozen(eq=False)
@@ -176,13 +180,13 @@ class LongRun:
 
     def factor(self, confidence_level: float) -> float:
         """Return the factor f for which mean ± f · std_error has the given confidence level."""
-        return least_factor(self._errs, 1 - confidence_level)
+        return least_factor(self._error_rates, 1 - confidence_level)
 
     def p_value(self, ratio: float) -> float:
         """Return the two-sided p-value of a mean that is `ratio` standard errors away from 0."""
-        return float(self._errs(abs(ratio)).max())
+        return float(self._error_rates(abs(ratio)).max())
 
-    def _errs(self, factor: float) -> np.ndarray:
+    def _error_rates(self, factor: float) -> np.ndarray:
         smallest_sum = self.spectra.sum(axis=1).min()
         return exceeds(factor**2 * self.spectra / smallest_sum)
 
@@ -216,28 +220,37 @@ def _n_cosines(spectra: np.ndarray) -> int:
     from scipy.special import stdtrit
 
     alpha, counts = 0.05, np.arange(1, spectra.shape[1] + 1)
-    # For a flat spectrum the factor is a t quantile, here squared and divided by the cosines'
-    # number.
+    # For a flat spectrum the factor is a t quantile.
+    # Here its square is divided by the number of cosines.
     flat_factors = stdtrit(counts, 1 - alpha / 2) ** 2 / counts
-    squared_factors = np.geomspace(flat_factors[-1], flat_factors[1] / spectra.min(), STEPS)
+    squared_factors = np.geomspace(
+        flat_factors[-1], flat_factors[1] / spectra.min(), N_TRIED_FACTORS
+    )
     needed_factors = flat_factors
     for spectrum in np.unique(spectra[1:], axis=0):
         log_p_values = np.log(exceeds_first(squared_factors[:, None] * spectrum))
         needed_factors = np.maximum(
             needed_factors,
-            [_crossing(squared_factors, log_p_column, alpha) for log_p_column in log_p_values.T],
+            [
+                _factor_at_error_rate(squared_factors, log_p_column, alpha)
+                for log_p_column in log_p_values.T
+            ],
         )
     lengths = np.sqrt(needed_factors * counts) * [mean_of_chi(n_sums) for n_sums in counts]
     return int(lengths[1:].argmin()) + 2
 
 
-def _crossing(squared_factors: np.ndarray, log_p_values: np.ndarray, alpha: float) -> float:
+def _factor_at_error_rate(
+    squared_factors: np.ndarray, log_p_values: np.ndarray, error_rate: float
+) -> float:
     """Return the squared factor at which the decreasing log p-value reaches log(alpha)."""
-    return float(np.exp(np.interp(-np.log(alpha), -log_p_values, np.log(squared_factors))))
+    return float(np.exp(np.interp(-np.log(error_rate), -log_p_values, np.log(squared_factors))))
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-_SINES = np.sin((_NODES + 1) * np.pi / 4) ** 2  # Values of sin² t at nodes t from 0 to π/2.
+_QUADRATURE_NODES, _QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+_SQUARED_SINES = (
+    np.sin((_QUADRATURE_NODES + 1) * np.pi / 4) ** 2
+)  # Values of sin² t at nodes t from 0 to π/2.
 
 
 def exceeds(weights: np.ndarray) -> np.ndarray:
@@ -247,35 +260,35 @@ def exceeds(weights: np.ndarray) -> np.ndarray:
     >>> bool(np.isclose(exceeds(np.full(4, 2.5**2 / 4)), 2 * stdtr(4, -2.5)))
     True
     """
-    return _tails(np.log1p(weights[..., None] / _SINES).sum(axis=-2))
+    return _tail_probabilities(np.log1p(weights[..., None] / _SQUARED_SINES).sum(axis=-2))
 
 
-def _tails(logarithms: np.ndarray) -> np.ndarray:
+def _tail_probabilities(logarithms: np.ndarray) -> np.ndarray:
     """Return P(z₀² > Σ_j w_j z_j²), given Σ_j log(1 + w_j/sin² t) at nodes t on the last axis.
 
     By Craig's form of the normal tail, the probability for independent standard normal z and
     weights w is 2/π ∫₀^{π/2} Π_j (1 + w_j/sin² t)^{−1/2} dt.
     """
-    probabilities: np.ndarray = np.exp(-logarithms / 2) @ _WEIGHTS / 2
+    probabilities: np.ndarray = np.exp(-logarithms / 2) @ _QUADRATURE_WEIGHTS / 2
     return probabilities
 
 
 def exceeds_first(weights: np.ndarray) -> np.ndarray:
     """Return `exceeds` for the first weight only, for the first two weights, and so on."""
-    return _tails(np.cumsum(np.log1p(weights[..., None] / _SINES), axis=-2))
+    return _tail_probabilities(np.cumsum(np.log1p(weights[..., None] / _SQUARED_SINES), axis=-2))
 
 
 def least_factor(error_rates: Callable[[float], np.ndarray], alpha: float) -> float:
     """Return the smallest factor f at which all decreasing `error_rates(f)` are at most `alpha`."""
     from scipy.optimize import brentq
 
-    def too_often(log_factor: float) -> float:
+    def log_excess(log_factor: float) -> float:
         return float(np.log(error_rates(exp(log_factor)).max() / alpha))
 
     upper_log_factor = 1.0  # The search starts near the root, since far above it rounding matters.
-    while too_often(upper_log_factor) > 0:
+    while log_excess(upper_log_factor) > 0:
         upper_log_factor += 1
-    return exp(brentq(too_often, -5, upper_log_factor, xtol=1e-9))
+    return exp(brentq(log_excess, -5, upper_log_factor, xtol=1e-9))
 
 
 def mean_of_chi(n_sums: int) -> float:

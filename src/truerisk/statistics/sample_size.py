@@ -11,9 +11,11 @@ from truerisk.core.errors import Refusal
 
 Prior = tuple[float, float]
 MOST_ROWS = 10**8
-CHUNK = 512
-NODES = 4_000  # An expectation is summed over at most NODES numbers of errors.
-REACH = 8.0  # An expectation covers REACH standard deviations of the number of errors.
+MAX_SIZES_AT_ONCE = 512
+# An expectation is summed over at most MAX_ERROR_COUNTS numbers of errors.
+MAX_ERROR_COUNTS = 4_000
+# An expectation covers N_STANDARD_DEVIATIONS standard deviations of the number of errors.
+N_STANDARD_DEVIATIONS = 8.0
 
 
 def beta_quantile(a: Any, b: Any, probability: float) -> Any:
@@ -34,8 +36,8 @@ def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
     The number of errors need not be an integer.
     """
     errors, n = np.asarray(errors, dtype=float), np.asarray(n, dtype=float)
-    a, b, tail = errors + prior[0], n - errors + prior[1], (1 - level) / 2
-    return (beta_quantile(a, b, 1 - tail) - beta_quantile(a, b, tail))[()]
+    a, b, tail_probability = errors + prior[0], n - errors + prior[1], (1 - level) / 2
+    return (beta_quantile(a, b, 1 - tail_probability) - beta_quantile(a, b, tail_probability))[()]
 
 
 def rounded_errors(error: float, n: Any) -> Any:
@@ -49,17 +51,17 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
     The interval is computed for the integer number of errors nearest to error·n.
     """
 
-    def least(more: float) -> int:
+    def smallest_n(extra_errors: float) -> int:
         """Return the smallest n for error·n + `extra_errors` errors, as the width falls with n."""
 
         def fits(n: int) -> bool:
-            errors = np.clip(error * n + more, 0, n)
+            errors = np.clip(error * n + extra_errors, 0, n)
             return bool(width_at(errors, n, level, prior) <= width)
 
         return 1 + bisect_left(range(1, MOST_ROWS + 1), True, key=fits)
 
     # Rounding changes the number of errors by at most 0.5, so that n lies between two bounds.
-    row_bounds = least(-0.5), least(0.5)
+    row_bounds = smallest_n(-0.5), smallest_n(0.5)
     if max(row_bounds) > MOST_ROWS:
         raise Refusal(
             f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
@@ -76,19 +78,19 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
     """
     lower_bound = upper_bound = rows_for_width(error, width, level, prior)
 
-    def assured(n: np.ndarray) -> np.ndarray:
+    def is_assured(n: np.ndarray) -> np.ndarray:
         return np.asarray(_probability_of_width(n, error, width, level, prior) >= assurance)
 
-    while not assured(np.array([upper_bound]))[0]:
+    while not is_assured(np.array([upper_bound]))[0]:
         lower_bound, upper_bound = upper_bound, upper_bound + max(16, upper_bound // 64)
         if upper_bound > MOST_ROWS:
             raise Refusal(
                 f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} rows."
             )
-    while upper_bound - lower_bound > CHUNK:
+    while upper_bound - lower_bound > MAX_SIZES_AT_ONCE:
         middle = (lower_bound + upper_bound) // 2
         lower_bound, upper_bound = (
-            (lower_bound, middle) if assured(np.array([middle]))[0] else (middle, upper_bound)
+            (lower_bound, middle) if is_assured(np.array([middle]))[0] else (middle, upper_bound)
         )
     # As the number of errors is an integer, the probability is a sawtooth function of n.
     # Its period is the number of rows per error.
@@ -102,7 +104,7 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
         ),
         upper_bound + 1,
     )
-    return int(n[assured(n).argmax()])
+    return int(n[is_assured(n).argmax()])
 
 
 def _probability_of_width(
@@ -118,7 +120,7 @@ def _probability_of_width(
 
     middle_errors = np.clip((row_counts + prior[1] - prior[0]) // 2, 0, row_counts)
 
-    def last(known_wide: np.ndarray, errors_of_count: Any) -> np.ndarray:
+    def largest_count(known_wide: np.ndarray, errors_of_count: Any) -> np.ndarray:
         """Return the largest count from one end with an acceptable width, or −1 if none has."""
         known_narrow, known_wide = np.full(len(row_counts), -1), known_wide + 1
         while (known_wide - known_narrow > 1).any():
@@ -130,8 +132,10 @@ def _probability_of_width(
             )
         return known_narrow
 
-    most_few_errors = last(middle_errors, lambda k: np.maximum(k, 0))
-    most_many_errors = last(row_counts - middle_errors - 1, lambda k: row_counts - np.maximum(k, 0))
+    most_few_errors = largest_count(middle_errors, lambda k: np.maximum(k, 0))
+    most_many_errors = largest_count(
+        row_counts - middle_errors - 1, lambda k: row_counts - np.maximum(k, 0)
+    )
     return binom.cdf(most_few_errors, row_counts, error) + binom.sf(
         row_counts - most_many_errors - 1, row_counts, error
     )
@@ -142,14 +146,14 @@ def expected_measures(error: float, n_rows: int, level: float, prior: Prior) -> 
     from scipy.special import betainc
     from scipy.stats import binom
 
-    error_range = REACH * np.sqrt(n_rows * error * (1 - error)) + 1
+    error_range = N_STANDARD_DEVIATIONS * np.sqrt(n_rows * error * (1 - error)) + 1
     least_errors, most_errors = (
         max(0, int(n_rows * error - error_range)),
         min(n_rows, int(n_rows * error + error_range) + 1),
     )
     # Among very many counts some evenly spaced counts suffice, because the summands are smooth.
     error_counts = np.arange(
-        least_errors, most_errors + 1, max(1, (most_errors - least_errors) // NODES)
+        least_errors, most_errors + 1, max(1, (most_errors - least_errors) // MAX_ERROR_COUNTS)
     )
     probability = binom.pmf(error_counts, n_rows, error)
     probability = probability / probability.sum()

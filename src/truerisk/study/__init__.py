@@ -2,7 +2,7 @@
 
 A *cell* is a combination of problem, size, learner and method: everything that determines a result
 except the number of the replicate. Each cell has replicates 0, 1, 2, ... A *task* is one replicate
-of one cell, and a *fate* is the outcome of a task: its result, or the error that it raised.
+of one cell. The *outcome* of a task is its result, or the error that it raised.
 """
 
 from truerisk.core.registry import check_present

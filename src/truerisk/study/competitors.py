@@ -31,11 +31,11 @@ QUANTITIES = {
     "seconds": "seconds per estimate",
 }
 OF_SCORES = {"truth": "truth_is_score", "value": "value_is_score"}
-"""Quantities that may be scores, and the field of a row that is True if they are.
+"""Quantities that may be scores, and the field of a result row that is True if they are.
 
 A method that is a model selection criterion reports in a loss of its own.
 """
-Replications = Mapping[int, Mapping[str, Any]]  # This maps the number of a replicate to its row.
+Replications = Mapping[int, Mapping[str, Any]]  # It maps replicate numbers to result rows.
 
 
 @frozen
@@ -51,8 +51,8 @@ def compare_study(
     results: Replicates,
     requested_kind: str | None,
     quantity_name: str | None,
-    choices: Mapping[str, Any],
-    options: Mapping[str, Any],
+    requested_factors: Mapping[str, Any],
+    rank_options: Mapping[str, Any],
 ) -> ManyComparison:
     """Compare the learners or the methods of a study over its problems by one quantity."""
     competitor_kind = _competitor_kind(results, requested_kind)
@@ -62,18 +62,23 @@ def compare_study(
         raise UnknownName(
             f"{mention('by', quantity_name)}{suggestion} Known: {', '.join(QUANTITIES)}."
         )
-    cells = _cells_compared(results, competitor_kind, choices)
-    scores = _scores(results, cells, competitor_kind, quantity_name)
+    cells = _select_cells(results, competitor_kind, requested_factors)
+    scores = _collect_scores(results, cells, competitor_kind, quantity_name)
     quantity = QUANTITIES[quantity_name]
     if quantity_name in OF_SCORES and _are_scores(results, cells, OF_SCORES[quantity_name]):
-        options, quantity = {"better": "higher", **options}, quantity.replace("risk", "score")
-    comparison = compare_table(scores, RankTerms(**options), quantity)
+        rank_options, quantity = (
+            {"better": "higher", **rank_options},
+            quantity.replace("risk", "score"),
+        )
+    comparison = compare_table(scores, RankTerms(**rank_options), quantity)
     return replace(comparison, name=results.name)
 
 
-def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], score_key: str) -> bool:
-    """Return True if the quantity is a score in these cells; raise if some cells have a loss."""
-    compared_cells = {place_of(cell) for cell in cells}
+def _are_scores(
+    results: Replicates, requested_cells: Sequence[Mapping[str, Any]], score_key: str
+) -> bool:
+    """Return True if the quantity is a score in these cells; raise if it is a loss in some."""
+    compared_cells = {place_of(cell) for cell in requested_cells}
     score_flags = {
         bool(row.get(score_key)) for row in results.rows if place_of(row) in compared_cells
     }
@@ -87,7 +92,7 @@ def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], score_k
 
 
 def _competitor_kind(results: Replicates, requested_kind: str | None) -> str:
-    """Return which factor is compared, "learner" or "method": the one with several values."""
+    """Return the factor to compare, "learner" or "method": the one with several values."""
     if requested_kind is not None:
         if requested_kind not in ("learner", "method"):
             raise UnknownName(
@@ -109,8 +114,8 @@ def _factor_values(results: Replicates, factor: str) -> list[Any]:
     return list(dict.fromkeys(cell[factor] for cell in results.cells))
 
 
-def _cells_compared(
-    results: Replicates, competitor_kind: str, choices: Mapping[str, Any]
+def _select_cells(
+    results: Replicates, competitor_kind: str, requested_factors: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
     """Return the cells to compare, which differ only in the problem and the competitor.
 
@@ -118,29 +123,33 @@ def _cells_compared(
     """
     cells = list(results.cells)
     for factor in ("size", "learner", "method"):
-        factor_values, choice = _factor_values(results, factor), choices[factor]
+        factor_values, requested_value = _factor_values(results, factor), requested_factors[factor]
         if factor == competitor_kind:
-            if choice is not None:
-                raise UnknownName(f"{mention(factor, choice)}: leave it out, as {factor}s compete.")
+            if requested_value is not None:
+                raise UnknownName(
+                    f"{mention(factor, requested_value)}: leave it out, as {factor}s compete."
+                )
             continue
-        if choice is None and len(factor_values) > 1:
+        if requested_value is None and len(factor_values) > 1:
             known_values = ", ".join(str(value) for value in factor_values)
             raise BadArgument(
                 f"the study has several {factor}s ({known_values}): compare at one of them, "
                 f"{mention(factor, factor_values[0])}. The data sets of a comparison are problems."
             )
-        if choice is not None and choice not in factor_values:
+        if requested_value is not None and requested_value not in factor_values:
             known_values = ", ".join(str(value) for value in factor_values)
-            raise UnknownName(f"the study has no {factor} {choice!r}. It has: {known_values}.")
+            raise UnknownName(
+                f"the study has no {factor} {requested_value!r}. It has: {known_values}."
+            )
         cells = [
             cell
             for cell in cells
-            if cell[factor] == (factor_values[0] if choice is None else choice)
+            if cell[factor] == (factor_values[0] if requested_value is None else requested_value)
         ]
     return cells
 
 
-def _scores(
+def _collect_scores(
     results: Replicates,
     cells: Sequence[Mapping[str, Any]],
     competitor_kind: str,
@@ -155,47 +164,52 @@ def _scores(
     problems = list(dict.fromkeys(cell["problem"] for cell in cells))
     competitors = list(dict.fromkeys(cell[competitor_kind] for cell in cells))
     cell_by_pair = {(cell["problem"], cell[competitor_kind]): cell for cell in cells}
-    values = np.full((len(problems), len(competitors)), np.nan)
-    splits: list[np.ndarray | None] = []
+    mean_values = np.full((len(problems), len(competitors)), np.nan)
+    truths_by_problem: list[np.ndarray | None] = []
     correlations: list[float | None] = []
-    n_unpaired = 0
+    n_unpaired_replicates = 0
     for i, problem in enumerate(problems):
-        runs_of_problem = [
+        rows_of_competitors = [
             rows_by_cell.get(place_of(cell_by_pair[problem, competitor]), {})
             for competitor in competitors
         ]
-        tested_indices = [j for j, rows in enumerate(runs_of_problem) if rows]
+        tested_competitors = [j for j, rows in enumerate(rows_of_competitors) if rows]
         shared_replicates = (
-            sorted(set.intersection(*(set(runs_of_problem[j]) for j in tested_indices)))
-            if tested_indices
+            sorted(set.intersection(*(set(rows_of_competitors[j]) for j in tested_competitors)))
+            if tested_competitors
             else []
         )
-        n_unpaired += sum(len(runs_of_problem[j]) - len(shared_replicates) for j in tested_indices)
-        for j in tested_indices:
-            values[i, j] = _value(
-                [runs_of_problem[j][replicate_number] for replicate_number in shared_replicates],
+        n_unpaired_replicates += sum(
+            len(rows_of_competitors[j]) - len(shared_replicates) for j in tested_competitors
+        )
+        for j in tested_competitors:
+            mean_values[i, j] = _mean_or_rmse(
+                [
+                    rows_of_competitors[j][replicate_number]
+                    for replicate_number in shared_replicates
+                ],
                 quantity_name,
             )
         is_complete = (
             quantity_name == "truth"
-            and len(tested_indices) == len(competitors)
+            and len(tested_competitors) == len(competitors)
             and shared_replicates
         )
-        splits.append(None)
+        truths_by_problem.append(None)
         if is_complete:
-            splits[i] = np.array(
+            truths_by_problem[i] = np.array(
                 [
-                    [rows[replicate]["truth"] for rows in runs_of_problem]
+                    [rows[replicate]["truth"] for rows in rows_of_competitors]
                     for replicate in shared_replicates
                 ]
             )
         correlations.append(cell_by_pair[problem, competitors[0]]["correlation"])
-    notes = _notes(cells, rows_by_cell, n_unpaired)
+    notes = _notes_on_missing_replicates(cells, rows_by_cell, n_unpaired_replicates)
     return Scores(
         tuple(problems),
         tuple(competitors),
-        values,
-        tuple(splits),
+        mean_values,
+        tuple(truths_by_problem),
         tuple(correlations),
         tuple(notes),
     )
@@ -206,33 +220,35 @@ def place_of(cell: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(cell[factor] for factor in ("problem", "size", "learner", "method"))
 
 
-def _value(rows: Sequence[Mapping[str, Any]], quantity_name: str) -> float:
+def _mean_or_rmse(rows: Sequence[Mapping[str, Any]], quantity_name: str) -> float:
     if not rows:
         return float("nan")
     if quantity_name != "rmse":
         return float(np.mean([row[quantity_name] for row in rows]))
-    truth = np.array([row["truth"] for row in rows])
-    target_value = truth.mean() if rows[0]["target"] == "Err" else truth
-    return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - target_value) ** 2)))
+    true_risks = np.array([row["truth"] for row in rows])
+    target_risks = true_risks.mean() if rows[0]["target"] == "Err" else true_risks
+    return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - target_risks) ** 2)))
 
 
-def _notes(
+def _notes_on_missing_replicates(
     cells: Sequence[Mapping[str, Any]],
     rows_by_cell: Mapping[tuple[Any, ...], Replications],
-    n_unpaired: int,
+    n_unpaired_replicates: int,
 ) -> list[str]:
     notes = []
-    n_wanted = sum(cell["wanted"] for cell in cells)
-    n_present = sum(len(rows_by_cell.get(place_of(cell), {})) for cell in cells)
-    if n_present < n_wanted:
+    n_requested_replicates = sum(cell["wanted"] for cell in cells)
+    n_present_replicates = sum(len(rows_by_cell.get(place_of(cell), {})) for cell in cells)
+    if n_present_replicates < n_requested_replicates:
         notes.append(
-            f"{n_wanted - n_present} of {n_wanted} replicates have no result (they failed, or the "
+            f"{n_requested_replicates - n_present_replicates} of {n_requested_replicates} "
+            "replicates have no result (they failed, or the "
             "study "
             "goes on)"
         )
-    if n_unpaired:
+    if n_unpaired_replicates:
         notes.append(
-            f"{n_unpaired} replicates that another competitor lacks on the same problem do not "
+            f"{n_unpaired_replicates} replicates that another competitor lacks on the "
+            "same problem do not "
             "count"
         )
     return notes

@@ -26,7 +26,7 @@ from truerisk.study.tasks import SharedWork, Work
 
 COMMIT_EVERY = 0.2  # Results that arrive within so many seconds share a transaction.
 COMMIT_SIZE = 1_000
-# The pause is a multiple of the last transaction's duration, so that writing takes 5 % of the time.
+# The pause between transactions is this multiple of the last duration: writing takes 5 %.
 COMMIT_PAUSE = 20.0
 COMMIT_LATEST = 1.0  # No result waits longer than so many seconds to be written.
 HEARTBEAT = 10.0
@@ -71,14 +71,17 @@ def run_cells(
         writer.tell()
         try:
             with (
-                _one_thread() if is_local else nullcontext(),
+                _limit_to_one_thread() if is_local else nullcontext(),
                 closing(batch_run.results()) as batch_results,
             ):
                 for _, outcomes in batch_results:
                     writer.fates += outcomes
                     queue.record_times(outcomes)
                     writer.store_when_due(
-                        sum(len(flight.batch.numbers) for flight in batch_run.submitted.values())
+                        sum(
+                            len(submission.batch.numbers)
+                            for submission in batch_run.submitted.values()
+                        )
                     )
             writer.store()
         except BaseException:
@@ -93,7 +96,7 @@ def run_cells(
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def _limit_to_one_thread() -> Iterator[None]:
     """Limit the numeric libraries of this process to one thread while the block runs.
 
     The limit is set once for all tasks, because finding the loaded BLAS takes milliseconds.

@@ -42,7 +42,7 @@ COMMIT_EVERY = 1.0  # Fits that end within so many seconds share a transaction.
 COMMIT_SIZE = 1_000
 COMMIT_PAUSE = 20.0  # The pause is this multiple of the last transaction's duration.
 PACKAGES_COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
-"""Packages whose versions the store compares itself when it is opened.
+"""Packages whose versions are compared with those of earlier runs when the store is opened.
 
 Classes and functions of other packages carry a version or hash in the key of a fit.
 """
@@ -56,7 +56,7 @@ def open_fit_store(
     scorers: Sequence[Any] = (),
     workers: int = 1,
     mixed_versions: bool = False,
-    kind: str = ASSESSMENT,
+    store_kind: str = ASSESSMENT,
 ) -> Iterator[FitStoreOnDisk]:
     """Open a store file for the fits of these learners; the file is created if needed.
 
@@ -65,14 +65,14 @@ def open_fit_store(
     """
     for scorer in scorers:
         content_of(scorer, "loss")
-    contents = {
+    learner_contents = {
         id(family): (family, *learner_content(family, name)) for name, family in learners.items()
     }
     store_path = store_of(path)
     with Store.write(store_path) as store:
-        begin(store, kind, {"name": store_path.name}, mixed_versions=mixed_versions)
+        begin(store, store_kind, {"name": store_path.name}, mixed_versions=mixed_versions)
         store.begin_run(workers, versions())
-        fit_store = FitStoreOnDisk(store, contents)
+        fit_store = FitStoreOnDisk(store, learner_contents)
         try:
             yield fit_store
         finally:
@@ -95,12 +95,14 @@ class FitStoreOnDisk:
         # This is the duration of the last transaction, which is mostly waiting for the disk.
         self._last_write_seconds = 0.0
 
-    def register_candidates(self, family: Family, of: Family, candidates: slice) -> None:
-        """Register `family`, which holds the candidates `candidates` of the known learner `of`.
+    def register_candidates(
+        self, family: Family, registered_family: Family, candidates: slice
+    ) -> None:
+        """Register `family`, which holds a part of the candidates of `registered_family`.
 
         Fits of a part of the candidates can then be requested separately.
         """
-        _, estimator, settings = self._learners[id(of)]
+        _, estimator, settings = self._learners[id(registered_family)]
         self._learners[id(family)] = family, estimator, settings[candidates]
 
     def cache_for(
@@ -115,7 +117,7 @@ class FitStoreOnDisk:
     ) -> _FitCache:
         """Return the cache that loads and stores the fits of these candidates."""
         _, estimator, settings = self._learners[id(family)]
-        content = {
+        cell_content = {
             "fits": engine,
             "learner": estimator,
             "settings": [settings[candidate] for candidate in candidates],
@@ -126,16 +128,16 @@ class FitStoreOnDisk:
             "seed": seed,
         }
         if request.also:
-            content["also"] = [
+            cell_content["also"] = [
                 [further_request.response, content_of(further_request.scorer, "loss")]
                 for further_request in request.also
             ]
-        return _FitCache(self, content, plan.n_fits, len(candidates))
+        return _FitCache(self, cell_content, plan.n_fits, len(candidates))
 
     def flush_when_due(self) -> None:
         """Write the waiting fits if there are many, or if the last write is long ago."""
-        pause = max(COMMIT_EVERY, COMMIT_PAUSE * self._last_write_seconds)
-        is_due = time.monotonic() - self._stored_at > pause
+        pause_seconds = max(COMMIT_EVERY, COMMIT_PAUSE * self._last_write_seconds)
+        is_due = time.monotonic() - self._stored_at > pause_seconds
         if is_due or len(self.waiting) >= COMMIT_SIZE:
             self.flush()
 
@@ -151,17 +153,19 @@ class FitStoreOnDisk:
             if fit_cache.key not in self.cells
         }
         for n_fits in {fit_cache.n_fits for fit_cache in new_caches.values()}:
-            contents = [
+            cell_contents = [
                 fit_cache.content for fit_cache in new_caches.values() if fit_cache.n_fits == n_fits
             ]
             self.cells |= {
-                cell.key: cell for cell in self.store.request_replicates(contents, n_fits)
+                cell.key: cell for cell in self.store.request_replicates(cell_contents, n_fits)
             }
         outcomes = []
-        for fit_cache, fit_number, content, seconds in self.waiting:
-            packed, cell = pack(content), self.cells[fit_cache.key]
+        for fit_cache, fit_number, fit_content, seconds in self.waiting:
+            packed_fit, cell = pack(fit_content), self.cells[fit_cache.key]
             outcomes.append(
-                TaskOutcome(cell.id, fit_number, State.DONE, seconds, packed.text, packed.npy)
+                TaskOutcome(
+                    cell.id, fit_number, State.DONE, seconds, packed_fit.text, packed_fit.npy
+                )
             )
         self.store.save(outcomes)
         self.waiting = []
@@ -169,43 +173,43 @@ class FitStoreOnDisk:
         self._last_write_seconds = self._stored_at - start_time
 
     def _key_of(self, data: Data) -> str:
-        """Return the hash of the data, which is computed only once for all fits."""
+        """Return the hash of a `Data` object, which is computed only once for all fits."""
         if id(data) not in self._data:
             self._data[id(data)] = data, key_of(data_content(data))
         return self._data[id(data)][1]
 
 
 class _FitCache:
-    """Cache of the fits of one plan, which differ only in their number (a `FitCache`)."""
+    """Cache of the fits of one plan and one set of candidates (a `FitCache`)."""
 
     def __init__(
-        self, keeping: FitStoreOnDisk, content: Mapping[str, Any], n_fits: int, n_candidates: int
+        self, fit_store: FitStoreOnDisk, content: Mapping[str, Any], n_fits: int, n_candidates: int
     ) -> None:
         self.content, self.n_fits, self.n_candidates = content, n_fits, n_candidates
         self.key = key_of(content)
-        self._keeping = keeping
+        self._fit_store = fit_store
 
     def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        cell = self._keeping.cells.get(self.key)
-        for fit, _, _, content in () if cell is None else self._keeping.store.results(cell):
+        cell = self._fit_store.cells.get(self.key)
+        for fit, _, _, fit_content in () if cell is None else self._fit_store.store.results(cell):
             if fit in fits:
-                self._keeping.n_found += self.n_candidates
-                yield fit, content
+                self._fit_store.n_found += self.n_candidates
+                yield fit, fit_content
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
-        self._keeping.waiting.append((self, fit, content, seconds))
-        self._keeping.n_added += self.n_candidates
-        self._keeping.flush_when_due()
+        self._fit_store.waiting.append((self, fit, content, seconds))
+        self._fit_store.n_added += self.n_candidates
+        self._fit_store.flush_when_due()
 
 
-# ---------------------------------------------------------------- learners and data as contents
+# ---------------------------------------------------------------- keys of learners and data
 
 
 def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
     """Convert the estimator and all candidate settings to plain values, for the key of a fit."""
-    label = f"learner {escape_and_truncate(name, 40)!r}"
-    estimator = content_of(family.estimator, label)
-    return estimator, [content_of(dict(setting), label) for setting in family.candidates]
+    message_label = f"learner {escape_and_truncate(name, 40)!r}"
+    estimator = content_of(family.estimator, message_label)
+    return estimator, [content_of(dict(setting), message_label) for setting in family.candidates]
 
 
 def data_content(data: Data) -> dict[str, Any]:
@@ -213,25 +217,30 @@ def data_content(data: Data) -> dict[str, Any]:
 
     The hashes depend on the memory order of arrays, which affects the last bits of results.
     """
-    y = next(iter(data.targets(data.y)), data.y)  # This is the form of y that `fit` receives.
+    y = next(iter(data.targets(data.y)), data.y)  # This is the y that `fit` receives.
     inputs = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
     table_contents = {
-        name: None if table is None else _table(table) for name, table in inputs.items()
+        name: None if table is None else _table_content(table) for name, table in inputs.items()
     }
-    params = {
-        name: _table(value) if hasattr(value, "shape") else content_of(value, f"fit's {name}")
+    fit_param_contents = {
+        name: _table_content(value)
+        if hasattr(value, "shape")
+        else content_of(value, f"fit's {name}")
         for name, value in data.fit_params.items()
     }
-    return {"task": data.task, **table_contents, "fit_params": params}
+    return {"task": data.task, **table_contents, "fit_params": fit_param_contents}
 
 
-def _table(table: Any) -> dict[str, Any]:
+def _table_content(table: Any) -> dict[str, Any]:
     """Return the properties that distinguish tables: class, shape, dtypes, names, hash of cells."""
-    content: dict[str, Any] = {"kind": _place(type(table)), "shape": list(np.shape(table))}
+    table_content: dict[str, Any] = {
+        "kind": _import_path(type(table)),
+        "shape": list(np.shape(table)),
+    }
     if isinstance(table, np.ndarray) and not table.dtype.hasobject:
-        return content | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
+        return table_content | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
     column_types = getattr(table, "dtypes", getattr(getattr(table, "schema", None), "types", ()))
-    return content | {
+    return table_content | {
         "digest": digest(table),
         "names": column_names(table),
         "types": [
@@ -248,8 +257,8 @@ def _column_type(column_type: Any) -> list[str]:
     return [repr(column_type), *map(repr, category_values)]
 
 
-def content_of(value: Any, label: str) -> Any:
-    """Convert a parameter to plain values; if that is impossible, raise an error with `label`.
+def content_of(value: Any, message_label: str) -> Any:
+    """Convert a parameter to plain values, or raise an error that names it by `message_label`.
 
     >>> content_of({"k": (1, 2.5), "missing": float("nan")}, "learner 'a'")
     {'dict': [['k', {'tuple': [1, 2.5]}], ['missing', {'float': 'nan'}]]}
@@ -259,84 +268,98 @@ def content_of(value: Any, label: str) -> Any:
     if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.ndarray | np.generic):
-        return _array(np.asarray(value), label)
+        return _array_content(np.asarray(value), message_label)
     if type(value) in (list, tuple, set, frozenset, dict):
-        return _container_content(value, label)
+        return _container_content(value, message_label)
     if type(value) in (slice, range, bytes, complex, np.dtype) or isinstance(value, np.dtype):
         return {type(value).__name__: repr(value)}
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
-        return _code_content(value, label)
+        return _code_content(value, message_label)
     if hasattr(value, "get_params"):
         # An estimator is determined by its class and its parameters, as `clone` assumes.
         from sklearn.base import BaseEstimator
 
         clone_method = getattr(type(value), "__sklearn_clone__", None)
         if clone_method not in (None, BaseEstimator.__sklearn_clone__):
-            raise _refusal(value, label)  # A frozen model has state beyond its parameters.
-        content = {
-            "class": _code_content(type(value), label),
-            "params": _named(value.get_params(deep=False), label),
+            raise _refusal(value, message_label)  # A frozen model has state beyond its parameters.
+        estimator_content = {
+            "class": _code_content(type(value), message_label),
+            "params": _contents_by_name(value.get_params(deep=False), message_label),
         }
         # `set_output` and `set_fit_request` set these attributes, which `clone` copies.
         for name in ("_sklearn_output_config", "_metadata_request"):
             if hasattr(value, name):
-                content[name] = repr(getattr(value, name))
-        return content
+                estimator_content[name] = repr(getattr(value, name))
+        return estimator_content
     # Splitters and scorers of scikit-learn are determined by their attributes.
     if is_from(value, "sklearn") and hasattr(value, "__dict__"):
-        return {"object": _place(type(value)), "holds": _named(vars(value), label)}
-    raise _refusal(value, label)
+        return {
+            "object": _import_path(type(value)),
+            "holds": _contents_by_name(vars(value), message_label),
+        }
+    raise _refusal(value, message_label)
 
 
-def _array(array: np.ndarray, label: str) -> Any:
+def _array_content(array: np.ndarray, message_label: str) -> Any:
     if array.dtype.hasobject:
-        return {"objects": content_of(array.tolist(), label), "shape": list(array.shape)}
+        return {"objects": content_of(array.tolist(), message_label), "shape": list(array.shape)}
     return {"array": digest_of(array), "shape": list(array.shape)}
 
 
-def _container_content(value: Any, label: str) -> Any:
+def _container_content(value: Any, message_label: str) -> Any:
     if type(value) is dict:
         pairs = [
-            [content_of(k, label), content_of(v, _label_inside(label, k))] for k, v in value.items()
+            [content_of(k, message_label), content_of(v, _label_inside(message_label, k))]
+            for k, v in value.items()
         ]
         return {"dict": pairs}
-    items = [content_of(item, label) for item in value]
+    element_contents = [content_of(element, message_label) for element in value]
     if type(value) is list:
-        return items
-    return {type(value).__name__: items if type(value) is tuple else sorted(items, key=canonical)}
+        return element_contents
+    return {
+        type(value).__name__: element_contents
+        if type(value) is tuple
+        else sorted(element_contents, key=canonical)
+    }
 
 
-def _named(values: Mapping[str, Any], label: str) -> dict[str, Any]:
-    return {name: content_of(values[name], _label_inside(label, name)) for name in sorted(values)}
+def _contents_by_name(values: Mapping[str, Any], message_label: str) -> dict[str, Any]:
+    return {
+        name: content_of(values[name], _label_inside(message_label, name))
+        for name in sorted(values)
+    }
 
 
-def _label_inside(label: str, name: Any) -> str:
-    return f"{label}: {name}" if ": " not in label else f"{label}__{name}"
+def _label_inside(message_label: str, name: Any) -> str:
+    return f"{message_label}: {name}" if ": " not in message_label else f"{message_label}__{name}"
 
 
-def _code_content(value: Any, label: str) -> Any:
+def _code_content(value: Any, message_label: str) -> Any:
     """Convert a class or function to its import path and its version or source hash.
 
     Raise if it cannot be imported by that path.
     """
-    imported_value: Any = sys.modules.get(_module(value))
-    for name in _name(value).split("."):
+    imported_value: Any = sys.modules.get(_module_name(value))
+    for name in _qualified_name(value).split("."):
         imported_value = getattr(imported_value, name, None)
     if imported_value is not value:
-        raise _refusal(value, label)
+        raise _refusal(value, message_label)
     versions_by_path = {
-        _place(definition): _version_and_hash(definition, label)
+        _import_path(definition): _version_and_hash(definition, message_label)
         for definition in (value.__mro__ if isinstance(value, type) else (value,))
     }
-    return {"place": _place(value), **{k: v for k, v in versions_by_path.items() if v is not None}}
+    return {
+        "place": _import_path(value),
+        **{k: v for k, v in versions_by_path.items() if v is not None},
+    }
 
 
-def _version_and_hash(value: Any, label: str) -> list[str] | None:
+def _version_and_hash(value: Any, message_label: str) -> list[str] | None:
     """Return the version of the package and a hash of the source of a class or function.
 
     Return None for packages whose version the store compares itself.
     """
-    package = _module(value).partition(".")[0]
+    package = _module_name(value).partition(".")[0]
     if package in PACKAGES_COMPARED:
         return None
     version = getattr(sys.modules.get(package), "__version__", None)
@@ -345,28 +368,29 @@ def _version_and_hash(value: Any, label: str) -> list[str] | None:
         version_and_hash.append(key_of(inspect.getsource(value)))
     except (OSError, TypeError):
         if not version_and_hash:
-            raise _refusal(value, label) from None
+            raise _refusal(value, message_label) from None
     return version_and_hash
 
 
-def _name(value: Any) -> str:
+def _qualified_name(value: Any) -> str:
     return str(getattr(value, "__qualname__", getattr(value, "__name__", "")))
 
 
-def _place(value: Any) -> str:
-    return f"{_module(value)}:{_name(value)}"
+def _import_path(value: Any) -> str:
+    return f"{_module_name(value)}:{_qualified_name(value)}"
 
 
-def _module(value: Any) -> str:
+def _module_name(value: Any) -> str:
     """Return the name of the module that defines an object; ufuncs of older NumPy lack it."""
     module_name = getattr(value, "__module__", None)
     return "numpy" if module_name is None and isinstance(value, np.ufunc) else str(module_name)
 
 
-def _refusal(value: Any, label: str) -> Refusal:
+def _refusal(value: Any, message_label: str) -> Refusal:
     value_text = escape_and_truncate(" ".join(repr(value).split()), 60)
     return Refusal(
-        f"{label} is {value_text}, which cannot be written down as a key: a store takes models "
+        f"{message_label} is {value_text}, which cannot be written down as a key: a store "
+        "takes models "
         "with "
         "get_params whose parameters are numbers, words, arrays, models, and classes and functions "
         "of modules. Give such a value, or leave store out."

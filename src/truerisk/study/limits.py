@@ -30,21 +30,20 @@ from truerisk.study.schema import TaskOutcome
 from truerisk.study.tasks import Batch, Limits, SharedWork, failed_outcome, run_task
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-MAX_START_SECONDS = (
-    120.0  # A child process may take so many seconds to start and to import modules.
-)
+# A child process may take so many seconds to start and to import modules.
+MAX_START_SECONDS = 120.0
 LENGTH_BYTES = 8  # So many bytes encode the length of a reply.
 CHILD_CODE = "from truerisk.study.limits import main; main()"
 MEGABYTE = 2**20
 GRACE = 30.0  # A child whose worker was killed ends itself so many seconds after its time limit.
 
-_thread_state = threading.local()  # Each worker process or thread has one child.
+_thread_state = threading.local()  # Each worker process or thread has one child process.
 
 
 def run_batch(shared_work: SharedWork, batch: Batch) -> list[TaskOutcome]:
     """Run all tasks of a batch with one thread, and return their outcomes in order."""
-    for name in THREADS:  # The variables limit libraries that are loaded later.
-        os.environ.setdefault(name, "1")
+    for variable_name in THREADS:  # These limit libraries that are loaded later.
+        os.environ.setdefault(variable_name, "1")
     if shared_work.limits:
         return run_in_this_process_or_child(shared_work, batch)
     with one_thread():
@@ -57,9 +56,15 @@ def run_in_this_process_or_child(shared_work: SharedWork, batch: Batch) -> list[
         if shared_work.limits.megabytes is not None and not sys.platform.startswith("linux"):
             raise Refusal(f"a limit on memory needs Linux: leave {mention('limit_megabytes')} out.")
         # A task that exceeds a limit ends its child process and fails. Other tasks are unaffected.
-        return [_child(shared_work).run(batch, number) for number in batch.numbers]
+        return [
+            _child_of_thread(shared_work).run(batch, replicate_number)
+            for replicate_number in batch.numbers
+        ]
     arrays = shared_work.read_only_arrays()
-    return [run_task(shared_work.work, batch, number, arrays) for number in batch.numbers]
+    return [
+        run_task(shared_work.work, batch, replicate_number, arrays)
+        for replicate_number in batch.numbers
+    ]
 
 
 def end_child() -> None:
@@ -70,8 +75,8 @@ def end_child() -> None:
         child.close()
 
 
-def _child(shared_work: SharedWork) -> _Child:
-    """Return the child process of this thread, or a new one if it has ended or has other arrays."""
+def _child_of_thread(shared_work: SharedWork) -> _Child:
+    """Return this thread's child process; start one if it has ended or has other arrays."""
     child: _Child | None = getattr(_thread_state, "child", None)
     if child is None or child.ended or child.order.number != shared_work.number:
         end_child()
@@ -106,13 +111,13 @@ class _Child:
                 raise RuntimeError("the process for limited tasks ended as it started.")
         finally:
             if own_payload is not None:
-                own_payload.remove()  # The child has mapped the file, so its name can go.
+                own_payload.remove()  # The child has mapped the file, which can be deleted.
 
-    def run(self, batch: Batch, number: int) -> TaskOutcome:
-        """Run one task and return its outcome; a child that exceeds the time limit has failed."""
+    def run(self, batch: Batch, replicate_number: int) -> TaskOutcome:
+        """Run one task in the child process and return its outcome, a failure after the limit."""
         start_time = time.perf_counter()
         seconds = self.order.limits.seconds
-        self._send(batch, number)
+        self._send(batch, replicate_number)
         try:
             outcome = self._receive(seconds)
         except TimeoutError:
@@ -120,7 +125,7 @@ class _Child:
             elapsed_seconds = time.perf_counter() - start_time
             return failed_outcome(
                 batch,
-                number,
+                replicate_number,
                 elapsed_seconds,
                 f"it took longer than its limit of {seconds:.15g} s.",
             )
@@ -132,20 +137,23 @@ class _Child:
             )
             elapsed_seconds = time.perf_counter() - start_time
             return failed_outcome(
-                batch, number, elapsed_seconds, f"its process was ended {end_description}."
+                batch,
+                replicate_number,
+                elapsed_seconds,
+                f"its process was ended {end_description}.",
             )
         return outcome
 
-    def _send(self, *parts: Any) -> None:
+    def _send(self, *message_parts: Any) -> None:
         with suppress(BrokenPipeError):  # If the child has ended, its reply will be missing.
-            self._tasks.send(parts)
+            self._tasks.send(message_parts)
 
     def _receive(self, seconds: float | None) -> Any:
         """Return the child's reply, or None if it has ended; raise TimeoutError after `seconds`."""
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            size = int.from_bytes(self._bytes(LENGTH_BYTES, deadline), "big")
-            return pickle.loads(self._bytes(size, deadline))
+            n_reply_bytes = int.from_bytes(self._bytes(LENGTH_BYTES, deadline), "big")
+            return pickle.loads(self._bytes(n_reply_bytes, deadline))
         except EOFError:  # The child ended before it had sent a complete reply.
             return None
 
@@ -173,7 +181,7 @@ class _Child:
         self._answers.close()
 
 
-# ---------------------------------------------------------------- in the child
+# ---------------------------------------------------------------- in the child process
 
 
 def main() -> None:
@@ -190,42 +198,48 @@ def main() -> None:
         (shared_work,) = open_payload(payload).parts
         _send_reply(reply_descriptor, "ready")
         while True:
-            batch, number = task_pipe.recv()
+            batch, replicate_number = task_pipe.recv()
             with one_thread():
-                _send_reply(reply_descriptor, _run_within_limits(shared_work, batch, number))
+                _send_reply(
+                    reply_descriptor, _run_within_limits(shared_work, batch, replicate_number)
+                )
 
 
 def _send_reply(descriptor: int, reply: Any) -> None:
-    """Send the length of the reply and then the reply, so that the parent can read it in time."""
-    content = pickle.dumps(reply)
-    remaining_bytes = len(content).to_bytes(LENGTH_BYTES, "big") + content
+    """Send the length of a reply and then the reply, which the parent reads with a deadline."""
+    reply_bytes = pickle.dumps(reply)
+    remaining_bytes = len(reply_bytes).to_bytes(LENGTH_BYTES, "big") + reply_bytes
     while remaining_bytes:
         remaining_bytes = remaining_bytes[os.write(descriptor, remaining_bytes) :]
 
 
-def _run_within_limits(shared_work: SharedWork, batch: Batch, number: int) -> TaskOutcome:
+def _run_within_limits(shared_work: SharedWork, batch: Batch, replicate_number: int) -> TaskOutcome:
     limits: Limits = shared_work.limits
     if limits.seconds is not None and hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
     if limits.megabytes is None:
-        return run_task(shared_work.work, batch, number, shared_work.read_only_arrays())
-    with _limited_memory(int(limits.megabytes * MEGABYTE)):
-        outcome = run_task(shared_work.work, batch, number, shared_work.read_only_arrays())
+        return run_task(shared_work.work, batch, replicate_number, shared_work.read_only_arrays())
+    with _limit_memory(int(limits.megabytes * MEGABYTE)):
+        outcome = run_task(
+            shared_work.work, batch, replicate_number, shared_work.read_only_arrays()
+        )
     if outcome.error is not None and "MemoryError" in outcome.error.splitlines()[-1]:
         sentence = f"it needed more than its limit of {limits.megabytes:.15g} MB."
-        return failed_outcome(batch, number, outcome.seconds or 0.0, f"{outcome.error}\n{sentence}")
+        return failed_outcome(
+            batch, replicate_number, outcome.seconds or 0.0, f"{outcome.error}\n{sentence}"
+        )
     return outcome
 
 
 @contextmanager
-def _limited_memory(extra_bytes: int) -> Iterator[None]:
-    """Limit this process to `extra_bytes` more memory than it uses now; requires Linux."""
+def _limit_memory(n_extra_bytes: int) -> Iterator[None]:
+    """Limit this process to `n_extra_bytes` more memory than it uses now; requires Linux."""
     import resource
 
     n_pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
     old_limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(
-        resource.RLIMIT_AS, (n_pages * resource.getpagesize() + extra_bytes, old_limits[1])
+        resource.RLIMIT_AS, (n_pages * resource.getpagesize() + n_extra_bytes, old_limits[1])
     )
     try:
         yield

@@ -36,16 +36,16 @@ class Lock:
 
     def take(self) -> Lock:
         """Acquire the lock, or raise StoreLocked with the process that holds it."""
-        own_path = self.path.resolve()
-        if own_path in _held_paths:
+        lock_path = self.path.resolve()
+        if lock_path in _held_paths:
             raise StoreLocked(f"{self.store} is in use by this very process.")
         lock_file = self._locked_file()
-        holder = _read(lock_file)
+        holder = _read_holder(lock_file)
         if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
             lock_file.close()  # The kernel's lock may fail on a network file system.
             raise self._refusal(holder)
         self._file = lock_file
-        _held_paths.add(own_path)
+        _held_paths.add(lock_path)
         try:
             _write(
                 lock_file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}
@@ -68,7 +68,7 @@ class Lock:
             _held_paths.discard(self.path.resolve())
 
     def holder(self) -> dict[str, Any] | None:
-        """Return the process that writes to the store, its machine and start time, or None."""
+        """Return the process that writes to the store, with machine and start time, or None."""
         # If this process has the lock, closing a second handle of the file would release it.
         if self.path.resolve() in _held_paths:
             return {"pid": os.getpid(), "host": socket.gethostname()}
@@ -77,7 +77,7 @@ class Lock:
         except OSError:
             return None
         with lock_file:
-            holder = _read(lock_file)
+            holder = _read_holder(lock_file)
             is_elsewhere = holder.get("host") != socket.gethostname()
             return (
                 holder
@@ -86,14 +86,14 @@ class Lock:
             )
 
     def _locked_file(self) -> IO[str]:
-        """Open the lock file, create it if needed, and lock it; raise if another process has it."""
+        """Open or create the lock file and lock it; raise if another process has locked it."""
         while True:
             try:
                 lock_file = self.path.open("a+", encoding="utf-8")
             except OSError as error:
                 raise StoreLocked(f"{self.path}: {error.strerror or error}.") from None
             if not _try_lock(lock_file):
-                holder = _read(lock_file)
+                holder = _read_holder(lock_file)
                 lock_file.close()
                 raise self._refusal(holder)
             if _is_same_file(self.path, lock_file):
@@ -130,19 +130,19 @@ def _try_lock(file: IO[str]) -> bool:
     return True
 
 
-def _read(file: IO[str]) -> dict[str, Any]:
+def _read_holder(file: IO[str]) -> dict[str, Any]:
     file.seek(0)
     try:
-        content = json.loads(file.read(10_000) or "{}")
+        holder = json.loads(file.read(10_000) or "{}")
     except ValueError:
         return {}
-    return content if isinstance(content, dict) else {}
+    return holder if isinstance(holder, dict) else {}
 
 
-def _write(file: IO[str], content: dict[str, Any]) -> None:
+def _write(file: IO[str], holder: dict[str, Any]) -> None:
     file.seek(0)
     file.truncate()
-    file.write(json.dumps(content) + "\n")
+    file.write(json.dumps(holder) + "\n")
     file.flush()
 
 

@@ -25,9 +25,8 @@ from truerisk.study.tasks import Batch, Limits, failed_outcome, traceback_text
 
 WORTH_SENDING = 0.2  # A batch should take at least so many seconds, as sending costs milliseconds.
 MAX_BATCH_SIZE = 2_000
-LOST_BATCH_SECONDS = (
-    120.0  # A batch counts as lost so many seconds after the time limits of its tasks.
-)
+# A batch counts as lost so many seconds after the time limits of its tasks.
+LOST_BATCH_SECONDS = 120.0
 
 
 @frozen
@@ -49,7 +48,7 @@ DEFAULT_RULES = Rules()
 
 @dataclass(eq=False)
 class _CellTasks:
-    """The tasks of one cell that were not yet sent to a worker, and the times of finished ones."""
+    """The tasks of a cell that were not yet sent to a worker, and the times of finished tasks."""
 
     cell: Cell
     numbers: np.ndarray
@@ -61,10 +60,10 @@ class _CellTasks:
     def n_left(self) -> int:
         return len(self.numbers) - self.n_taken
 
-    def take(self, size: int) -> Batch:
-        numbers = self.numbers[self.n_taken : self.n_taken + size]
-        self.n_taken += len(numbers)
-        return Batch(self.cell.id, self.cell.content, tuple(numbers.tolist()))
+    def take(self, batch_size: int) -> Batch:
+        replicate_numbers = self.numbers[self.n_taken : self.n_taken + batch_size]
+        self.n_taken += len(replicate_numbers)
+        return Batch(self.cell.id, self.cell.content, tuple(replicate_numbers.tolist()))
 
 
 class Queue(Batches):
@@ -80,22 +79,22 @@ class Queue(Batches):
         self._attempts_of_task: Counter[tuple[int, int]] = Counter()
         self._has_results = False
 
-    def add(self, cell: Cell, ended: np.ndarray, suspects: Mapping[int, int]) -> None:
-        """Add the tasks of a cell that have not ended.
+    def add(self, cell: Cell, ended_numbers: np.ndarray, suspects: Mapping[int, int]) -> None:
+        """Add to the queue those tasks of a cell that have not ended.
 
         `suspects` maps tasks that ended their worker in an earlier run to their number of attempts.
         They are run alone.
         """
         is_unfinished = np.ones(cell.n_wanted, dtype=bool)
-        is_unfinished[ended] = False
+        is_unfinished[ended_numbers] = False
         is_unfinished[list(suspects)] = False
         cell_tasks = _CellTasks(cell, np.flatnonzero(is_unfinished))
         self._tasks_of_cell[cell.id] = cell_tasks
         if cell_tasks.n_left:
             self._cells_with_tasks.append(cell_tasks)
-        for number, n_tries in sorted(suspects.items()):
-            self._attempts_of_task[cell.id, number] = n_tries
-            self._isolated_batches.append(Batch(cell.id, cell.content, (number,)))
+        for replicate_number, n_tries in sorted(suspects.items()):
+            self._attempts_of_task[cell.id, replicate_number] = n_tries
+            self._isolated_batches.append(Batch(cell.id, cell.content, (replicate_number,)))
 
     def __bool__(self) -> bool:
         return bool(self._cells_with_tasks or self._retried_batches or self._isolated_batches)
@@ -131,7 +130,7 @@ class Queue(Batches):
     def failed(
         self, batch: Batch, error: BaseException, *, alone: bool
     ) -> list[TaskOutcome] | None:
-        """Handle an error of the executor with a batch; return outcomes, or None if it is retried.
+        """Handle an error of the executor: return the failed outcome, or None to retry the batch.
 
         A batch of several tasks is halved and retried, until the task that causes the error is
         alone. That task has failed.
@@ -145,7 +144,7 @@ class Queue(Batches):
                 "need truerisk and what the study imports."
             ) from error
         if len(batch.numbers) > 1:
-            self._retried_batches.extend(_halves(batch))
+            self._retried_batches.extend(_split_into_halves(batch))
             return None
         return [failed_outcome(batch, batch.numbers[0], 0.0, traceback_text(error))]
 
@@ -156,13 +155,16 @@ class Queue(Batches):
         if alone and len(batch.numbers) == 1:
             return [self._tried_alone(batch, deaths)]
         if not alone and not self._was_lost_twice(batch):
-            self._retried_batches.extend(_halves(batch))
+            self._retried_batches.extend(_split_into_halves(batch))
         # The tasks are run one by one, as a new worker costs more time than a small batch.
         else:
             self._isolated_batches.extend(
-                Batch(batch.cell, batch.content, (number,)) for number in batch.numbers
+                Batch(batch.cell, batch.content, (replicate_number,))
+                for replicate_number in batch.numbers
             )
-        return [_suspected_fate(batch, number, 0) for number in batch.numbers]
+        return [
+            _suspected_outcome(batch, replicate_number, 0) for replicate_number in batch.numbers
+        ]
 
     def time_limit_of(self, batch: Batch, ahead: int) -> float | None:
         """Return the seconds after which a batch counts as lost, or None without a time limit.
@@ -188,40 +190,51 @@ class Queue(Batches):
         )
 
     def _tried_alone(self, batch: Batch, deaths: int) -> TaskOutcome:
-        (number,) = batch.numbers
-        self._attempts_of_task[batch.cell, number] += deaths
-        n_tries = self._attempts_of_task[batch.cell, number]
+        (replicate_number,) = batch.numbers
+        self._attempts_of_task[batch.cell, replicate_number] += deaths
+        n_tries = self._attempts_of_task[batch.cell, replicate_number]
         if n_tries < self.rules.attempts:
             self._isolated_batches.append(batch)
-            return _suspected_fate(batch, number, n_tries)
+            return _suspected_outcome(batch, replicate_number, n_tries)
         reason = f"its worker ended {n_tries} times, each time with no other task in flight."
         return TaskOutcome(
-            batch.cell, number, State.QUARANTINED, attempts=n_tries, error=f"quarantined: {reason}"
+            batch.cell,
+            replicate_number,
+            State.QUARANTINED,
+            attempts=n_tries,
+            error=f"quarantined: {reason}",
         )
 
     def _was_lost_twice(self, batch: Batch) -> bool:
         """Count a lost worker for each task of a batch; return True if a task has lost two."""
-        self._losses_of_task.update((batch.cell, number) for number in batch.numbers)
-        return any(self._losses_of_task[batch.cell, number] > 1 for number in batch.numbers)
+        self._losses_of_task.update(
+            (batch.cell, replicate_number) for replicate_number in batch.numbers
+        )
+        return any(
+            self._losses_of_task[batch.cell, replicate_number] > 1
+            for replicate_number in batch.numbers
+        )
 
     def _size(self, cell_tasks: _CellTasks) -> int:
         if not self.slots or not cell_tasks.n_timed:
             return 1
         mean_seconds = max(cell_tasks.seconds / cell_tasks.n_timed, 1e-6)
-        fair_share = (
+        fair_batch_size = (
             sum(other_tasks.n_left for other_tasks in self._cells_with_tasks) // (2 * self.slots)
             + 1
         )
-        return max(1, min(round(WORTH_SENDING / mean_seconds), fair_share, MAX_BATCH_SIZE))
+        return max(1, min(round(WORTH_SENDING / mean_seconds), fair_batch_size, MAX_BATCH_SIZE))
 
 
-def _halves(batch: Batch) -> Iterable[Batch]:
-    middle = len(batch.numbers) // 2
-    halves = (batch.numbers[:middle], batch.numbers[middle:])
-    return [Batch(batch.cell, batch.content, numbers) for numbers in halves if numbers]
+def _split_into_halves(batch: Batch) -> Iterable[Batch]:
+    middle_index = len(batch.numbers) // 2
+    halves = (batch.numbers[:middle_index], batch.numbers[middle_index:])
+    return [
+        Batch(batch.cell, batch.content, half_numbers) for half_numbers in halves if half_numbers
+    ]
 
 
-def _suspected_fate(batch: Batch, number: int, n_tries: int) -> TaskOutcome:
+def _suspected_outcome(batch: Batch, replicate_number: int, n_tries: int) -> TaskOutcome:
     return TaskOutcome(
-        batch.cell, number, State.SUSPECT, attempts=n_tries, error="its worker ended"
+        batch.cell, replicate_number, State.SUSPECT, attempts=n_tries, error="its worker ended"
     )

@@ -42,7 +42,7 @@ _truths: dict[str, Truth] = {}
 
 @frozen(eq=False)
 class Drawn:
-    """The drawn training rows, and fresh rows for measuring the true risk, or None without any."""
+    """Training rows of a replicate, and fresh rows that measure the true risk (None without)."""
 
     X: np.ndarray
     y: np.ndarray
@@ -51,129 +51,142 @@ class Drawn:
 
     @property
     def task(self) -> Any:
-        """The task of the outcomes: classification or regression."""
+        """The task that y defines: classification or regression."""
         return "classification" if self.y.dtype.kind != "f" else "regression"
 
 
 def replicate(
-    content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] = ()
+    cell_content: Mapping[str, Any], replicate_number: int, arrays: Sequence[np.ndarray] = ()
 ) -> dict[str, Any]:
-    """Compute replicate `number` of a cell: the estimate, its interval and the true risk."""
-    drawn_rows = draw(content, number, arrays)
-    family = family_of(content, drawn_rows)
-    options = {
-        "scoring": content["scoring"],
-        "rule": content["rule"],
-        "confidence_level": content["confidence_level"],
-        "random_state": _seed("method", content, number),
+    """Compute one replicate of a cell: the risk estimate, its interval and the true risk."""
+    drawn_rows = draw(cell_content, replicate_number, arrays)
+    family = family_of(cell_content, drawn_rows)
+    problem_options = {
+        "scoring": cell_content["scoring"],
+        "rule": cell_content["rule"],
+        "confidence_level": cell_content["confidence_level"],
+        "random_state": _seed_of_replicate("method", cell_content, replicate_number),
     }
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         start_time = time.perf_counter()
-        method, interval_name = method_of(content)
+        method, interval_name = method_of(cell_content)
         problem = problem_of_call(
-            family, drawn_rows.X, drawn_rows.y, interval=interval_name, **options
+            family, drawn_rows.X, drawn_rows.y, interval=interval_name, **problem_options
         )
-        computed = compute(problem, method)
-        curve = curve_of(computed)
+        computed_evaluation = compute(problem, method)
+        curve = curve_of(computed_evaluation)
         seconds = time.perf_counter() - start_time
-        chosen_candidate = _chosen_candidate(computed, curve, drawn_rows, options)
-    risk = curve[curve.best] if curve.procedure is None else curve.procedure
-    interval = risk.interval
+        chosen_candidate = _find_chosen_candidate(
+            computed_evaluation, curve, drawn_rows, problem_options
+        )
+    risk_estimate = curve[curve.best] if curve.procedure is None else curve.procedure
+    interval = risk_estimate.interval
     truth_key = key_of(
-        [[content[field_name] for field_name in _TRUTH_FIELDS], number, chosen_candidate]
+        [
+            [cell_content[field_name] for field_name in _TRUTH_FIELDS],
+            replicate_number,
+            chosen_candidate,
+        ]
     )
-    known_truth = _truths.get(truth_key)
-    if known_truth is None:
+    measured_truth = _truths.get(truth_key)
+    if measured_truth is None:
         if len(_truths) >= MAX_CACHED_TRUTHS:
             _truths.clear()
-        known_truth = _truths[truth_key] = _measure_truth(
-            family, chosen_candidate, drawn_rows, options
+        measured_truth = _truths[truth_key] = _measure_truth(
+            family, chosen_candidate, drawn_rows, problem_options
         )
-    truth, truth_error, truth_notes = known_truth
+    true_risk, true_risk_std_error, truth_notes = measured_truth
     notes = [*(without_folders(str(warning.message)) for warning in caught_warnings), *truth_notes]
     return {
-        "value": risk.value,
-        "std_error": risk.std_error,
+        "value": risk_estimate.value,
+        "std_error": risk_estimate.std_error,
         "low": None if interval is None else interval.low,
         "high": None if interval is None else interval.high,
         "interval": None if interval is None else interval.method,
-        "truth": truth,
-        "truth_error": truth_error,
+        "truth": true_risk,
+        "truth_error": true_risk_std_error,
         "chosen": to_plain(dict(family.candidates[chosen_candidate])),
-        "n_fits": risk.n_fits,
-        "engine": risk.engine,
-        "target": risk.target,
+        "n_fits": risk_estimate.n_fits,
+        "engine": risk_estimate.engine,
+        "target": risk_estimate.target,
         "notes": list(dict.fromkeys(notes))[:MAX_NOTES],
-        "value_is_score": risk.greater_is_better,
+        "value_is_score": risk_estimate.greater_is_better,
         "truth_is_score": problem.loss.scale.perfect is not None,
         "seconds": seconds,
     }
 
 
-def _seed(purpose: str, content: Mapping[str, Any], number: int) -> int:
+def _seed_of_replicate(purpose: str, cell_content: Mapping[str, Any], replicate_number: int) -> int:
     """Return a seed that depends on `purpose`, problem, size, the cell's seed and the replicate.
 
     It does not depend on the learner, the method or the name that the user gave to the problem.
     """
-    problem = {name: value for name, value in content["problem"].items() if name != "name"}
-    return seed_of(purpose, problem, content["size"], content["seed"], number)
+    problem = {name: value for name, value in cell_content["problem"].items() if name != "name"}
+    return seed_of(purpose, problem, cell_content["size"], cell_content["seed"], replicate_number)
 
 
 # ---------------------------------------------------------------- data
 
 
-def draw(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] = ()) -> Drawn:
-    """Draw the data set of a replicate, which depends only on problem, size, seed and number."""
-    seed = _seed("data", content, number)
-    # Training rows are drawn from a table without replacement; other rows measure the true risk.
+def draw(
+    cell_content: Mapping[str, Any], replicate_number: int, arrays: Sequence[np.ndarray] = ()
+) -> Drawn:
+    """Draw the data of a replicate, which learner and method do not affect."""
+    seed = _seed_of_replicate("data", cell_content, replicate_number)
+    # The rows of the table that are not drawn for training measure the true risk.
     if arrays:
         X, y = arrays
         shuffled_rows = np.random.default_rng(seed).permutation(len(y))
-        training_rows, test_rows = np.split(shuffled_rows, [content["size"]])
+        training_rows, fresh_rows = np.split(shuffled_rows, [cell_content["size"]])
         return Drawn(
             X[training_rows],
             y[training_rows],
-            *((X[test_rows], y[test_rows]) if len(test_rows) else (None, None)),
+            *((X[fresh_rows], y[fresh_rows]) if len(fresh_rows) else (None, None)),
         )
-    generate = generator(content["problem"])
-    X, y = generate(content["size"], random_state=seed)
-    test_data = generate(content["n_test"], random_state=_seed("test", content, number))
-    return Drawn(np.asarray(X), np.asarray(y), np.asarray(test_data[0]), np.asarray(test_data[1]))
+    generate = generator(cell_content["problem"])
+    X, y = generate(cell_content["size"], random_state=seed)
+    fresh_data = generate(
+        cell_content["n_test"],
+        random_state=_seed_of_replicate("test", cell_content, replicate_number),
+    )
+    return Drawn(np.asarray(X), np.asarray(y), np.asarray(fresh_data[0]), np.asarray(fresh_data[1]))
 
 
 def generator(problem: Mapping[str, Any]) -> Any:
     """Return the function of a problem that draws rows: `f(n, random_state=seed)` returns X, y."""
     if "import" in problem:
-        return _imported(problem["import"])
-    source = known_problems().load(problem["word"])
-    options = {name: value for name, value in problem.items() if name not in ("name", "word")}
-    known_options = sorted(_numeric_options(source))
-    for name in options:
+        return _import_and_call(problem["import"])
+    data_generator = known_problems().load(problem["word"])
+    generator_options = {
+        name: value for name, value in problem.items() if name not in ("name", "word")
+    }
+    known_options = sorted(_numeric_options(data_generator))
+    for name in generator_options:
         check_known(f"problem {problem['word']!r} has no option", name, known_options, "It has")
-    return replace(source, **options) if options else source
+    return replace(data_generator, **generator_options) if generator_options else data_generator
 
 
-def _numeric_options(source: Any) -> set[str]:
+def _numeric_options(data_generator: Any) -> set[str]:
     """Return the names of the numeric options of a data generator, such as its noise level."""
-    if not is_dataclass(source) or isinstance(source, type):
+    if not is_dataclass(data_generator) or isinstance(data_generator, type):
         return set()
     return {
         option.name
-        for option in fields(source)
-        if isinstance(getattr(source, option.name), int | float)
+        for option in fields(data_generator)
+        if isinstance(getattr(data_generator, option.name), int | float)
     }
 
 
 @cache
-def _imported(import_path: str) -> Any:
+def _import_and_call(import_path: str) -> Any:
     """Import the function `package.module:name`, call it and return its result.
 
     The result is cached, so that the function is called once per process.
     """
-    module, _, name = import_path.partition(":")
+    module_name, _, function_name = import_path.partition(":")
     try:
-        return getattr(import_module(module), name)()
+        return getattr(import_module(module_name), function_name)()
     except (ImportError, AttributeError) as error:
         raise UnknownName(f"import {import_path!r}: {error}.") from None
 
@@ -181,87 +194,98 @@ def _imported(import_path: str) -> Any:
 # ---------------------------------------------------------------- method, learner and truth
 
 
-def method_of(content: Mapping[str, Any]) -> tuple[Method, str | None]:
+def method_of(cell_content: Mapping[str, Any]) -> tuple[Method, str | None]:
     """Return the method of a cell, and the name of the requested interval.
 
     The name is None for the method's own interval.
     """
-    entry = content["method"]
-    if isinstance(entry, str):
-        return as_method(entry), None
-    if "import" not in entry:
-        return method_by(entry["word"], options_of(entry)), entry.get("interval")
-    imported_method = _imported(entry["import"])
+    method_entry = cell_content["method"]
+    if isinstance(method_entry, str):
+        return as_method(method_entry), None
+    if "import" not in method_entry:
+        return method_by(method_entry["word"], options_of(method_entry)), method_entry.get(
+            "interval"
+        )
+    imported_method = _import_and_call(method_entry["import"])
     if not isinstance(imported_method, Method):
         raise UnknownName(
-            f"import {entry['import']!r} gives {imported_method!r}, which is no method."
+            f"import {method_entry['import']!r} gives {imported_method!r}, which is no method."
         )
-    return imported_method, entry.get("interval")
+    return imported_method, method_entry.get("interval")
 
 
-def family_of(content: Mapping[str, Any], drawn_rows: Drawn) -> Family:
+def family_of(cell_content: Mapping[str, Any], drawn_rows: Drawn) -> Family:
     """Return the learner of a cell with its candidates, which may depend on the number of rows."""
-    entry = content["learner"]
-    if "import" in entry:
-        imported_learner = _imported(entry["import"])
+    learner_entry = cell_content["learner"]
+    if "import" in learner_entry:
+        imported_learner = _import_and_call(learner_entry["import"])
         return (
             Family.from_grid(*imported_learner)
             if isinstance(imported_learner, tuple)
             else Family.from_grid(imported_learner)
         )
-    columns = content["problem"].get("columns", {})
+    columns = cell_content["problem"].get("columns", {})
     pipeline, grid = known_learners().learner(
-        entry["word"],
+        learner_entry["word"],
         drawn_rows.task,
         n_rows=len(drawn_rows.y),
         n_features=drawn_rows.X.shape[1],
-        n_classes=content["problem"].get("n_classes") or len(np.unique(drawn_rows.y)),
+        n_classes=cell_content["problem"].get("n_classes") or len(np.unique(drawn_rows.y)),
         **columns,
     )
-    if "grid" in entry:
-        grid = {f"model__{name}": values for name, values in entry["grid"].items()}
-    if "set" in entry:
-        grid = {f"model__{name}": [value] for name, value in entry["set"].items()}
+    if "grid" in learner_entry:
+        grid = {f"model__{name}": values for name, values in learner_entry["grid"].items()}
+    if "set" in learner_entry:
+        grid = {f"model__{name}": [value] for name, value in learner_entry["set"].items()}
     return Family.from_grid(pipeline, grid)
 
 
-def _chosen_candidate(
-    computed: Computed, curve: RiskCurve, drawn_rows: Drawn, options: Mapping[str, Any]
+def _find_chosen_candidate(
+    computed_evaluation: Computed,
+    curve: RiskCurve,
+    drawn_rows: Drawn,
+    problem_options: Mapping[str, Any],
 ) -> int:
     """Return the index of the candidate whose fit on all training rows the estimate refers to.
 
     This is the candidate that the method chose. If the method tunes in every outer split, it is the
     candidate that its inner method chooses on all rows.
     """
-    inner_method = getattr(computed.method, "inner", None)
-    family = computed.problem.family
+    inner_method = getattr(computed_evaluation.method, "inner", None)
+    family = computed_evaluation.problem.family
     if inner_method is None or curve.procedure is None or len(family) == 1:
         return curve.best
     return curve_of(
-        compute(problem_of_call(family, drawn_rows.X, drawn_rows.y, **options), inner_method)
+        compute(
+            problem_of_call(family, drawn_rows.X, drawn_rows.y, **problem_options), inner_method
+        )
     ).best
 
 
 def _measure_truth(
-    family: Family, chosen_candidate: int, drawn_rows: Drawn, options: Mapping[str, Any]
+    family: Family, chosen_candidate: int, drawn_rows: Drawn, problem_options: Mapping[str, Any]
 ) -> Truth:
     """Return the risk of the chosen candidate on fresh rows, its standard error, and warnings."""
     if drawn_rows.fresh_rows is None or drawn_rows.fresh_labels is None:
         return None, None, ()
     single_candidate = Family(family.estimator, (family.candidates[chosen_candidate],))
-    n_training, n_rows = len(drawn_rows.y), len(drawn_rows.y) + len(drawn_rows.fresh_labels)
+    n_training, n_all_rows = len(drawn_rows.y), len(drawn_rows.y) + len(drawn_rows.fresh_labels)
     X, y = (
         np.vstack([drawn_rows.X, drawn_rows.fresh_rows]),
         np.concatenate([drawn_rows.y, drawn_rows.fresh_labels]),
     )
-    split = [(np.arange(n_training), np.arange(n_training, n_rows))]
+    training_and_fresh_rows = [(np.arange(n_training), np.arange(n_training, n_all_rows))]
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        risk = curve_of(compute(problem_of_call(single_candidate, X, y, **options), split))[0]
-    if risk.value is None:
+        risk_estimate = curve_of(
+            compute(
+                problem_of_call(single_candidate, X, y, **problem_options), training_and_fresh_rows
+            )
+        )[0]
+    if risk_estimate.value is None:
         raise BadData("the chosen candidate could not be fitted on all rows.")
     return (
-        risk.value,
-        risk.std_error,
+        risk_estimate.value,
+        risk_estimate.std_error,
         tuple(without_folders(str(warning.message)) for warning in caught_warnings),
     )

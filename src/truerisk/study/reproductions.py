@@ -18,48 +18,48 @@ from truerisk.study.tasks import Work
 from truerisk.study.values import key_of
 from truerisk.study.versions import begin
 
-KIND = "reproduction"  # This is written into the store, to refuse stores of another kind.
+KIND = "reproduction"  # The store records this kind of its contents.
 
 
 def stored_replicates(
     work: Work,
-    name: str,
+    experiment_name: str,
     source: str,
-    replicates: int,
+    n_replicates: int,
     seed: int,
     *,
-    unit: str,
+    progress_unit: str,
     executor: Any,
     path: Path,
     resume: bool = False,
     mixed_versions: bool = False,
 ) -> list[Mapping[str, np.ndarray]]:
-    """Return the results of replicates 0, ..., `replicates` − 1 of the experiment `name`.
+    """Return the results of the first `n_replicates` replicates of a published experiment.
 
     Stored replicates are read, which is allowed only with `resume=True`. All other replicates are
     computed. If the `source` code of the experiment has changed, stored replicates do not count.
     """
-    content = {"experiment": name, "source": key_of(source), "seed": seed}
+    cell_content = {"experiment": experiment_name, "source": key_of(source), "seed": seed}
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name}, mixed_versions=mixed_versions)
-        (cell,) = store.request_replicates([content], replicates)
+        (cell,) = store.request_replicates([cell_content], n_replicates)
         n_stored = len(store.ended_numbers(cell))
         if n_stored and not resume:
             raise UnknownName(
-                f"{path} holds {n_stored} of {replicates} replicates of {name}: add "
+                f"{path} holds {n_stored} of {n_replicates} replicates of {experiment_name}: add "
                 f"{mention('resume', True)} to go on with them, or name another file."
             )
-        store.delete_outcomes(
-            [State.FAILED]
-        )  # Failed replicates are repeated, as the code may be mended.
-        run_cells(store, [cell], work, executor, rules=Rules(unit=unit))
+        # Failed replicates are repeated, as the code may have been corrected.
+        store.delete_outcomes([State.FAILED])
+        run_cells(store, [cell], work, executor, rules=Rules(unit=progress_unit))
         errors = store.errors(cell)
         if errors:
-            number, state, _, error = errors[0]
+            replicate_number, state, _, error = errors[0]
             last_line = error.strip().splitlines()[-1]
             raise StudyIncomplete(
-                f"{len(errors)} of {cell.n_wanted} replicates of {name} have no result "
-                f"(replicate {number} {state.name.lower()}: {last_line}); {store.path} keeps the "
+                f"{len(errors)} of {cell.n_wanted} replicates of {experiment_name} have no result "
+                f"(replicate {replicate_number} {state.name.lower()}: {last_line}); "
+                f"{store.path} keeps the "
                 "others."
             )
         return [draws for *_, draws in store.results(cell)]

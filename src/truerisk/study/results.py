@@ -48,40 +48,40 @@ def rows_of(store: Store) -> Iterator[dict[str, Any]]:
     """Yield every result of a study, cell by cell, as one flat dict that may contain arrays."""
     refuse_fits(store)
     for cell in store.cells():
-        cell_names = _head(cell)
-        for replicate, task_seconds, cost, content in store.results(cell):
-            if "problem" in cell_names and not content.keys() >= set(RESULT_FIELDS):
+        cell_names = _cell_names(cell)
+        for replicate, task_seconds, reported_seconds, result_content in store.results(cell):
+            if "problem" in cell_names and not result_content.keys() >= set(RESULT_FIELDS):
                 raise BadStore(f"{store.path}: a result was changed: restore it from a copy.")
             result_fields = (
-                {name: content[name] for name in RESULT_FIELDS}
+                {name: result_content[name] for name in RESULT_FIELDS}
                 if "problem" in cell_names
-                else content
+                else result_content
             )
-            seconds_taken = task_seconds if cost is None else cost
+            seconds_taken = task_seconds if reported_seconds is None else reported_seconds
             yield {**cell_names, "replicate": replicate, **result_fields, "seconds": seconds_taken}
 
 
-def _head(cell: Cell) -> dict[str, Any]:
+def _cell_names(cell: Cell) -> dict[str, Any]:
     """Return the names of a cell's problem, size, learner and method, as in tables of results."""
-    content = cell.content
-    if "problem" not in content:
-        return {"experiment": content.get("experiment"), "seed": content.get("seed")}
+    cell_content = cell.content
+    if "problem" not in cell_content:
+        return {"experiment": cell_content.get("experiment"), "seed": cell_content.get("seed")}
     return {
-        "problem": content["problem"]["name"],
-        "size": content["size"],
-        "learner": content["learner"]["name"],
-        "method": name_of_method(content),
+        "problem": cell_content["problem"]["name"],
+        "size": cell_content["size"],
+        "learner": cell_content["learner"]["name"],
+        "method": name_of_method(cell_content),
     }
 
 
-def name_of_method(content: Mapping[str, Any]) -> str:
+def name_of_method(cell_content: Mapping[str, Any]) -> str:
     """Return the name of a cell's method in tables: the user's name for it, or its short name."""
-    method = content["method"]
+    method = cell_content["method"]
     return str(method if isinstance(method, str) else method["name"])
 
 
 class CellSummary(TypedDict):
-    """Means over the replicates of a cell, with bias, RMSE and coverage relative to the truth."""
+    """Means over the replicates of a cell, with bias, RMSE and coverage of the true risk."""
 
     problem: str
     size: Count
@@ -121,16 +121,16 @@ class StudyResults(Record):
     designs: tuple[Mapping[str, Any], ...] = field(default=(), metadata=UNWRITTEN)
 
     def to_frame(self) -> Any:
-        """Return one row per replicate (pandas, or polars if only that is installed)."""
+        """Return a data frame with a row per replicate (pandas, or polars if that is missing)."""
         return frame_of_rows(self.rows)
 
     def summary(self) -> Any:
-        """Return one row per cell: bias, RMSE, coverage and cost, with standard errors."""
+        """Return a data frame with a row per cell: bias, RMSE, coverage, cost, standard errors."""
         return frame_of_rows(self.cells)
 
-    # Other results have `ax` as the first argument. A plot of a study needs to name the quantity.
+    # In other result classes the first argument is `ax`. Here the quantity has to be named.
     def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
-        """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
+        """Draw bias, rmse, coverage or seconds against the number of rows (needs matplotlib)."""
         return load_from_package("study")(self, what=what, ax=ax)
 
     def compare(
@@ -161,9 +161,9 @@ class StudyResults(Record):
             `rope`, `missing`, `pairwise`, `control`, `confidence_level` and `random_state` of
             `truerisk.compare_many`.
         """
-        choices = {"size": size, "learner": learner, "method": method}
-        replicates = Replicates(self.name, self.rows, self.designs)
-        return compare_study(replicates, of, by, choices, terms)
+        requested_factors = {"size": size, "learner": learner, "method": method}
+        study_replicates = Replicates(self.name, self.rows, self.designs)
+        return compare_study(study_replicates, of, by, requested_factors, terms)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -174,27 +174,35 @@ class StudyResults(Record):
 
     @override
     def blocks(self) -> list[Block]:
-        head = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
+        column_headings = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
                 "coverage", "cost"]  # fmt: skip
-        rows = [_shown(cell) for cell in self.cells]
-        return [Block(" ".join([f"{self.name}.", *self._notes_on_missing()]), head, rows)]
+        rows = [_format_cell(cell) for cell in self.cells]
+        return [
+            Block(" ".join([f"{self.name}.", *self._notes_on_missing()]), column_headings, rows)
+        ]
 
     def _notes_on_missing(self) -> Iterator[str]:
         """Yield a sentence for each cell that lacks replicates or intervals of replicates."""
-        replicates = {place_of(cell): cell["replicates"] for cell in self.cells}
+        n_replicates_by_cell = {place_of(cell): cell["replicates"] for cell in self.cells}
         for design in self.designs:
             if "problem" not in design:
                 continue  # Stores of published experiments have no problems.
-            n_done = replicates.get(place_of(design), 0)
+            n_done = n_replicates_by_cell.get(place_of(design), 0)
             if n_done < design["wanted"]:
-                yield f"{_named(design)}: {n_done} of {design['wanted']} replicates were found."
+                yield (
+                    f"{_cell_as_text(design)}: {n_done} of {design['wanted']} replicates were "
+                    "found."
+                )
         for cell in self.cells:
             if 0 < cell["intervals"] < cell["replicates"]:
-                count = f"{cell['intervals']} of {cell['replicates']}"
-                yield f"{_named(cell)}: {count} replicates have an interval; coverage is theirs."
+                interval_count = f"{cell['intervals']} of {cell['replicates']}"
+                yield (
+                    f"{_cell_as_text(cell)}: {interval_count} replicates have an interval; "
+                    "coverage is theirs."
+                )
 
 
-def _named(cell: Mapping[str, Any]) -> str:
+def _cell_as_text(cell: Mapping[str, Any]) -> str:
     return ", ".join(map(str, place_of(cell)))
 
 
@@ -205,22 +213,24 @@ def collect(store: Store) -> StudyResults:
     for row in rows:
         rows_by_cell.setdefault(place_of(row), []).append(row)
     cells = tuple(_summarise_cell(cell_rows) for cell_rows in rows_by_cell.values())
-    return StudyResults(store.read_note("name") or "study", cells, rows, tuple(_designs(store)))
+    return StudyResults(
+        store.read_note("name") or "study", cells, rows, tuple(_requested_cells(store))
+    )
 
 
-def _designs(store: Store) -> Iterator[dict[str, Any]]:
+def _requested_cells(store: Store) -> Iterator[dict[str, Any]]:
     """Yield the requested cells, each with the correlation between two of its replicates.
 
     A replicate of a table trains on rows drawn from it, and measures the risk on its other rows.
     The correlation of two replicates is the share of these test rows (Nadeau and Bengio 2003).
     """
     try:
-        n_rows = dict(json.loads(store.read_note(ROWS_OF_TABLES) or "{}"))
+        n_rows_by_table = dict(json.loads(store.read_note(ROWS_OF_TABLES) or "{}"))
     except ValueError as error:
         raise BadStore(f"{store.path}: {ROWS_OF_TABLES} cannot be read ({error}).") from None
     for cell in store.cells():
-        cell_names = _head(cell)
-        n_table_rows = n_rows.get(cell_names["problem"])
+        cell_names = _cell_names(cell)
+        n_table_rows = n_rows_by_table.get(cell_names["problem"])
         is_table = "data" in cell.content["problem"]
         test_share = (
             None if n_table_rows is None else (n_table_rows - cell_names["size"]) / n_table_rows
@@ -235,15 +245,23 @@ def _designs(store: Store) -> Iterator[dict[str, Any]]:
 @np.errstate(over="ignore", invalid="ignore")  # Squares of losses such as 1e200 overflow.
 def _summarise_cell(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
     first_row = rows[0]
-    value, truth = _column(rows, "value"), _column(rows, "truth")
-    mean_truth = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
-    no_target = np.full(len(rows), np.nan)
-    target_values = {"Err": mean_truth, "Err_XY": truth}.get(first_row["target"], no_target)
-    low, high = _column(rows, "low"), _column(rows, "high")
-    # The bias uses the truth of each replicate, since v − t then varies less than v − mean(t).
-    bias, bias_error = _mean(value - (truth if np.isfinite(target_values).any() else target_values))
-    coverage, coverage_error = _mean(_is_covered(low, high, target_values))
-    mean_square, _ = _mean((value - target_values) ** 2)
+    estimates, true_risks = _column_values(rows, "value"), _column_values(rows, "truth")
+    mean_true_risks = np.full(
+        len(rows), np.nan if np.isnan(true_risks).all() else np.nanmean(true_risks)
+    )
+    missing_targets = np.full(len(rows), np.nan)
+    target_values = {"Err": mean_true_risks, "Err_XY": true_risks}.get(
+        first_row["target"], missing_targets
+    )
+    lower_limits, upper_limits = _column_values(rows, "low"), _column_values(rows, "high")
+    # The bias uses each replicate's true risk t: v − t varies less than v − mean(t).
+    bias, bias_error = _mean_and_std_error(
+        estimates - (true_risks if np.isfinite(target_values).any() else target_values)
+    )
+    coverage, coverage_error = _mean_and_std_error(
+        _is_covered(lower_limits, upper_limits, target_values)
+    )
+    mean_squared_error, _ = _mean_and_std_error((estimates - target_values) ** 2)
     return {
         "problem": first_row["problem"],
         "size": first_row["size"],
@@ -251,36 +269,42 @@ def _summarise_cell(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
         "method": first_row["method"],
         "target": first_row["target"],
         "replicates": len(rows),
-        "value": _mean(value)[0],
-        "truth": _mean(truth)[0],
+        "value": _mean_and_std_error(estimates)[0],
+        "truth": _mean_and_std_error(true_risks)[0],
         "bias": bias,
         "bias_error": bias_error,
-        "rmse": None if mean_square is None else mean_square**0.5,
-        "intervals": int(np.isfinite(low).sum()),
+        "rmse": None if mean_squared_error is None else mean_squared_error**0.5,
+        "intervals": int(np.isfinite(lower_limits).sum()),
         "coverage": coverage,
         "coverage_error": coverage_error,
-        "coverage_Err": _mean(_is_covered(low, high, mean_truth))[0],
-        "coverage_Err_XY": _mean(_is_covered(low, high, truth))[0],
-        "width": _mean(high - low)[0],
-        "n_fits": _mean(_column(rows, "n_fits"))[0],
-        "seconds": _mean(_column(rows, "seconds"))[0],
+        "coverage_Err": _mean_and_std_error(
+            _is_covered(lower_limits, upper_limits, mean_true_risks)
+        )[0],
+        "coverage_Err_XY": _mean_and_std_error(_is_covered(lower_limits, upper_limits, true_risks))[
+            0
+        ],
+        "width": _mean_and_std_error(upper_limits - lower_limits)[0],
+        "n_fits": _mean_and_std_error(_column_values(rows, "n_fits"))[0],
+        "seconds": _mean_and_std_error(_column_values(rows, "seconds"))[0],
     }
 
 
-def _is_covered(low: np.ndarray, high: np.ndarray, target_values: np.ndarray) -> np.ndarray:
+def _is_covered(
+    lower_limits: np.ndarray, upper_limits: np.ndarray, target_values: np.ndarray
+) -> np.ndarray:
     """Return 1 where an interval covers its target value, 0 where not, NaN if one is missing."""
     return np.where(
-        np.isnan(low) | np.isnan(target_values),
+        np.isnan(lower_limits) | np.isnan(target_values),
         np.nan,
-        (low <= target_values) & (target_values <= high),
+        (lower_limits <= target_values) & (target_values <= upper_limits),
     )
 
 
-def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
+def _column_values(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
     return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
 
 
-def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
+def _mean_and_std_error(values: np.ndarray) -> tuple[float | None, float | None]:
     """Return the mean of the values that are not NaN, and its standard error.
 
     Both are None without values. The standard error needs two values.
@@ -296,7 +320,7 @@ def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
     return float(present_values.mean()), std_error
 
 
-def _shown(cell: Mapping[str, Any]) -> list[str]:
+def _format_cell(cell: Mapping[str, Any]) -> list[str]:
     return [
         str(cell["problem"]), str(cell["size"]), str(cell["learner"]), str(cell["method"]),
         str(cell["replicates"]), number(cell["bias"]), number(cell["bias_error"]),
@@ -308,26 +332,29 @@ Rows = Iterable[Mapping[str, Any]]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export(rows: Rows, path: str | os.PathLike[str], form: str) -> int:
+def export(rows: Rows, path: str | os.PathLike[str], file_format: str) -> int:
     """Write rows to a Parquet, CSV or JSON lines file, and return the number of rows.
 
     The columns are those of the first row. An existing file is replaced only when the new file is
     complete.
     """
-    if form not in FORMATS:
+    if file_format not in FORMATS:
         raise UnknownName(
-            f"there is no format {form!r}{suggestion_for(form, FORMATS) or '.'} Known: "
+            "there is no format "
+            f"{file_format!r}{suggestion_for(file_format, FORMATS) or '.'} Known: "
             f"{', '.join(FORMATS)}."
         )
-    return write_file(path, partial(FORMATS[form], rows))
+    return write_file(path, partial(FORMATS[file_format], rows))
 
 
-def _parquet(rows: Rows, path: Path) -> int:
+def _write_parquet(rows: Rows, path: Path) -> int:
     try:
         import polars as pl
     except ImportError:
         raise MissingExtra("Parquet needs polars: pip install 'truerisk[io]'.") from None
-    frame = pl.DataFrame([_plain(row) for row in rows], infer_schema_length=None, strict=False)
+    frame = pl.DataFrame(
+        [_to_table_row(row) for row in rows], infer_schema_length=None, strict=False
+    )
     # Python writes the file, as polars would raise its own error for a full disk.
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
@@ -335,58 +362,58 @@ def _parquet(rows: Rows, path: Path) -> int:
     return int(frame.height)
 
 
-def _csv(rows: Rows, path: Path) -> int:
+def _write_csv(rows: Rows, path: Path) -> int:
     """Write rows as CSV; text that a spreadsheet would run as a formula gets an apostrophe."""
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         for row in rows:
             if not n_rows:
-                writer.writerow([_harmless(name) for name in row])
-            writer.writerow([_harmless(value) for value in _plain(row).values()])
+                writer.writerow([_escape_formula(name) for name in row])
+            writer.writerow([_escape_formula(value) for value in _to_table_row(row).values()])
             n_rows += 1
     return n_rows
 
 
-def _jsonl(rows: Rows, path: Path) -> int:
+def _write_json_lines(rows: Rows, path: Path) -> int:
     """Write rows as JSON lines, one object per row; NaN becomes null."""
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
-            plain_row = {name: _finite(value) for name, value in row.items()}
+            plain_row = {name: _to_json_value(value) for name, value in row.items()}
             file.write(json.dumps(plain_row, allow_nan=False) + "\n")
             n_rows += 1
     return n_rows
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _value(value) for name, value in row.items()}
+def _to_table_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _to_table_cell(value) for name, value in row.items()}
 
 
-def _value(value: Any) -> Any:
+def _to_table_cell(value: Any) -> Any:
     """Convert a value for a table cell: lists and dicts become JSON text, NaN becomes None."""
-    value = _finite(value)
+    value = _to_json_value(value)
     return json.dumps(value, allow_nan=False) if isinstance(value, dict | list) else value
 
 
-def _finite(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Convert a value to a form that JSON supports: arrays become lists, NaN becomes None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list):
-        return [_finite(v) for v in value]
+        return [_to_json_value(v) for v in value]
     if isinstance(value, dict):
-        return {name: _finite(v) for name, v in value.items()}
+        return {name: _to_json_value(v) for name, v in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _harmless(value: Any) -> Any:
+def _escape_formula(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 FORMATS: dict[str, Callable[[Rows, Path], int]] = {
-    "parquet": _parquet,
-    "csv": _csv,
-    "jsonl": _jsonl,
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "jsonl": _write_json_lines,
 }
 """Functions that write rows to a file, by the name of the file format."""

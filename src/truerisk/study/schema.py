@@ -16,8 +16,8 @@ OLDEST = 2
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 
-# The `id` of a task is `Fate.task`, and its `state` is a `State`.
-# The `cost` of a result is the number of seconds that the replicate itself reports.
+# In the table `task`, `id` is `TaskOutcome.task_id`, and `state` is a `State`.
+# In the table `result`, `cost` is the number of seconds that the replicate itself reports.
 TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE cell (
@@ -107,7 +107,7 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
         )
 
 
-MAX_REPLICATES = 2**32  # A cell has fewer replicates than this.
+MAX_REPLICATES = 2**32  # A cell of a study has fewer replicates.
 
 
 class State(IntEnum):
@@ -135,7 +135,7 @@ class TaskOutcome:
 
     @property
     def task_id(self) -> int:
-        """Number of the task within the study."""
+        """Number that identifies the task among all tasks of its store."""
         return self.cell * MAX_REPLICATES + self.number
 
     @property

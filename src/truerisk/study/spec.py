@@ -73,12 +73,12 @@ class Spec:
     @property
     def n_tasks(self) -> int:
         """Number of replicates over all cells of the study."""
-        cells = len(self.problems) * len(self.sizes) * len(self.learners) * len(self.methods)
-        return cells * self.replicates
+        n_cells = len(self.problems) * len(self.sizes) * len(self.learners) * len(self.methods)
+        return n_cells * self.replicates
 
     def mistake(self, sentence: str, *key_path: str | int) -> NoReturn:
-        """Raise an error with the line of the entry at `key_path`, such as ("methods", 1)."""
-        raise _mistake(self.text, sentence, key_path)
+        """Raise an error that names the line of the text at `key_path`, such as ("methods", 1)."""
+        raise _error_with_line(self.text, sentence, key_path)
 
 
 def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
@@ -103,10 +103,10 @@ def parse_spec(
     text: str, name: str = "study", folder: str = ".", *, allow_import: bool = False
 ) -> Spec:
     """Read and check a specification given as text; its file names are relative to `folder`."""
-    return _Reader(text, _parse(text), folder, allow_import).read(name)
+    return _Reader(text, _parse_text(text), folder, allow_import).read(name)
 
 
-def _parse(text: str) -> dict[str, Any]:
+def _parse_text(text: str) -> dict[str, Any]:
     if len(text) > LARGEST_SPEC:
         raise BadData(
             f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
@@ -122,14 +122,18 @@ def _parse(text: str) -> dict[str, Any]:
         raise BadData("the specification is none of a study: it is nested too deeply.") from None
 
 
-def _mistake(text: str, sentence: str, key_path: tuple[str | int, ...]) -> BadData:
-    line = None if text.lstrip().startswith("{") else line_of(text, key_path)
-    location = "in the specification" if line is None else f"in line {line} of the specification"
+def _error_with_line(text: str, sentence: str, key_path: tuple[str | int, ...]) -> BadData:
+    line_number = None if text.lstrip().startswith("{") else line_of(text, key_path)
+    location = (
+        "in the specification"
+        if line_number is None
+        else f"in line {line_number} of the specification"
+    )
     return BadData(f"{location}: {sentence}")
 
 
 def options_of(method: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a method's entry, without the keys word, name and interval."""
+    """Return the options of a specified method, without the keys word, name and interval."""
     return {name: value for name, value in method.items() if name not in _METHOD_KEYS}
 
 
@@ -153,7 +157,9 @@ class _Reader:
     def read(self, name: str = "study") -> Spec:
         for key in self.content:
             if key not in _KNOWN_KEYS:
-                self.check_with_line(lambda old: refuse_old_names([old], _KNOWN_KEYS), key, key)
+                self.check_with_line(
+                    lambda old_name: refuse_old_names([old_name], _KNOWN_KEYS), key, key
+                )
                 self.refuse(
                     f"{key!r} is no entry of a study{suggestion_for(key, _KNOWN_KEYS) or '.'}", key
                 )
@@ -185,7 +191,7 @@ class _Reader:
         return spec
 
     def refuse(self, sentence: str, *key_path: str | int) -> NoReturn:
-        raise _mistake(self.text, sentence, key_path)
+        raise _error_with_line(self.text, sentence, key_path)
 
     # ------------------------------------------------------------ plain entries
 
@@ -195,16 +201,29 @@ class _Reader:
             self.refuse(f"{key} = {value!r} is no text.", key)
         return value
 
-    def integer(self, key: str, low: int, high: int, *, default: int | None = None) -> int:
+    def integer(
+        self, key: str, smallest_value: int, largest_value: int, *, default: int | None = None
+    ) -> int:
         value = self.content.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            self.refuse(f"{key} = {value!r} is no whole number from {low} to {high}.", key)
+        if (
+            not isinstance(value, int)
+            or isinstance(value, bool)
+            or not smallest_value <= value <= largest_value
+        ):
+            self.refuse(
+                f"{key} = {value!r} is no whole number from {smallest_value} to {largest_value}.",
+                key,
+            )
         return value
 
     def sizes(self) -> tuple[int, ...]:
-        for i, size in enumerate(self.list_of("sizes")):
-            if not isinstance(size, int) or isinstance(size, bool) or size < 2:
-                self.refuse(f"size {size!r} is no number of rows from 2 on.", "sizes", i)
+        for i, n_training_rows in enumerate(self.list_of("sizes")):
+            if (
+                not isinstance(n_training_rows, int)
+                or isinstance(n_training_rows, bool)
+                or n_training_rows < 2
+            ):
+                self.refuse(f"size {n_training_rows!r} is no number of rows from 2 on.", "sizes", i)
         return self.refuse_repeated("sizes", self.content["sizes"])
 
     def level(self) -> float:
@@ -254,110 +273,133 @@ class _Reader:
     # ------------------------------------------------------------ problems, learners, methods
 
     def entries(self, key: str, check: Callable[..., str]) -> tuple[Entry, ...]:
-        entries: list[Entry] = []
-        for i, entry in enumerate(self.list_of(key)):
-            table = {"word": entry} if isinstance(entry, str) else entry
-            if not isinstance(table, dict):
-                self.refuse(f"{entry!r} is neither a word nor a table {{word = ..., ...}}.", key, i)
-            name = check(table, key, i)
-            name = table.get("name", name)
+        checked_entries: list[Entry] = []
+        for i, spec_entry in enumerate(self.list_of(key)):
+            entry_table = {"word": spec_entry} if isinstance(spec_entry, str) else spec_entry
+            if not isinstance(entry_table, dict):
+                self.refuse(
+                    f"{spec_entry!r} is neither a word nor a table {{word = ..., ...}}.", key, i
+                )
+            name = check(entry_table, key, i)
+            name = entry_table.get("name", name)
             if not isinstance(name, str) or not name.strip():
                 self.refuse(f"name = {name!r} is no text.", key, i, "name")
-            if name in [entry.name for entry in entries]:
+            if name in [spec_entry.name for spec_entry in checked_entries]:
                 self.refuse(
                     f"two {key} are called {name!r}: give one of them a name of its own.", key, i
                 )
-            entries.append(Entry(name, {k: v for k, v in table.items() if k != "name"}))
-        return tuple(entries)
+            checked_entries.append(
+                Entry(name, {k: v for k, v in entry_table.items() if k != "name"})
+            )
+        return tuple(checked_entries)
 
-    def problem(self, table: dict[str, Any], key: str, index: int) -> str:
-        """Check a problem's entry and return its name.
+    def problem(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
+        """Check the specification of a problem and return the name of the problem.
 
         The entry is a word with options, a file with its target, or an import.
         """
-        if "import" in table:
-            return self.imported(table, key, index)
-        if "file" in table:
-            self.check_keys(table, _FILE_KEYS, key, index)
-            if not isinstance(table.get("target"), str):
-                self.refuse('a file needs its target, target = "column".', key, index)
-            return Path(str(table["file"])).stem
-        return self.name_of(table, known_problems(), key, index)
+        if "import" in entry_table:
+            return self.imported(entry_table, key, entry_index)
+        if "file" in entry_table:
+            self.check_keys(entry_table, _FILE_KEYS, key, entry_index)
+            if not isinstance(entry_table.get("target"), str):
+                self.refuse('a file needs its target, target = "column".', key, entry_index)
+            return Path(str(entry_table["file"])).stem
+        return self.name_of(entry_table, known_problems(), key, entry_index)
 
-    def learner(self, table: dict[str, Any], key: str, index: int) -> str:
-        """Check a learner's entry and return its name.
+    def learner(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
+        """Check the specification of a learner and return the name of the learner.
 
         The entry is an import, or a word with a setting (`set`) or a grid (`grid`).
         """
-        if "import" in table:
-            return self.imported(table, key, index)
-        self.check_keys(table, _LEARNER_KEYS, key, index)
-        if "set" in table and "grid" in table:
-            self.refuse("a learner has set (one setting) or grid (several), not both.", key, index)
+        if "import" in entry_table:
+            return self.imported(entry_table, key, entry_index)
+        self.check_keys(entry_table, _LEARNER_KEYS, key, entry_index)
+        if "set" in entry_table and "grid" in entry_table:
+            self.refuse(
+                "a learner has set (one setting) or grid (several), not both.", key, entry_index
+            )
         for option in ("set", "grid"):
-            if not isinstance(table.get(option, {}), dict):
+            if not isinstance(entry_table.get(option, {}), dict):
                 self.refuse(
                     f"{option} is to be a table, {option} = {{n_neighbors = ...}}.",
                     key,
-                    index,
+                    entry_index,
                     option,
                 )
-        for name, values in table.get("grid", {}).items():
+        for name, values in entry_table.get("grid", {}).items():
             if not isinstance(values, list) or not values:
-                self.refuse(f"grid.{name} is to be a list of values.", key, index, "grid", name)
-        return self.name_of(table, known_learners().registry, key, index)
+                self.refuse(
+                    f"grid.{name} is to be a list of values.", key, entry_index, "grid", name
+                )
+        return self.name_of(entry_table, known_learners().registry, key, entry_index)
 
-    def method(self, table: dict[str, Any], key: str, index: int) -> str:
-        """Check a method's entry and return its name.
+    def method(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
+        """Check the specification of a method and return the name of the method.
 
         The entry is a word with options, or an import. Both may have an interval.
         """
-        if "interval" in table:
-            self.check_with_line(as_form, table["interval"], key, index, "interval")
-        if "import" in table:
-            return self.imported(table, key, index, {"interval"})
-        name = table.get("word")
+        if "interval" in entry_table:
+            self.check_with_line(as_form, entry_table["interval"], key, entry_index, "interval")
+        if "import" in entry_table:
+            return self.imported(entry_table, key, entry_index, {"interval"})
+        name = entry_table.get("word")
         if not isinstance(name, str):
-            self.refuse(f"{table!r} is no word of a method, nor has it one.", key, index)
-        self.check_with_line(lambda name: method_by(name, options_of(table)), name, key, index)
-        return f"{name}:{table['interval']}" if "interval" in table else name
+            self.refuse(
+                f"{entry_table!r} is no word of a method, nor has it one.", key, entry_index
+            )
+        self.check_with_line(
+            lambda name: method_by(name, options_of(entry_table)), name, key, entry_index
+        )
+        return f"{name}:{entry_table['interval']}" if "interval" in entry_table else name
 
-    def name_of(self, table: dict[str, Any], registry: Any, key: str, index: int) -> str:
-        name = table.get("word")
+    def name_of(
+        self, entry_table: dict[str, Any], registry: Any, key: str, entry_index: int
+    ) -> str:
+        name = entry_table.get("word")
         if not isinstance(name, str):
-            self.refuse(f"an entry of {key} has a word, a file or an import.", key, index)
+            self.refuse(f"an entry of {key} has a word, a file or an import.", key, entry_index)
         if name not in registry:
             self.refuse(
                 f"there is no {registry.kind} {name!r}{suggestion_for(name, registry) or '.'} "
                 f"Known: {', '.join(registry)}.",
-                key, index,
+                key, entry_index,
             )  # fmt: skip
         return name
 
     def imported(
-        self, table: dict[str, Any], key: str, index: int, extra_keys: Set[str] = frozenset()
+        self,
+        entry_table: dict[str, Any],
+        key: str,
+        entry_index: int,
+        extra_keys: Set[str] = frozenset(),
     ) -> str:
-        self.check_keys(table, {"import", "name"} | extra_keys, key, index)
-        import_path = table["import"]
+        self.check_keys(entry_table, {"import", "name"} | extra_keys, key, entry_index)
+        import_path = entry_table["import"]
         if not isinstance(import_path, str) or import_path.count(":") != 1:
             self.refuse(
-                f'import = {import_path!r}: write "package.module:name".', key, index, "import"
+                f'import = {import_path!r}: write "package.module:name".',
+                key,
+                entry_index,
+                "import",
             )
         if not self.allow_import:
             self.refuse(
                 f"import = {import_path!r} runs code of that module: give "
                 f"{mention('allow_import', True)} if you trust it.",
-                key, index, "import",
+                key, entry_index, "import",
             )  # fmt: skip
         return import_path.rpartition(":")[2]
 
-    def check_keys(self, table: dict[str, Any], known_keys: Set[str], key: str, index: int) -> None:
-        for name in table:
+    def check_keys(
+        self, entry_table: dict[str, Any], known_keys: Set[str], key: str, entry_index: int
+    ) -> None:
+        for name in entry_table:
             if name not in known_keys:
                 self.refuse(
                     f"{name!r} is no entry here{suggestion_for(name, known_keys) or '.'} Known: "
                     f"{', '.join(sorted(known_keys))}.",
-                    key, index, name,
+                    key, entry_index, name,
                 )  # fmt: skip
 
 
@@ -376,11 +418,11 @@ def line_of(text: str, key_path: Place) -> int | None:
     >>> line_of('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
     4
     """
-    lines = text.splitlines()
-    n_complete_lines = 0  # The statement with the value starts after so many lines.
-    for n_lines in range(1, len(lines) + 1):
+    text_lines = text.splitlines()
+    n_complete_lines = 0  # The statement with the value starts after these lines.
+    for n_lines in range(1, len(text_lines) + 1):
         try:
-            value: Any = tomllib.loads("\n".join(lines[:n_lines]))
+            value: Any = tomllib.loads("\n".join(text_lines[:n_lines]))
         except tomllib.TOMLDecodeError:
             continue
         try:
@@ -389,14 +431,17 @@ def line_of(text: str, key_path: Place) -> int | None:
         except (KeyError, IndexError, TypeError):
             n_complete_lines = n_lines
         else:
-            return _line_in_statement(lines, n_complete_lines, n_lines, value, key_path)
+            return _line_in_statement(text_lines, n_complete_lines, n_lines, value, key_path)
     return None
 
 
-def _line_in_statement(lines: list[str], start: int, end: int, value: Any, key_path: Place) -> int:
+def _line_in_statement(
+    text_lines: list[str], first_index: int, end_index: int, value: Any, key_path: Place
+) -> int:
     """Return the line of a TOML statement with the value, else with its key, else its first line.
 
-    `start` and `end` are the first line of the statement, from 0, and the line after its last one.
+    `first_index` is the index of the first line of the statement, from 0. `end_index` is the index
+    after its last line.
     """
     value_texts = [str(value).lower() if isinstance(value, bool) else str(value)]
     if isinstance(value, dict):
@@ -405,8 +450,8 @@ def _line_in_statement(lines: list[str], start: int, end: int, value: Any, key_p
         *value_texts,
         *(key for key in reversed(key_path) if isinstance(key, str)),
     ]:
-        for line_index in range(start, end):
-            line_code = lines[line_index].partition("#")[0]
-            if searched_text and searched_text in line_code:
+        for line_index in range(first_index, end_index):
+            line_without_comment = text_lines[line_index].partition("#")[0]
+            if searched_text and searched_text in line_without_comment:
                 return line_index + 1
-    return start + 1
+    return first_index + 1

@@ -51,8 +51,8 @@ class Status(Record):
                 if not isinstance(error[key], expected_type):
                     return "errors", error_index, key, WANTED[expected_type]
             method = error["cell"].get("method", "")
-            is_named = isinstance(method, Mapping) and isinstance(method.get("name"), str)
-            if not isinstance(method, str) and not is_named:
+            has_method_name = isinstance(method, Mapping) and isinstance(method.get("name"), str)
+            if not isinstance(method, str) and not has_method_name:
                 return "errors", error_index, "cell", "method", "the word or the name of a method"
         return None
 
@@ -77,8 +77,8 @@ class Status(Record):
                     f"{method}replicate {error['number']}: {escape_and_truncate(last_line[0])}",
                 )
             )
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+        label_width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{label_width}}  {value}" for name, value in rows)
 
     @property
     def complete(self) -> bool:
@@ -106,14 +106,14 @@ def status_of(store: Store) -> Status:
         failed=sum(tally.failed for tally in tallies),
         quarantined=sum(tally.quarantined for tally in tallies),
         waiting=n_tasks - n_ended - n_running,
-        seconds_left=_seconds_left(cells, tallies, runs[-1].workers if runs else 1),
+        seconds_left=_estimate_seconds_left(cells, tallies, runs[-1].workers if runs else 1),
         held_by=None if holder is None else describe_holder(holder),
         n_runs=len(runs),
-        errors=tuple(_errors(store, cells, tallies)),
+        errors=tuple(_first_errors(store, cells, tallies)),
     )
 
 
-def _seconds_left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None:
+def _estimate_seconds_left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None:
     """Return the estimated seconds until the study ends, or None if no task is done.
 
     A cell without results is assumed to take the mean time of all done tasks.
@@ -129,13 +129,17 @@ def _seconds_left(cells: list[Cell], tallies: list[Tally], workers: int) -> floa
     return seconds / max(workers, 1)
 
 
-def _errors(store: Store, cells: list[Cell], tallies: list[Tally]) -> list[dict[str, Any]]:
+def _first_errors(store: Store, cells: list[Cell], tallies: list[Tally]) -> list[dict[str, Any]]:
     errors: list[dict[str, Any]] = []
     for cell, tally in zip(cells, tallies, strict=True):
         if len(errors) >= SHOWN_ERRORS or not (tally.failed or tally.quarantined):
             continue
-        for number, state, attempts, error in store.errors(cell):
+        for replicate_number, state, attempts, error in store.errors(cell):
             if state is not State.SUSPECT and len(errors) < SHOWN_ERRORS:
-                entry = {"cell": dict(cell.content), "number": number, "error": error}
-                errors.append({**entry, "state": state.name.lower(), "attempts": attempts})
+                error_fields = {
+                    "cell": dict(cell.content),
+                    "number": replicate_number,
+                    "error": error,
+                }
+                errors.append({**error_fields, "state": state.name.lower(), "attempts": attempts})
     return errors

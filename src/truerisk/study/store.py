@@ -78,7 +78,7 @@ class StudyRun:
 
 
 class Store:
-    """An open store. Use `Store.write(path)` or `Store.read(path)` in a `with` statement."""
+    """An open store file. Use `Store.write(path)` or `Store.read(path)` in a `with` statement."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None) -> None:
         self.path = path
@@ -94,9 +94,9 @@ class Store:
         try:
             if store_path.exists():
                 refuse_other_files(store_path)
-            connection = _connect(store_path)
+            connection = _open_connection(store_path)
             try:
-                with _worded(store_path):
+                with _translate_sqlite_errors(store_path):
                     if is_empty(connection):
                         create(connection)
                     migrate(connection, store_path, write=True)
@@ -117,9 +117,9 @@ class Store:
         if not store_path.exists():
             raise BadStore(f"{store_path}: there is no such store. `truerisk study run` makes one.")
         refuse_other_files(store_path)
-        connection = _connect(store_path)
+        connection = _open_connection(store_path)
         try:
-            with _worded(store_path):
+            with _translate_sqlite_errors(store_path):
                 if is_empty(connection):
                     raise BadStore(f"{store_path} is empty: no study was begun in it.")
                 migrate(connection, store_path, write=False)
@@ -131,7 +131,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file and release the lock."""
-        if self._lock is not None:  # This removes the empty journal if no one reads.
+        if self._lock is not None:  # This deletes SQLite's empty journal if no one reads.
             with suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         self._connection.close()
@@ -143,13 +143,13 @@ class Store:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        exception_class: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 
-    # ------------------------------------------------------------ what the study is
+    # ------------------------------------------------------------ texts and cells of the study
 
     def note(self, texts: Mapping[str, str]) -> None:
         """Store texts about the study by name, such as its kind, name and specification."""
@@ -172,10 +172,10 @@ class Store:
         are requested any more, but their results are kept.
         """
         contents = list(cells)
-        keys = [key_of(content) for content in contents]
-        rows = [
-            (key, n_wanted, canonical(content_of_cell))
-            for key, content_of_cell in zip(keys, contents, strict=True)
+        cell_keys = [key_of(requested_content) for requested_content in contents]
+        cell_rows = [
+            (cell_key, n_wanted, canonical(content_of_cell))
+            for cell_key, content_of_cell in zip(cell_keys, contents, strict=True)
         ]
         with self._writing() as connection:
             if drops_others:
@@ -183,16 +183,16 @@ class Store:
             connection.executemany(
                 "INSERT INTO cell (key, wanted, content) VALUES (?, ?, ?) "
                 "ON CONFLICT (key) DO UPDATE SET wanted = excluded.wanted",
-                rows,
+                cell_rows,
             )
         cell_by_key = {cell.key: cell for cell in self.cells(every=True)}
-        return [cell_by_key[key] for key in keys]
+        return [cell_by_key[cell_key] for cell_key in cell_keys]
 
     def cells(self, *, every: bool = False) -> list[Cell]:
-        """Return the cells with requested replicates in order of creation, or every cell."""
+        """Return the cells with requested replicates, or all cells, in the order of creation."""
         rows = self._all("SELECT id, key, content, wanted FROM cell ORDER BY id")
-        for _, key, text, _ in rows:
-            if not isinstance(text, str) or hash_of(text) != key:
+        for _, stored_key, stored_text, _ in rows:
+            if not isinstance(stored_text, str) or hash_of(stored_text) != stored_key:
                 raise _changed_store(self.path, "what a cell is")
         return [
             Cell(cell_id, cell_key, json.loads(content_text), n_wanted)
@@ -200,33 +200,36 @@ class Store:
             if every or n_wanted > 0
         ]
 
-    # ------------------------------------------------------------ what became of tasks
+    # ------------------------------------------------------------ outcomes of tasks
 
     def ended_numbers(self, cell: Cell) -> np.ndarray:
         """Return the numbers of a cell's tasks that are done, failed or quarantined."""
         return self._numbers(cell, "state <> ?", State.SUSPECT)
 
     def suspects(self, cell: Cell) -> dict[int, int]:
-        """Map the numbers of tasks whose worker ended to how often each was run alone."""
+        """Map each task of a cell whose worker ended to the number of times it was run alone."""
         rows = self._all(
             "SELECT id, attempts FROM task WHERE id >= ? AND id < ? AND state = ?",
             (*_task_id_range(cell), State.SUSPECT),
         )
-        return {task % MAX_REPLICATES: n_attempts for task, n_attempts in rows}
+        return {task_id % MAX_REPLICATES: n_attempts for task_id, n_attempts in rows}
 
     def tally(self, cell: Cell) -> Tally:
         """Count the tasks of a cell by state, and add up the running times of the done tasks."""
-        columns = ", ".join(f"TOTAL(state = {int(state)})" for state in State)
-        seconds = f"TOTAL(CASE WHEN state = {int(State.DONE)} THEN seconds END)"
-        ((*counts, seconds_spent),) = self._all(
-            f"SELECT {columns}, {seconds} FROM task WHERE id >= ? AND id < ?", _task_id_range(cell)
+        count_columns = ", ".join(f"TOTAL(state = {int(state)})" for state in State)
+        seconds_column = f"TOTAL(CASE WHEN state = {int(State.DONE)} THEN seconds END)"
+        ((*task_counts, seconds_spent),) = self._all(
+            f"SELECT {count_columns}, {seconds_column} FROM task WHERE id >= ? AND id < ?",
+            _task_id_range(cell),
         )
-        n_done, n_failed, n_quarantined, n_suspected = (int(count) for count in counts)
+        n_done, n_failed, n_quarantined, n_suspected = (
+            int(task_count) for task_count in task_counts
+        )
         return Tally(n_done, n_failed, n_quarantined, n_suspected, float(seconds_spent))
 
     def save(self, outcomes: Sequence[TaskOutcome], *, running: int = 0) -> None:
         """Write the outcomes of tasks in one transaction; they are on disk when this returns."""
-        tasks = [
+        task_rows = [
             (
                 outcome.task_id,
                 outcome.state,
@@ -237,14 +240,16 @@ class Store:
             )
             for outcome in outcomes
         ]
-        results = [
+        result_rows = [
             (outcome.task_id, outcome.text, outcome.npy, outcome.cost)
             for outcome in outcomes
             if outcome.text is not None
         ]
-        with self._writing(len(results)) as connection:
-            connection.executemany("INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?)", tasks)
-            connection.executemany("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", results)
+        with self._writing(len(result_rows)) as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?)", task_rows
+            )
+            connection.executemany("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", result_rows)
             connection.execute(
                 "UPDATE run SET seen = ?, running = ? WHERE id = ?",
                 (time.time(), running, self._run),
@@ -264,15 +269,15 @@ class Store:
 
     def results(self, cell: Cell) -> Iterator[tuple[int, float, float | None, dict[str, Any]]]:
         """Yield (number, seconds, cost, content) for each requested result of a cell, in order."""
-        with _worded(self.path):
+        with _translate_sqlite_errors(self.path):
             rows = self._connection.execute(
                 "SELECT id, seconds, cost, content, npy FROM task "
                 "JOIN result ON task.id = result.task "
                 "WHERE id >= ? AND id < ? AND state = ? ORDER BY id",
                 (*_task_id_range(cell), State.DONE),
             )
-            for task, seconds, cost, text, npy in rows:
-                yield task % MAX_REPLICATES, seconds, cost, unpack(text, npy)
+            for task_id, seconds, cost, result_text, npy in rows:
+                yield task_id % MAX_REPLICATES, seconds, cost, unpack(result_text, npy)
 
     def errors(self, cell: Cell) -> list[tuple[int, State, int, str]]:
         """Return (number, state, attempts, error) for each task of a cell without a result."""
@@ -290,13 +295,21 @@ class Store:
 
     def begin_run(self, workers: int, versions: Mapping[str, str]) -> None:
         """Record the start of a run of the study; all following results belong to it."""
-        now = time.time()
-        row = (now, now, os.getpid(), socket.gethostname(), workers, 0, json.dumps(dict(versions)))
+        start_time = time.time()
+        run_row = (
+            start_time,
+            start_time,
+            os.getpid(),
+            socket.gethostname(),
+            workers,
+            0,
+            json.dumps(dict(versions)),
+        )
         with self._writing() as connection:
             cursor = connection.execute(
                 "INSERT INTO run (started, seen, pid, host, workers, running, versions) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row,
+                run_row,
             )
             self._run = int(cursor.lastrowid or 0)
 
@@ -320,23 +333,23 @@ class Store:
         except (TypeError, ValueError):
             raise _changed_store(self.path, "what a run was") from None
 
-    # ------------------------------------------------------------ inside
+    # ------------------------------------------------------------ queries and transactions
 
-    def _numbers(self, cell: Cell, condition: str, *values: Any) -> np.ndarray:
+    def _numbers(self, cell: Cell, condition: str, *query_values: Any) -> np.ndarray:
         rows = self._all(
             f"SELECT id FROM task WHERE id >= ? AND id < ? AND {condition}",
-            (*_task_id_range(cell), *values),
+            (*_task_id_range(cell), *query_values),
         )
         return np.array([row[0] % MAX_REPLICATES for row in rows], dtype=np.int64)
 
     def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        with _worded(self.path):
+        with _translate_sqlite_errors(self.path):
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _writing(self, n_results: int = 0) -> Iterator[sqlite3.Connection]:
         """Open a transaction for the block, which is undone as a whole if the block raises."""
-        with _worded(self.path, n_results):
+        with _translate_sqlite_errors(self.path, n_results):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -358,8 +371,8 @@ def _changed_store(path: Path, changed_part: str) -> BadStore:
     )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    with _worded(path):
+def _open_connection(path: Path) -> sqlite3.Connection:
+    with _translate_sqlite_errors(path):
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         connection.execute(f"PRAGMA cache_size = {CACHE}")
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -367,7 +380,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _worded(path: Path, n_results: int = 0) -> Iterator[None]:
+def _translate_sqlite_errors(path: Path, n_results: int = 0) -> Iterator[None]:
     """Translate errors of SQLite in the block to errors of truerisk with a clear sentence."""
     try:
         yield

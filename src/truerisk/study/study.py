@@ -96,7 +96,7 @@ class Study:
     ) -> None:
         self.store = store_of(store)
         self.spec = (
-            _stored_spec(self.store, allow_import) if spec is None
+            _read_stored_spec(self.store, allow_import) if spec is None
             else read_spec(spec, allow_import=allow_import)
         )  # fmt: skip
 
@@ -143,34 +143,41 @@ class Study:
             If the run stopped before its end. The results so far are stored, and `run` continues
             with the rest.
         """
-        check_count("attempts", attempts, why="a replicate is tried at least once")
+        check_count("attempts", attempts, requirement_text="a replicate is tried at least once")
         check_number("patience", patience, 0, inf, "seconds to wait where no worker is left")
-        for name, limit in (("seconds", limit_seconds), ("megabytes", limit_megabytes)):
-            if limit is not None:
+        for name, limit_value in (("seconds", limit_seconds), ("megabytes", limit_megabytes)):
+            if limit_value is not None:
                 check_number(
-                    f"limit_{name}", limit, 0, LARGEST_COUNT, f"the {name} of one replicate"
+                    f"limit_{name}", limit_value, 0, LARGEST_COUNT, f"the {name} of one replicate"
                 )
         check_flag("mixed_versions", mixed_versions)
         executor = executor_of(n_jobs)
         limits = Limits(limit_seconds, limit_megabytes)
         tables = tables_of(self.spec)
-        contents = cells_of(self.spec, tables)
+        cell_contents = cells_of(self.spec, tables)
         with Store.write(self.store) as store:
-            n_rows = {name: len(table.y) for name, table in tables.items()}
+            n_rows_by_table = {name: len(table.y) for name, table in tables.items()}
             # The folder is stored because `Study(None, store)` looks for data files in it.
             spec = self.spec
-            texts = {"name": spec.name, "spec": spec.text, ROWS_OF_TABLES: json.dumps(n_rows)}
-            texts["folder"] = str(Path(spec.folder).resolve())
-            begin(store, KIND, texts, mixed_versions=mixed_versions)
-            old_cells = [cell for cell in store.cells() if cell.content.get("schema") != SCHEMA]
-            if old_cells:
+            store_texts = {
+                "name": spec.name,
+                "spec": spec.text,
+                ROWS_OF_TABLES: json.dumps(n_rows_by_table),
+            }
+            store_texts["folder"] = str(Path(spec.folder).resolve())
+            begin(store, KIND, store_texts, mixed_versions=mixed_versions)
+            cells_of_earlier_release = [
+                cell for cell in store.cells() if cell.content.get("schema") != SCHEMA
+            ]
+            if cells_of_earlier_release:
                 warn(
-                    f"{store.path} holds {len(old_cells)} cells of an earlier release, which drew "
+                    f"{store.path} holds {len(cells_of_earlier_release)} cells of an "
+                    "earlier release, which drew "
                     "folds "
                     "in another way: they begin anew, and what was found stays in the file.",
                     TrueRiskWarning,
                 )
-            cells = store.request_replicates(contents, self.spec.replicates, drops_others=True)
+            cells = store.request_replicates(cell_contents, self.spec.replicates, drops_others=True)
             with stage(self.spec.name):
                 run_cells(
                     store,
@@ -217,7 +224,7 @@ class Study:
             return store.delete_outcomes()
 
 
-def _stored_spec(path: Path, allow_import: bool) -> Spec:
+def _read_stored_spec(path: Path, allow_import: bool) -> Spec:
     with Store.read(path) as store:
         text = store.read_note("spec")
         refuse_fits(store)
@@ -242,18 +249,18 @@ class FixedTable:
 def tables_of(spec: Spec) -> dict[str, FixedTable]:
     """Return the tables of those problems that are files or bundled data sets, by problem name."""
     tables = {}
-    for i, entry in enumerate(spec.problems):
+    for i, problem_entry in enumerate(spec.problems):
         try:
-            table = _table(entry, spec.folder)
+            table = _read_fixed_table(problem_entry, spec.folder)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "problems", i)
         if table is not None:
-            tables[entry.name] = table
+            tables[problem_entry.name] = table
     return tables
 
 
-def _table(entry: Entry, folder: str) -> FixedTable | None:
-    problem_options = entry.content
+def _read_fixed_table(problem_entry: Entry, folder: str) -> FixedTable | None:
+    problem_options = problem_entry.content
     if "file" in problem_options:
         check_present("truerisk.readers.table")
         from truerisk.readers.table import read_table
@@ -268,17 +275,17 @@ def _table(entry: Entry, folder: str) -> FixedTable | None:
             "missing": table.n_missing > 0,
         }
         description = {"columns": columns, "n_classes": table.n_classes, "target": table.target}
-        return _fixed_table(table.X, table.y, description)
+        return _make_fixed_table(table.X, table.y, description)
     if "import" in problem_options or callable(generator(problem_options)):
         return None
     bundle = generator(problem_options).bundle()
     n_classes = len(np.unique(bundle.y)) if bundle.task == "classification" else 0
-    return _fixed_table(
+    return _make_fixed_table(
         bundle.X, bundle.y, {"n_classes": n_classes, "word": problem_options["word"]}
     )
 
 
-def _fixed_table(X: np.ndarray, y: np.ndarray, description: dict[str, Any]) -> FixedTable:
+def _make_fixed_table(X: np.ndarray, y: np.ndarray, description: dict[str, Any]) -> FixedTable:
     return FixedTable(X, y, {**description, "data": [digest_of(X), digest_of(y)]})
 
 
@@ -294,9 +301,9 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
                 "name": problem.name,
                 **(tables[problem.name].about if problem.name in tables else problem.content),
             },
-            "size": size,
+            "size": n_training_rows,
             "learner": {"name": learner.name, **learner.content},
-            "method": _method(method),
+            "method": _method_content(method),
             "scoring": spec.scoring,
             "rule": spec.rule,
             "confidence_level": spec.confidence_level,
@@ -304,7 +311,7 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
             "seed": spec.seed,
         }
         for problem in spec.problems
-        for size in spec.sizes
+        for n_training_rows in spec.sizes
         for learner in spec.learners
         for method in spec.methods
     ]
@@ -312,30 +319,37 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
     return cells
 
 
-def _method(entry: Entry) -> Any:
+def _method_content(method_entry: Entry) -> Any:
     """Return the specification of a method for the content of a cell.
 
     A method given by a word alone stays a word, so that the key of its cells does not change.
     """
-    is_bare_word = entry.content == {"word": entry.name}
-    return entry.name if is_bare_word else {"name": entry.name, **entry.content}
+    is_bare_word = method_entry.content == {"word": method_entry.name}
+    return (
+        method_entry.name if is_bare_word else {"name": method_entry.name, **method_entry.content}
+    )
 
 
 def _check_cells(
     spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, FixedTable]
 ) -> None:
     """Build each learner for each problem's smallest data set, to report errors before the run."""
-    names = [problem.name for problem in spec.problems]
+    problem_names = [problem.name for problem in spec.problems]
     for name, table in tables.items():
-        for j, size in enumerate(spec.sizes):
-            if size > len(table.y):
-                spec.mistake(f"problem '{name}' has {len(table.y)} rows, not {size}.", "sizes", j)
-    smallest_cell = min(spec.sizes), _method(spec.methods[0])
+        for j, n_training_rows in enumerate(spec.sizes):
+            if n_training_rows > len(table.y):
+                spec.mistake(
+                    f"problem '{name}' has {len(table.y)} rows, not {n_training_rows}.", "sizes", j
+                )
+    smallest_cell = min(spec.sizes), _method_content(spec.methods[0])
     for cell in cells:
         if (cell["size"], cell["method"]) != smallest_cell:
             continue
         name = cell["problem"]["name"]
-        i, arrays = names.index(name), [tables[name].X, tables[name].y] if name in tables else []
+        i, arrays = (
+            problem_names.index(name),
+            [tables[name].X, tables[name].y] if name in tables else [],
+        )
         try:
             drawn_rows = draw(cell, 0, arrays)
         except (TrueRiskError, TypeError, ValueError) as error:
@@ -352,10 +366,10 @@ def _check_cells(
 
 def _check_methods(spec: Spec, cell: Mapping[str, Any], drawn_rows: Drawn) -> None:
     """Raise for a method that cannot be built, or whose interval does not suit loss or data."""
-    for i, entry in enumerate(spec.methods):
-        content = {**cell, "method": _method(entry)}
+    for i, method_entry in enumerate(spec.methods):
+        cell_content = {**cell, "method": _method_content(method_entry)}
         try:
-            method, interval = method_of(content)
+            method, interval = method_of(cell_content)
             if interval is not None:
                 data = Data.check(drawn_rows.X, drawn_rows.y, task=drawn_rows.task)
                 method = with_interval(method, interval)
@@ -366,22 +380,26 @@ def _check_methods(spec: Spec, cell: Mapping[str, Any], drawn_rows: Drawn) -> No
 
 
 def places_of(tables: Mapping[str, FixedTable]) -> dict[str, int]:
-    """Map the hash of each table's X to the position of X in the list of arrays of all workers.
+    """Map the hash of each table's X to the index of X in the list of arrays of all workers.
 
     The y of the table is the next array in the list.
     """
-    return {table.about["data"][0]: 2 * i for i, table in enumerate(tables.values())}
+    return {
+        table.about["data"][0]: 2 * table_index for table_index, table in enumerate(tables.values())
+    }
 
 
 def replicate_of(
     array_positions: Mapping[str, int],
-    content: Mapping[str, Any],
-    number: int,
+    cell_content: Mapping[str, Any],
+    replicate_number: int,
     arrays: Sequence[np.ndarray],
 ) -> dict[str, Any]:
     """Compute a replicate with the arrays of its problem, selected from the arrays of the study."""
-    digests = content["problem"].get("data")
-    first_array = 0 if digests is None else array_positions[digests[0]]
+    array_digests = cell_content["problem"].get("data")
+    first_array_index = 0 if array_digests is None else array_positions[array_digests[0]]
     return replicate(
-        content, number, [] if digests is None else arrays[first_array : first_array + 2]
+        cell_content,
+        replicate_number,
+        [] if array_digests is None else arrays[first_array_index : first_array_index + 2],
     )

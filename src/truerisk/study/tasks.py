@@ -42,7 +42,7 @@ class Limits:
 class SharedWork:
     """The function, the limits and the arrays that all batches of a run share.
 
-    Copies of an order in other processes have the same `number`. The arrays may be read-only.
+    Copies of this object in other processes have the same `number`. The arrays may be read-only.
     """
 
     work: Work
@@ -60,33 +60,43 @@ class SharedWork:
 
 @frozen(eq=False)
 class Batch:
-    """Some replicates of one cell, given by their numbers, which a worker runs together."""
+    """Some replicates of one cell, which a worker runs one after the other."""
 
     cell: int
     content: Mapping[str, Any]
     numbers: tuple[int, ...]
 
 
-def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> TaskOutcome:
+def run_task(
+    work: Work, batch: Batch, replicate_number: int, arrays: Sequence[np.ndarray]
+) -> TaskOutcome:
     """Run one replicate and return its outcome; an error becomes a failed outcome."""
     start_time = time.perf_counter()
     try:
         with listen(None):  # The progress of a single replicate is not shown.
-            content = dict(work(batch.content, number, arrays))
-        cost = content.pop(COST, None)
-        packed = pack(content)
+            result_content = dict(work(batch.content, replicate_number, arrays))
+        cost = result_content.pop(COST, None)
+        packed_result = pack(result_content)
     except BaseException as error:  # An error in one replicate must not end the study.
         if not is_failure(error):
             raise
         seconds = time.perf_counter() - start_time
-        return failed_outcome(batch, number, seconds, traceback_text(error))
+        return failed_outcome(batch, replicate_number, seconds, traceback_text(error))
     seconds = time.perf_counter() - start_time
-    return TaskOutcome(batch.cell, number, State.DONE, seconds, packed.text, packed.npy, cost)
+    return TaskOutcome(
+        batch.cell,
+        replicate_number,
+        State.DONE,
+        seconds,
+        packed_result.text,
+        packed_result.npy,
+        cost,
+    )
 
 
-def failed_outcome(batch: Batch, number: int, seconds: float, error: str) -> TaskOutcome:
+def failed_outcome(batch: Batch, replicate_number: int, seconds: float, error: str) -> TaskOutcome:
     """Return the outcome of a task that failed with this error."""
-    return TaskOutcome(batch.cell, number, State.FAILED, seconds, error=error)
+    return TaskOutcome(batch.cell, replicate_number, State.FAILED, seconds, error=error)
 
 
 def traceback_text(error: BaseException) -> str:

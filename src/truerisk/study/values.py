@@ -20,22 +20,22 @@ from truerisk.core.errors import BadStore
 from truerisk.core.frozen import frozen
 
 
-def canonical(content: Any) -> str:
+def canonical(plain_value: Any) -> str:
     """Return the JSON text of a plain value in canonical form: sorted keys, no spaces, no NaN.
 
     >>> canonical({"b": 1, "a": [0.5, None]})
     '{"a":[0.5,null],"b":1}'
     """
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(plain_value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def key_of(content: Any) -> str:
+def key_of(plain_value: Any) -> str:
     """Return the hash of a plain value; equal contents have equal keys on any machine.
 
     >>> key_of({"n": 30, "method": "loo"}) == key_of({"method": "loo", "n": 30})
     True
     """
-    return hash_of(canonical(content))
+    return hash_of(canonical(plain_value))
 
 
 def hash_of(text: str) -> str:
@@ -43,18 +43,18 @@ def hash_of(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def seed_of(*parts: Any) -> int:
+def seed_of(*seed_components: Any) -> int:
     """Return a seed of 63 bits, the hash of plain values such as a problem and a replicate."""
-    digest = hashlib.blake2b(canonical(parts).encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(canonical(seed_components).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def digest_of(array: np.ndarray) -> str:
     """Return the hash of an array's dtype, its shape and its bytes in row order."""
-    content = np.ascontiguousarray(array)  # A scalar becomes an array of one element here.
+    contiguous_array = np.ascontiguousarray(array)  # A scalar becomes an array of one element here.
     shape = np.shape(array)
-    digest = hashlib.blake2b(f"{content.dtype.str}{shape}".encode(), digest_size=16)
-    digest.update(content.reshape(-1).view(np.uint8).data)
+    digest = hashlib.blake2b(f"{contiguous_array.dtype.str}{shape}".encode(), digest_size=16)
+    digest.update(contiguous_array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
@@ -69,34 +69,34 @@ class Packed:
     npy: bytes | None = None
 
 
-def pack(content: Mapping[str, Any]) -> Packed:
+def pack(result_content: Mapping[str, Any]) -> Packed:
     """Convert a result to JSON text, and its arrays and NumPy numbers to .npy bytes.
 
     A value that neither format supports, such as an object or NaN outside of arrays, raises an
     error, so that values are restored exactly.
     """
-    arrays = {k: v for k, v in content.items() if isinstance(v, np.ndarray | np.generic)}
-    plain_values = {k: v for k, v in content.items() if k not in arrays}
+    arrays = {k: v for k, v in result_content.items() if isinstance(v, np.ndarray | np.generic)}
+    plain_values = {k: v for k, v in result_content.items() if k not in arrays}
     if ARRAYS in plain_values:
         raise ValueError(f"a result cannot be named {ARRAYS!r}.")
     if not arrays:
         return Packed(json.dumps(plain_values, allow_nan=False))
-    stream = io.BytesIO()
+    npy_stream = io.BytesIO()
     for array in arrays.values():
-        np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
+        np.lib.format.write_array(npy_stream, np.asarray(array), allow_pickle=False)
     return Packed(
-        json.dumps({**plain_values, ARRAYS: list(arrays)}, allow_nan=False), stream.getvalue()
+        json.dumps({**plain_values, ARRAYS: list(arrays)}, allow_nan=False), npy_stream.getvalue()
     )
 
 
-def unpack(text: str, npy: bytes | None) -> dict[str, Any]:
+def unpack(result_text: str, npy: bytes | None) -> dict[str, Any]:
     """Restore the result that `pack` converted; NumPy numbers become arrays without axes."""
     try:
-        content = json.loads(text)
-        stream = io.BytesIO(npy or b"")
-        for name in content.pop(ARRAYS, ()):
-            content[name] = np.lib.format.read_array(stream, allow_pickle=False)
+        result_content = json.loads(result_text)
+        npy_stream = io.BytesIO(npy or b"")
+        for name in result_content.pop(ARRAYS, ()):
+            result_content[name] = np.lib.format.read_array(npy_stream, allow_pickle=False)
     # If the bytes of an array were changed, NumPy may raise an error of any class.
     except Exception as error:  # noqa: BLE001  Changed bytes may raise an error of any class.
         raise BadStore(f"a stored result cannot be read ({error}): the file was changed.") from None
-    return content
+    return result_content

@@ -22,7 +22,7 @@ HOW_TO_CONTINUE = {
 
 
 def begin(
-    store: Store, kind: str, texts: Mapping[str, str], *, mixed_versions: bool = False
+    store: Store, store_kind: str, texts: Mapping[str, str], *, mixed_versions: bool = False
 ) -> None:
     """Record the kind of a store and texts about it.
 
@@ -30,9 +30,9 @@ def begin(
     `mixed_versions` is False.
     """
     stored_kind = store.read_note("kind")
-    if stored_kind is not None and stored_kind != kind:
+    if stored_kind is not None and stored_kind != store_kind:
         raise BadStore(
-            f"{store.path} holds {_with_article(stored_kind)}, not {_with_article(kind)}: "
+            f"{store.path} holds {_with_article(stored_kind)}, not {_with_article(store_kind)}: "
             "give every one a store of its own."
         )
     # The error names every version that an earlier run used and that is not installed now.
@@ -49,20 +49,20 @@ def begin(
         raise BadStore(
             f"{store.path} was begun with {difference_text}, on which numbers can depend: use the "
             "same "
-            f"versions, or a new store{'.' if kind == SEARCH else f',{permission_hint}'}"
+            f"versions, or a new store{'.' if store_kind == SEARCH else f',{permission_hint}'}"
         )
-    store.note({"kind": kind, **texts})
+    store.note({"kind": store_kind, **texts})
 
 
 def refuse_fits(store: Store) -> None:
     """Raise if a store holds single fits of an assessment or a search, which are no replicates."""
-    kind = store.read_note("kind")
-    if kind in HOW_TO_CONTINUE:
+    store_kind = store.read_note("kind")
+    if store_kind in HOW_TO_CONTINUE:
         raise BadStore(
-            f"{store.path} holds fits of {_with_article(kind)}, not a study: "
-            f"{HOW_TO_CONTINUE[kind].format(path=str(store.path))}"
+            f"{store.path} holds fits of {_with_article(store_kind)}, not a study: "
+            f"{HOW_TO_CONTINUE[store_kind].format(path=str(store.path))}"
         )
 
 
-def _with_article(kind: str) -> str:
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+def _with_article(store_kind: str) -> str:
+    return f"{'an' if store_kind[0] in 'aeiou' else 'a'} {store_kind}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from truerisk.testing.of_methods import check_method, method_checks
     from truerisk.testing.replicates import check_bias, check_mean, replicate
 
-_PLACES = {
+_MODULE_BY_NAME = {
     name: f"{__name__}.{file}"
     for file, names_of in {
         "cases": "Case",
@@ -45,5 +45,5 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
-    __getattr__, __dir__ = lazy_attributes(__name__, __all__, _PLACES)
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that this module has every name.
+    __getattr__, __dir__ = lazy_attributes(__name__, __all__, _MODULE_BY_NAME)

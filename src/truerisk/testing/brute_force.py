@@ -26,71 +26,95 @@ from truerisk.plan.plan import Plan
 
 @frozen
 class DecodedPlan:
-    """Plan as plain lists of row numbers.
+    """Plan of fits, decoded into plain lists of row numbers.
 
     Rows are in ascending order. A row that a training set holds several times is repeated.
     """
 
     train: list[list[int]]
     labels: list[dict[int, int]]
-    questions: list[tuple[int, list[int]]]  # number of the fit, and distinct test rows
+    questions: list[tuple[int, list[int]]]  # fit number and distinct rows of each test set
     free: set[int]  # numbers of fits whose degrees of freedom are requested
 
 
 def decode_plan(plan: Plan) -> DecodedPlan:
     """Decode the JSON form of a plan into training sets, replaced labels and test sets."""
-    content = plan.to_dict()
-    offsets, rows = content["blocks.offsets"], content["blocks.rows"]
-    counts = content.get("blocks.counts", [1] * len(rows))
-    blocks = [
-        Counter(dict(zip(rows[start:end], counts[start:end], strict=True)))
-        for start, end in pairwise(offsets)
+    plan_dict = plan.to_dict()
+    block_offsets, block_rows = plan_dict["blocks.offsets"], plan_dict["blocks.rows"]
+    copies_of_rows = plan_dict.get("blocks.counts", [1] * len(block_rows))
+    row_counts_of_blocks = [
+        Counter(
+            dict(
+                zip(
+                    block_rows[block_start:block_end],
+                    copies_of_rows[block_start:block_end],
+                    strict=True,
+                )
+            )
+        )
+        for block_start, block_end in pairwise(block_offsets)
     ]
-    train = [
-        _set(content, "train", set_number, blocks)
-        for set_number in range(len(content["train.base"]))
+    train_sets = [
+        _set(plan_dict, "train", set_number, row_counts_of_blocks)
+        for set_number in range(len(plan_dict["train.base"]))
     ]
-    test = [
-        _set(content, "test", set_number, blocks) for set_number in range(len(content["test.base"]))
+    test_sets = [
+        _set(plan_dict, "test", set_number, row_counts_of_blocks)
+        for set_number in range(len(plan_dict["test.base"]))
     ]
-    labels: list[dict[int, int]] = [{} for _ in train]
-    replaced = [content.get(f"flips.{name}", []) for name in ("fit", "row", "code")]
-    for fit, row, code in zip(*replaced, strict=True):
-        labels[fit][row] = code
+    new_labels_by_fit: list[dict[int, int]] = [{} for _ in train_sets]
+    replaced_labels = [
+        plan_dict.get(f"flips.{array_name}", []) for array_name in ("fit", "row", "code")
+    ]
+    for fit_number, row, class_code in zip(*replaced_labels, strict=True):
+        new_labels_by_fit[fit_number][row] = class_code
     return DecodedPlan(
-        [sorted(train_rows.elements()) for train_rows in train],
-        labels,
-        [(fit, sorted(test_rows)) for fit, test_rows in zip(content["fit"], test, strict=True)],
-        {content["fit"][question] for question in content.get("freedom", [])},
+        [sorted(train_rows.elements()) for train_rows in train_sets],
+        new_labels_by_fit,
+        [
+            (fit_number, sorted(test_rows))
+            for fit_number, test_rows in zip(plan_dict["fit"], test_sets, strict=True)
+        ],
+        {plan_dict["fit"][question_number] for question_number in plan_dict.get("freedom", [])},
     )
 
 
 def _set(
-    content: dict[str, Any], name: str, set_number: int, blocks: list[Counter[int]]
+    plan_dict: dict[str, Any],
+    set_kind: str,
+    set_number: int,
+    row_counts_of_blocks: list[Counter[int]],
 ) -> Counter[int]:
-    """Return row set number `set_number`: its base (all rows or a block) minus removed blocks."""
-    base = content[f"{name}.base"][set_number]
-    start, end = content[f"{name}.offsets"][set_number : set_number + 2]
-    rows = Counter(range(content["n_rows"])) if base == -1 else Counter(blocks[base])
-    for block in content[f"{name}.minus"][start:end]:
-        for row in blocks[block]:
-            rows.pop(row, None)
-    return rows
+    """Return a training or test set as row counts: all rows or one block, minus removed blocks."""
+    base_block = plan_dict[f"{set_kind}.base"][set_number]
+    first_removed, end_removed = plan_dict[f"{set_kind}.offsets"][set_number : set_number + 2]
+    remaining_rows = (
+        Counter(range(plan_dict["n_rows"]))
+        if base_block == -1
+        else Counter(row_counts_of_blocks[base_block])
+    )
+    for removed_block in plan_dict[f"{set_kind}.minus"][first_removed:end_removed]:
+        for row in row_counts_of_blocks[removed_block]:
+            remaining_rows.pop(row, None)
+    return remaining_rows
 
 
 def brute_force(
     family: Family, data: Data, plan: Plan, request: Request, seed: int = 0
 ) -> list[list[np.ndarray | None]]:
-    """Return predictions `[candidate][question]`, None if fitting or predicting raised an error."""
+    """Return predictions `[candidate][test set]`, None where the model raised an error."""
     decoded_plan = decode_plan(plan)
     predictions: list[list[np.ndarray | None]] = []
     for candidate in range(len(family)):
-        models = [
-            _fit(family, candidate, data, decoded_plan, fit, seed)
-            for fit in range(len(decoded_plan.train))
+        fitted_models = [
+            _fit(family, candidate, data, decoded_plan, fit_number, seed)
+            for fit_number in range(len(decoded_plan.train))
         ]
         predictions.append(
-            [_predict(models[fit], data, rows, request) for fit, rows in decoded_plan.questions]
+            [
+                _predict(fitted_models[fit_number], data, test_rows, request)
+                for fit_number, test_rows in decoded_plan.questions
+            ]
         )
     return predictions
 
@@ -100,80 +124,91 @@ def degrees_of_freedom_by_brute_force(
 ) -> np.ndarray:
     """Return the degrees of freedom `[candidate, fit]`, NaN for fits where none are requested."""
     decoded_plan = decode_plan(plan)
-    freedom = np.full((len(family), len(decoded_plan.train)), np.nan)
+    degrees_by_candidate = np.full((len(family), len(decoded_plan.train)), np.nan)
     for candidate in range(len(family)):
-        for fit in decoded_plan.free:
-            model = _fit(family, candidate, data, decoded_plan, fit, seed)
-            freedom[candidate, fit] = degrees_of_freedom(
-                model, np.asarray(data.X)[decoded_plan.train[fit]]
+        for fit_number in decoded_plan.free:
+            model = _fit(family, candidate, data, decoded_plan, fit_number, seed)
+            degrees_by_candidate[candidate, fit_number] = degrees_of_freedom(
+                model, np.asarray(data.X)[decoded_plan.train[fit_number]]
             )
-    return freedom
+    return degrees_by_candidate
 
 
 def rules_by_brute_force(
     family: Family, data: Data, plan: Plan, seed: int = 0
 ) -> tuple[LinearRules, ...]:
-    """Return the coefficients of each linear model, for all candidates and requested fits."""
-    decoded_plan, content = decode_plan(plan), plan.to_dict()
-    rules = []
-    for fit in sorted({content["fit"][question] for question in content["rules"]}):
-        rows = np.asarray(data.X)[decoded_plan.train[fit]]
+    """Return the linear rule of the model of each candidate in each fit that requests it."""
+    decoded_plan, plan_dict = decode_plan(plan), plan.to_dict()
+    linear_rules = []
+    for fit_number in sorted(
+        {plan_dict["fit"][question_number] for question_number in plan_dict["rules"]}
+    ):
+        training_X = np.asarray(data.X)[decoded_plan.train[fit_number]]
         for candidate in range(len(family)):
-            model = _fit(family, candidate, data, decoded_plan, fit, seed)
-            rule = linear_rule(model, rows, data.classes)
-            rules.append(replace(rule, fit=fit, candidates=np.array([candidate])))
-    return tuple(rules)
+            model = _fit(family, candidate, data, decoded_plan, fit_number, seed)
+            rule_of_model = linear_rule(model, training_X, data.classes)
+            linear_rules.append(
+                replace(rule_of_model, fit=fit_number, candidates=np.array([candidate]))
+            )
+    return tuple(linear_rules)
 
 
 def _fit(
     family: Family, candidate: int, data: Data, decoded_plan: DecodedPlan, fit: int, seed: int
 ) -> Any:
-    # An engine must derive the seed from the fit alone, so that all candidates share it.
+    # Engines derive the seed from the number of the fit alone, so all candidates share it.
     if family.is_random:
         model = family.make(candidate, (seed, fit))
     else:
         model = clone(family.estimator).set_params(**family.candidates[candidate])
     if fit in decoded_plan.free:
         bring_to_minimum(model)
-    rows = decoded_plan.train[fit]
-    y = [_label(data, row, decoded_plan.labels[fit]) for row in rows]
-    params = {name: np.asarray(row_values)[rows] for name, row_values in data.fit_params.items()}
+    training_rows = decoded_plan.train[fit]
+    y = [_label(data, row, decoded_plan.labels[fit]) for row in training_rows]
+    fit_params = {
+        parameter_name: np.asarray(row_values)[training_rows]
+        for parameter_name, row_values in data.fit_params.items()
+    }
     try:
-        return model.fit(np.asarray(data.X)[rows], np.array(y, dtype=data.y.dtype), **params)
+        return model.fit(
+            np.asarray(data.X)[training_rows], np.array(y, dtype=data.y.dtype), **fit_params
+        )
     except Exception:  # noqa: BLE001 - a model may raise anything
         return None
 
 
-def _label(data: Data, row: int, replaced: dict[int, int]) -> Any:
-    if row not in replaced:
+def _label(data: Data, row: int, new_labels: dict[int, int]) -> Any:
+    if row not in new_labels:
         return data.y[row]
-    return data.class_labels[replaced[row]]
+    return data.class_labels[new_labels[row]]
 
 
-def _predict(model: Any, data: Data, rows: list[int], request: Request) -> np.ndarray | None:
+def _predict(model: Any, data: Data, test_rows: list[int], request: Request) -> np.ndarray | None:
     if model is None:
         return None
-    X, y = np.asarray(data.X)[rows], data.y[rows]
+    X, y = np.asarray(data.X)[test_rows], data.y[test_rows]
     try:
         if request.response == "scored":
-            weight = data.sample_weight
-            keywords = {} if weight is None else {"sample_weight": weight[rows]}
-            return np.asarray(request.scorer(model, X, y, **keywords))
+            sample_weight = data.sample_weight
+            scorer_options = (
+                {} if sample_weight is None else {"sample_weight": sample_weight[test_rows]}
+            )
+            return np.asarray(request.scorer(model, X, y, **scorer_options))
         if request.response == "value":
             return np.asarray(model.predict(X), dtype=np.float64).reshape(y.shape)
         class_names = data.class_labels.tolist()
         if request.response == "label":
-            codes = [
+            predicted_codes = [
                 class_names.index(predicted_label) if predicted_label in class_names else -1
                 for predicted_label in np.asarray(model.predict(X)).tolist()
             ]
-            return np.array(codes)
+            return np.array(predicted_codes)
         if request.response == "score" and hasattr(model, "decision_function"):
             return np.asarray(model.decision_function(X), dtype=np.float64).reshape(len(X))
-        probabilities_of_model = model.predict_proba(X)
+        model_probabilities = model.predict_proba(X)
         probabilities = np.zeros((len(X), len(class_names)))
-        for column, class_name in enumerate(np.asarray(model.classes_).tolist()):
-            probabilities[:, class_names.index(class_name)] = probabilities_of_model[:, column]
+        for model_column, class_name in enumerate(np.asarray(model.classes_).tolist()):
+            probabilities[:, class_names.index(class_name)] = model_probabilities[:, model_column]
         return probabilities[:, 1] if request.response == "score" else probabilities
     except Exception:  # noqa: BLE001 - a model may raise anything
         return None

@@ -102,8 +102,8 @@ def bagged_classes(n_rows: int = 40) -> Case:
 
     Bagging leaves rows out of bag, which methods for out-of-bag predictions need.
     """
-    bags = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
-    family = Family.from_grid(bags, {"estimator__rest": [0.0, 1.0]})
+    bagged_learner = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
+    family = Family.from_grid(bagged_learner, {"estimator__rest": [0.0, 1.0]})
     return replace(two_class_case(n_rows), family=family)
 
 
@@ -113,28 +113,30 @@ def with_bagging(case: Case) -> Case:
 
     is_classification = case.family.task == "classification"
     bagging_class = BaggingClassifier if is_classification else BaggingRegressor
-    grid = [
+    bagging_grid = [
         {
             f"estimator__{parameter}": [setting_value]
             for parameter, setting_value in candidate.items()
         }
         for candidate in case.family.candidates
     ]
-    bags = bagging_class(case.family.estimator, n_estimators=40, random_state=0)
-    return replace(case, family=Family.from_grid(bags, grid))
+    bagged_learner = bagging_class(case.family.estimator, n_estimators=40, random_state=0)
+    return replace(case, family=Family.from_grid(bagged_learner, bagging_grid))
 
 
 def perfect_cases(similar_data: Data | None = None) -> list[Case]:
-    """Return two cases without any error: one for classification and one for regression.
+    """Return two cases whose learners predict without error: classification and regression.
 
     They have the number of rows and the spatial blocks of `similar_data`, if it is given.
     """
-    n_rows, block = (
+    n_rows, spatial_blocks = (
         (40, None) if similar_data is None else (similar_data.n_rows, similar_data.block)
     )
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
-    classification_data = Data.check(np.column_stack([y, X]), y, task="classification", block=block)
-    regression_data = Data.check(X, X[:, 0], task="regression", block=block)
+    classification_data = Data.check(
+        np.column_stack([y, X]), y, task="classification", block=spatial_blocks
+    )
+    regression_data = Data.check(X, X[:, 0], task="regression", block=spatial_blocks)
     return [
         Case(
             Family.from_grid(PerfectClassifier(), {"labels": [(0, 1), (0, 1)]}),
@@ -185,12 +187,12 @@ def evaluate(
             )
             return engine.run(case.family, case.data, plan, request, run_options)
 
-        terms = Terms(0.95, Minimum(), len(case.family))
-        return method.evaluate(ask, case.data, loss, plan, terms)
+        estimation_terms = Terms(0.95, Minimum(), len(case.family))
+        return method.evaluate(ask, case.data, loss, plan, estimation_terms)
 
 
 class Recorder(Engine):
-    """Generic engine that keeps every `Answers` object, with a copy of its bytes at that time."""
+    """Generic engine that stores the predictions it returns, with a copy of their bytes."""
 
     name = "recorder"
 
@@ -210,15 +212,20 @@ class Recorder(Engine):
         return answers
 
 
-def bytes_of_answers(answers: Answers) -> bytes:
+def bytes_of_answers(engine_answers: Answers) -> bytes:
     """Serialise all predictions and further outputs of an engine as bytes."""
-    counts, freedom = Counts.from_holder(answers), freedom_of(answers)
-    further_outputs = [] if counts is None else [counts.values.tobytes()]
-    further_outputs += [] if freedom is None else [freedom.tobytes()]
-    for rules in rules_of(answers) or ():
-        further_outputs += [rules.coefficients.tobytes(), rules.intercepts.tobytes()]
-        further_outputs += [b"" if rules.rows is None else digest(rules.rows).encode()]
-    return b"".join([answers.values.tobytes(), answers.answered.tobytes(), *further_outputs])
+    out_of_bag_counts, degrees_of_freedom = (
+        Counts.from_holder(engine_answers),
+        freedom_of(engine_answers),
+    )
+    further_outputs = [] if out_of_bag_counts is None else [out_of_bag_counts.values.tobytes()]
+    further_outputs += [] if degrees_of_freedom is None else [degrees_of_freedom.tobytes()]
+    for linear_rule in rules_of(engine_answers) or ():
+        further_outputs += [linear_rule.coefficients.tobytes(), linear_rule.intercepts.tobytes()]
+        further_outputs += [b"" if linear_rule.rows is None else digest(linear_rule.rows).encode()]
+    return b"".join(
+        [engine_answers.values.tobytes(), engine_answers.answered.tobytes(), *further_outputs]
+    )
 
 
 @contextmanager
@@ -240,13 +247,13 @@ def contents_of(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "plan": evaluation.plan.fingerprint,
         "tested": [to_plain(vars(risk)) for risk in all_estimates(evaluation)],
-        "units": [to_plain(asdict(unit)) for unit in evaluation.units],
+        "units": [to_plain(asdict(outer_unit)) for outer_unit in evaluation.units],
         "n_fits": evaluation.n_fits,
     }
 
 
 def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEstimate]:
-    """Return the risk estimates of all candidates in the form that a user would get."""
+    """Return the risk estimates of all candidates as the `RiskEstimate` objects that users get."""
     provenance = blank_estimate(
         case.data,
         case.loss,
@@ -263,7 +270,7 @@ def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEs
 
 
 def permuted_data(data: Data, permutation: np.ndarray) -> Data:
-    """Return the data with permuted rows: row j is row `order[j]` of the original."""
+    """Return the data with permuted rows: row j is row `permutation[j]` of the original."""
     return replace(data.subset(permutation), row_ids=data.row_ids)
 
 
@@ -271,32 +278,42 @@ def permuted_plan(plan: Plan, permutation: np.ndarray) -> Plan:
     """Return the plan for permuted rows that is equivalent to `plan` for the original rows."""
     # The new position of each original row is found by inverting the permutation.
     new_positions = np.argsort(permutation).astype(np.int32)
-    old_labels = Flips.from_holder(plan)
+    flips_before = Flips.from_holder(plan)
     replaced_labels = (
-        plan.extra if old_labels is None else replace(old_labels, row=new_positions[old_labels.row])
+        plan.extra
+        if flips_before is None
+        else replace(flips_before, row=new_positions[flips_before.row])
     )
-    rows = new_positions[plan.blocks.rows]
+    permuted_rows = new_positions[plan.blocks.rows]
     block_numbers = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
-    row_order = np.lexsort((rows, block_numbers))
-    counts = None if plan.blocks.counts is None else plan.blocks.counts[row_order]
+    row_order = np.lexsort((permuted_rows, block_numbers))
+    permuted_counts = None if plan.blocks.counts is None else plan.blocks.counts[row_order]
     return replace(
-        plan, blocks=Blocks(rows[row_order], plan.blocks.offsets, counts), extra=replaced_labels
+        plan,
+        blocks=Blocks(permuted_rows[row_order], plan.blocks.offsets, permuted_counts),
+        extra=replaced_labels,
     )
 
 
-def with_renamed_classes(data: Data, names: Any) -> Data:
+def with_renamed_classes(data: Data, new_names: Any) -> Data:
     """Return the data with renamed classes: class number c, in sorted order, gets `names[c]`."""
-    classes, codes = np.unique(np.asarray(names)[data.class_codes], return_inverse=True)
-    return replace(data, y=classes[codes], classes=classes, codes=codes.astype(np.int64))
+    sorted_classes, new_codes = np.unique(
+        np.asarray(new_names)[data.class_codes], return_inverse=True
+    )
+    return replace(
+        data, y=sorted_classes[new_codes], classes=sorted_classes, codes=new_codes.astype(np.int64)
+    )
 
 
-def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
-    """Return the plan with class code `codes[c]` instead of c wherever it replaces labels."""
+def recoded_plan(plan: Plan, new_code_of_class: np.ndarray) -> Plan:
+    """Return the plan whose replaced labels have code `new_code_of_class[c]` instead of c."""
     replaced_labels = Flips.from_holder(plan)
     if replaced_labels is None:
         return plan
-    new_codes = np.asarray(codes)[replaced_labels.code].astype(replaced_labels.code.dtype)
-    return replace(plan, extra=replace(replaced_labels, code=new_codes))
+    replaced_codes = np.asarray(new_code_of_class)[replaced_labels.code].astype(
+        replaced_labels.code.dtype
+    )
+    return replace(plan, extra=replace(replaced_labels, code=replaced_codes))
 
 
 def frozen_data(data: Data) -> Data:
@@ -311,16 +328,19 @@ def frozen_data(data: Data) -> Data:
         sample_weight=_read_only(data.sample_weight),
         time=_read_only(data.time),
         block=_read_only(data.block),
-        fit_params={name: _read_only(fit_param) for name, fit_param in data.fit_params.items()},
+        fit_params={
+            parameter_name: _read_only(fit_param)
+            for parameter_name, fit_param in data.fit_params.items()
+        },
     )
 
 
-def _read_only(array: Any) -> Any:
-    if not isinstance(array, np.ndarray):
-        return array
-    array = array.copy()
-    array.flags.writeable = False
-    return array
+def _read_only(values: Any) -> Any:
+    if not isinstance(values, np.ndarray):
+        return values
+    values = values.copy()
+    values.flags.writeable = False
+    return values
 
 
 def altered_plans(plan: Plan) -> Iterator[tuple[str, Plan]]:
@@ -328,30 +348,32 @@ def altered_plans(plan: Plan) -> Iterator[tuple[str, Plan]]:
     yield "the number of rows", replace(plan, n_rows=plan.n_rows + 1)
     yield "the names of parts", replace(plan, parts=(*plan.parts[:-1], "another"))
     # Fields that are no arguments of __init__ are computed from the other fields.
-    for field in (any_field for any_field in fields(plan) if any_field.init):
-        field_value = getattr(plan, field.name)
+    for plan_field in (any_field for any_field in fields(plan) if any_field.init):
+        field_value = getattr(plan, plan_field.name)
         if isinstance(field_value, np.ndarray) and field_value.size:
-            yield field.name, _replace_field(plan, field.name, _changed(field_value))
+            yield plan_field.name, _replace_field(plan, plan_field.name, _changed(field_value))
         elif is_dataclass(field_value) and not isinstance(field_value, type):
             for inner_field in fields(field_value):
-                array = getattr(field_value, inner_field.name)
-                if isinstance(array, np.ndarray) and array.size:
-                    changed = _replace_field(field_value, inner_field.name, _changed(array))
+                field_array = getattr(field_value, inner_field.name)
+                if isinstance(field_array, np.ndarray) and field_array.size:
+                    changed_object = _replace_field(
+                        field_value, inner_field.name, _changed(field_array)
+                    )
                     yield (
-                        f"{field.name}.{inner_field.name}",
-                        _replace_field(plan, field.name, changed),
+                        f"{plan_field.name}.{inner_field.name}",
+                        _replace_field(plan, plan_field.name, changed_object),
                     )
 
 
-def _replace_field(holder: Any, name: str, new_value: Any) -> Any:
-    """Return a copy of an object with another value of one field, even if the value is invalid."""
-    changed_copy = copy(holder)
-    vars(changed_copy)[name] = new_value
-    vars(changed_copy).pop("fingerprint", None)
-    return changed_copy
+def _replace_field(instance: Any, field_name: str, new_value: Any) -> Any:
+    """Return a copy of a dataclass instance with a new, possibly invalid, value of one field."""
+    altered_copy = copy(instance)
+    vars(altered_copy)[field_name] = new_value
+    vars(altered_copy).pop("fingerprint", None)
+    return altered_copy
 
 
-def _changed(array: np.ndarray) -> np.ndarray:
-    changed_array = array.copy()
+def _changed(original_array: np.ndarray) -> np.ndarray:
+    changed_array = original_array.copy()
     changed_array.flat[-1] += 1
     return changed_array

@@ -32,7 +32,7 @@ CLOSE_TOLERANCE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": Tru
 
 @frozen
 class SearchEffort:
-    """Effort of a random search: the number of examples, and whether a failure is minimised."""
+    """Effort of a random test: the number of examples, and if a failing example is minimised."""
 
     examples: int = 25
     shrink: bool = True
@@ -40,7 +40,7 @@ class SearchEffort:
 
 @frozen
 class RandomTest:
-    """Random test of one family: hypothesis draws data, a plan and a type of prediction."""
+    """Random test of one learner: hypothesis draws data, a plan and a type of prediction."""
 
     family: Family
     plans: Callable[[Data], Any]
@@ -49,7 +49,7 @@ class RandomTest:
     weighted: bool = False
 
     def compare_with_brute_force(self, engine: Engine) -> None:
-        """Compare the engine with models that are fitted one by one."""
+        """Compare an engine's predictions with those of models that are fitted one by one."""
         self._compare_draws(engine, partial(_compare_with_brute_force, engine, self.family))
 
     def compare_with_engine(self, reference: Engine, engine: Engine) -> None:
@@ -60,23 +60,23 @@ class RandomTest:
         self, engine: Engine, compare: Callable[[Data, Plan, Request], None]
     ) -> None:
         """Call `compare` on random data, plans and requests that the engine does not refuse."""
-        library = strategies.hypothesis()
-        Phase = library.Phase
-        weight = weight_parameter_of(self.family) if self.weighted else None
+        hypothesis_library = strategies.hypothesis()
+        Phase = hypothesis_library.Phase
+        weight_parameter = weight_parameter_of(self.family) if self.weighted else None
         n_columns, n_classes = widest_input_of(self.family)
         data_sets = strategies.data_sets(
             self.family.task,
             ties=self.ties,
             n_columns=n_columns,
             n_classes=n_classes,
-            weight=weight,
+            weight=weight_parameter,
         )
 
         def compare_one_draw(data_strategy: Any) -> None:
             data = data_strategy.draw(data_sets)
             plan = data_strategy.draw(self.plans(data))
             request = data_strategy.draw(
-                library.strategies.sampled_from(requests(self.family, data))
+                hypothesis_library.strategies.sampled_from(requests(self.family, data))
             )
             with suppressed_warnings():
                 if (
@@ -85,23 +85,25 @@ class RandomTest:
                 ) is None:
                     compare(data, plan, request)
 
-        settings = library.settings(
+        hypothesis_settings = hypothesis_library.settings(
             max_examples=self.effort.examples,
             phases=(Phase.generate, Phase.shrink) if self.effort.shrink else (Phase.generate,),
             deadline=None,
             database=None,
             derandomize=True,
-            suppress_health_check=list(library.HealthCheck),
+            suppress_health_check=list(hypothesis_library.HealthCheck),
         )
-        settings(library.given(library.strategies.data())(compare_one_draw))()
+        hypothesis_settings(
+            hypothesis_library.given(hypothesis_library.strategies.data())(compare_one_draw)
+        )()
 
 
 def _compare_with_brute_force(
     engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> None:
     expected_predictions = brute_force(family, data, plan, request, SEED)
-    answers = _answers_or_none(engine, family, data, plan, request)
-    if answers is None:
+    engine_answers = _answers_or_none(engine, family, data, plan, request)
+    if engine_answers is None:
         has_failed_fit = any(
             expected_value is None
             for predictions in expected_predictions
@@ -110,21 +112,21 @@ def _compare_with_brute_force(
         require(has_failed_fit, "it says that a fit failed, and none does.")
         return
     for candidate, predictions in enumerate(expected_predictions):
-        for question, expected_value in enumerate(predictions):
-            answered = bool(answers.answered[candidate, question])
+        for question_number, expected_value in enumerate(predictions):
+            has_prediction = bool(engine_answers.answered[candidate, question_number])
             require(
-                answered == (expected_value is not None),
-                f"answered[{candidate}, {question}] is {answered}, wrongly.",
+                has_prediction == (expected_value is not None),
+                f"answered[{candidate}, {question_number}] is {has_prediction}, wrongly.",
             )
             if expected_value is not None:
-                engine_value = answers.for_question(question)[candidate]
+                engine_value = engine_answers.for_question(question_number)[candidate]
                 if np.shape(engine_value) != expected_value.shape or not np.allclose(
                     engine_value, expected_value, **CLOSE_TOLERANCE
                 ):
                     require(
                         False,
-                        f"candidate {candidate}, question {question}: {engine_value} and not "
-                        f"{expected_value}.",
+                        f"candidate {candidate}, question {question_number}: "
+                        f"{engine_value} and not {expected_value}.",
                     )
 
 
@@ -132,112 +134,164 @@ def _compare_engines(
     reference: Engine, engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> None:
     expected_answers = _answers_or_none(reference, family, data, plan, request)
-    answers = _answers_or_none(engine, family, data, plan, request)
-    if answers is None:
+    engine_answers = _answers_or_none(engine, family, data, plan, request)
+    if engine_answers is None:
         has_failed_fit = expected_answers is None or not expected_answers.answered.all()
         require(has_failed_fit, "it says that a fit failed, and none does.")
         return
     require(expected_answers is not None, "a fit fails, and it answers.")
     if expected_answers is not None:
-        require_same(expected_answers, answers, f"engine '{reference.name}' and this one")
+        require_same(expected_answers, engine_answers, f"engine '{reference.name}' and this one")
 
 
 def _answers_or_none(
     engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> Answers | None:
-    """Return the engine's answers, or None if it raised FitFailed."""
+    """Return the engine's predictions, or None if it raised FitFailed."""
     try:
         return engine.run(family, data, plan, request, RunOptions(seed=SEED))
     except FitFailed:
         return None
 
 
-def require_same(expected_answers: Answers, answers: Answers, compared: str) -> None:
-    """Raise an AssertionError unless two engines agree: labels exactly, numbers to nine digits."""
+def require_same(expected_answers: Answers, compared_answers: Answers, compared_text: str) -> None:
+    """Raise an AssertionError unless engines agree: labels exactly, numbers to nine digits."""
     require(
-        expected_answers.values.shape == answers.values.shape, f"{compared} answer in other shapes."
+        expected_answers.values.shape == compared_answers.values.shape,
+        f"{compared_text} answer in other shapes.",
     )
     require(
-        np.array_equal(expected_answers.answered, answers.answered),
-        f"{compared} answer other questions.",
+        np.array_equal(expected_answers.answered, compared_answers.answered),
+        f"{compared_text} answer other questions.",
     )
-    answered_values = expected_answers.answered
+    is_answered = expected_answers.answered
     if expected_answers.response != "scored":
-        answered_values = np.repeat(answered_values, expected_answers.plan.test_sizes, axis=1)
-    differs = ~np.isclose(
-        expected_answers.values[answered_values], answers.values[answered_values], **CLOSE_TOLERANCE
+        is_answered = np.repeat(is_answered, expected_answers.plan.test_sizes, axis=1)
+    is_different = ~np.isclose(
+        expected_answers.values[is_answered],
+        compared_answers.values[is_answered],
+        **CLOSE_TOLERANCE,
     )
-    require(not differs.any(), f"{compared} differ in {differs.sum()} of {differs.size} answers.")
-    freedom, other_free = freedom_of(expected_answers), freedom_of(answers)
-    require((freedom is None) == (other_free is None), f"{compared}: one states freedom.")
-    if freedom is not None and other_free is not None:
-        is_same = np.allclose(freedom, other_free, **CLOSE_TOLERANCE)
-        require(is_same, f"{compared} differ in degrees of freedom.")
-    require_same_rules(rules_of(expected_answers), rules_of(answers), compared)
     require(
-        expected_answers.n_fits == answers.n_fits,
-        f"{compared}: {expected_answers.n_fits}, {answers.n_fits} fits.",
+        not is_different.any(),
+        f"{compared_text} differ in {is_different.sum()} of {is_different.size} answers.",
+    )
+    expected_freedom, compared_freedom = freedom_of(expected_answers), freedom_of(compared_answers)
+    require(
+        (expected_freedom is None) == (compared_freedom is None),
+        f"{compared_text}: one states freedom.",
+    )
+    if expected_freedom is not None and compared_freedom is not None:
+        has_same_freedom = np.allclose(expected_freedom, compared_freedom, **CLOSE_TOLERANCE)
+        require(has_same_freedom, f"{compared_text} differ in degrees of freedom.")
+    require_same_rules(rules_of(expected_answers), rules_of(compared_answers), compared_text)
+    require(
+        expected_answers.n_fits == compared_answers.n_fits,
+        f"{compared_text}: {expected_answers.n_fits}, {compared_answers.n_fits} fits.",
     )
 
 
-def require_same_rules(expected_rules: Rules, rules: Rules, compared: str) -> None:
+def require_same_rules(expected_rules: Rules, compared_rules: Rules, compared_text: str) -> None:
     """Raise an AssertionError unless all linear models agree in coefficients and training rows."""
-    require((expected_rules is None) == (rules is None), f"{compared}: one gives linear rules.")
-    first_by_model, second_by_model = _arrays_by_model(expected_rules), _arrays_by_model(rules)
     require(
-        set(first_by_model) == set(second_by_model),
-        f"{compared} give the rules of different models.",
+        (expected_rules is None) == (compared_rules is None),
+        f"{compared_text}: one gives linear rules.",
     )
-    for model, first_arrays in first_by_model.items():
-        array_pairs = zip(first_arrays, second_by_model[model], strict=True)
-        is_same = all(
-            np.shape(first_array) == np.shape(second_array)
-            and np.allclose(first_array, second_array, **CLOSE_TOLERANCE)
-            for first_array, second_array in array_pairs
+    expected_by_model, compared_by_model = (
+        _arrays_by_model(expected_rules),
+        _arrays_by_model(compared_rules),
+    )
+    require(
+        set(expected_by_model) == set(compared_by_model),
+        f"{compared_text} give the rules of different models.",
+    )
+    for model, expected_arrays in expected_by_model.items():
+        array_pairs = zip(expected_arrays, compared_by_model[model], strict=True)
+        has_same_arrays = all(
+            np.shape(expected_array) == np.shape(compared_array)
+            and np.allclose(expected_array, compared_array, **CLOSE_TOLERANCE)
+            for expected_array, compared_array in array_pairs
         )
-        require(is_same, f"{compared} differ in the linear rule of (fit, candidate) {model}.")
+        require(
+            has_same_arrays,
+            f"{compared_text} differ in the linear rule of (fit, candidate) {model}.",
+        )
 
 
 def _arrays_by_model(rules: Rules) -> dict[tuple[int, int], tuple[Any, ...]]:
     arrays_by_model: dict[tuple[int, int], tuple[Any, ...]] = {}
     for rule in rules or ():
-        rows = rule.rows.toarray() if hasattr(rule.rows, "toarray") else rule.rows
+        training_table = rule.rows.toarray() if hasattr(rule.rows, "toarray") else rule.rows
         class_codes = np.array([*rule.codes, rule.pairs], dtype=float)
         for i, candidate in enumerate(rule.candidates):
-            scores = rule.coefficients[i], rule.intercepts[i]
-            training_rows = np.zeros(0) if rows is None else rows
-            arrays_by_model[rule.fit, int(candidate)] = (*scores, class_codes, training_rows)
+            coefficients_and_intercept = rule.coefficients[i], rule.intercepts[i]
+            training_rows = np.zeros(0) if training_table is None else training_table
+            arrays_by_model[rule.fit, int(candidate)] = (
+                *coefficients_and_intercept,
+                class_codes,
+                training_rows,
+            )
     return arrays_by_model
 
 
-def require_contract(answers: Answers, engine: Engine, situation: Situation, rows: int) -> None:
-    """Raise an AssertionError unless the shapes and types are those that `Answers` documents."""
-    plan, values = situation.plan, answers.values
-    require(answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
-    require(answers.response == situation.request.response, f"the response is {answers.response}.")
-    require(answers.engine == engine.name, f"the engine calls itself {answers.engine!r}.")
-    shape = (rows, *_shape(situation))
-    require(values.shape == shape, f"values have shape {values.shape}, not {shape}.")
-    labels = situation.request.response == "label"
-    expected_type = np.dtype(code_type(situation.data.n_classes) if labels else np.float64)
-    require(values.dtype == expected_type, f"values are {values.dtype}, not {expected_type}.")
-    require(answers.answered.dtype == bool, f"answered is {answers.answered.dtype}, not bool.")
-    requested = (rows, plan.n_questions)
-    require(answers.answered.shape == requested, f"answered has shape {answers.answered.shape}.")
-    require(bool(answers.answered.all()) == (not answers.failures), "answered denies failures.")
-    require(answers.n_fits == rows * plan.n_fits, f"n_fits is {answers.n_fits}.")
-    for name in ("fit_seconds", "answer_seconds"):
-        seconds = getattr(answers, name)
-        require(seconds.shape == (rows, plan.n_fits), f"{name} has shape {seconds.shape}.")
-        require(bool((seconds >= 0).all()), f"{name} are negative or NaN.")
+def require_contract(
+    engine_answers: Answers, engine: Engine, situation: Situation, n_answer_rows: int
+) -> None:
+    """Raise an AssertionError unless predictions have the shapes and types `Answers` documents."""
+    plan, answer_values = situation.plan, engine_answers.values
+    require(engine_answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
+    require(
+        engine_answers.response == situation.request.response,
+        f"the response is {engine_answers.response}.",
+    )
+    require(
+        engine_answers.engine == engine.name, f"the engine calls itself {engine_answers.engine!r}."
+    )
+    expected_shape = (n_answer_rows, *_shape(situation))
+    require(
+        answer_values.shape == expected_shape,
+        f"values have shape {answer_values.shape}, not {expected_shape}.",
+    )
+    is_label_request = situation.request.response == "label"
+    expected_type = np.dtype(
+        code_type(situation.data.n_classes) if is_label_request else np.float64
+    )
+    require(
+        answer_values.dtype == expected_type,
+        f"values are {answer_values.dtype}, not {expected_type}.",
+    )
+    require(
+        engine_answers.answered.dtype == bool,
+        f"answered is {engine_answers.answered.dtype}, not bool.",
+    )
+    shape_of_flags = (n_answer_rows, plan.n_questions)
+    require(
+        engine_answers.answered.shape == shape_of_flags,
+        f"answered has shape {engine_answers.answered.shape}.",
+    )
+    require(
+        bool(engine_answers.answered.all()) == (not engine_answers.failures),
+        "answered denies failures.",
+    )
+    require(
+        engine_answers.n_fits == n_answer_rows * plan.n_fits, f"n_fits is {engine_answers.n_fits}."
+    )
+    for seconds_name in ("fit_seconds", "answer_seconds"):
+        measured_seconds = getattr(engine_answers, seconds_name)
+        require(
+            measured_seconds.shape == (n_answer_rows, plan.n_fits),
+            f"{seconds_name} has shape {measured_seconds.shape}.",
+        )
+        require(bool((measured_seconds >= 0).all()), f"{seconds_name} are negative or NaN.")
 
 
 def _shape(situation: Situation) -> tuple[int, ...]:
-    """Return the shape of the values that are computed for one candidate."""
+    """Return the shape of the array of predictions that an engine computes for one candidate."""
     if situation.request.response == "scored":
         return (situation.plan.n_questions,)
     n_requested_rows = sum(
-        len(situation.plan.test_rows(question)[0]) for question in range(situation.plan.n_questions)
+        len(situation.plan.test_rows(question_number)[0])
+        for question_number in range(situation.plan.n_questions)
     )
     if situation.request.response == "probability":
         return n_requested_rows, situation.data.n_classes
@@ -325,36 +379,38 @@ class NotConforming(TrueRiskError, AssertionError):
             f"- {check.name} ({check.fact}) {type(error).__name__}: {error}"
             for check, error in failures.items()
         ]
-        head = f"{subject} does not conform: {len(failures)} of {total} checks failed."
-        super().__init__("\n".join([head, *failure_lines]))
+        summary_line = f"{subject} does not conform: {len(failures)} of {total} checks failed."
+        super().__init__("\n".join([summary_line, *failure_lines]))
         self.failures = {check.name: error for check, error in failures.items()}
 
 
-def check_of(function: Callable[..., None], *arguments: Any, label: str = "") -> Check:
+def check_of(check_function: Callable[..., None], *arguments: Any, check_label: str = "") -> Check:
     """Wrap a function as a Check, whose fact is the docstring of the function."""
-    fact = " ".join((inspect.getdoc(function) or "").split())
-    name = function.__name__.removeprefix("check_") + (f"[{label}]" if label else "")
-    return Check(name, fact, partial(function, *arguments))
+    fact = " ".join((inspect.getdoc(check_function) or "").split())
+    check_name = check_function.__name__.removeprefix("check_") + (
+        f"[{check_label}]" if check_label else ""
+    )
+    return Check(check_name, fact, partial(check_function, *arguments))
 
 
 def raise_failures(subject: str, checks: Iterable[Check]) -> None:
     """Run all checks, and raise one NotConforming error that names every failed check."""
     failures: dict[Check, Exception] = {}
-    total = 0
+    n_checks = 0
     for check in checks:
-        total += 1
+        n_checks += 1
         try:
             check()
         except Exception as error:  # noqa: BLE001 - what is checked may raise anything
             failures[check] = error
     if failures:
-        raise NotConforming(subject, total, failures)
+        raise NotConforming(subject, n_checks, failures)
 
 
-def require(fact: bool, message: str) -> None:
-    """Raise an AssertionError with the message `otherwise` unless the fact holds.
+def require(is_true: bool, message: str) -> None:
+    """Raise an AssertionError with this message unless the condition is true.
 
     Unlike an assert statement, it also works under `python -O`.
     """
-    if not fact:
+    if not is_true:
         raise AssertionError(message)

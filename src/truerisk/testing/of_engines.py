@@ -1,4 +1,4 @@
-"""The conformance tests of engines."""
+"""Conformance tests of engines, which compute the predictions for a plan of fits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def engine_checks(
     for family in tested_families:
         checks += _checks_on_draws(engine, family, effort)
         checks += [
-            check_of(check_function, engine, family, label=family.name)
+            check_of(check_function, engine, family, check_label=family.name)
             for check_function in FIXED_CHECKS
         ]
     return checks
@@ -126,18 +126,20 @@ def check_engine(
 
 
 def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
-    """Check that it accepts K-fold, leave-one-out, hold-out or apparent plans for some family."""
-    answers = any(accepted_situations(engine, family) for family in families)
-    require(answers, "it refuses all that the checks ask: name the families it is made for.")
+    """Check that the engine accepts K-fold, leave-one-out, hold-out or apparent plans."""
+    is_any_accepted = any(accepted_situations(engine, family) for family in families)
+    require(
+        is_any_accepted, "it refuses all that the checks ask: name the families it is made for."
+    )
 
 
 # ---------------------------------------------------------------- checks on random plans
 
 
 def _nested_or_paired_plans(data: Data) -> SearchStrategy[Plan]:
-    n = data.n_rows
+    n_rows = data.n_rows
     return strategies.hypothesis().strategies.one_of(
-        strategies.nested_plans(n), strategies.pair_plans(n)
+        strategies.nested_plans(n_rows), strategies.pair_plans(n_rows)
     )
 
 
@@ -194,24 +196,24 @@ BRUTE_FORCE_CHECKS: Mapping[
 
 def _checks_on_draws(engine: Engine, family: Family, effort: SearchEffort) -> Iterator[Check]:
     """Yield checks on random plans against brute force and against the generic engine."""
-    for name, (fact, draw_of_family) in BRUTE_FORCE_CHECKS.items():
-        run = partial(_compare_with_brute_force, draw_of_family, engine, family, effort)
-        yield Check(f"equals_brute_force_on_{name}[{family.name}]", fact, run)
-    fact = "On any plan it says what the generic engine says, or refuses."
-    draw_of_any_plan = RandomTest(family, strategies.plans, effort, ties=True)
-    run = partial(draw_of_any_plan.compare_with_engine, Generic(error="warn"), engine)
-    yield Check(f"equals_the_generic_engine[{family.name}]", fact, run)
+    for plan_kind, (check_fact, make_random_test) in BRUTE_FORCE_CHECKS.items():
+        run_check = partial(_compare_with_brute_force, make_random_test, engine, family, effort)
+        yield Check(f"equals_brute_force_on_{plan_kind}[{family.name}]", check_fact, run_check)
+    check_fact = "On any plan it says what the generic engine says, or refuses."
+    random_test = RandomTest(family, strategies.plans, effort, ties=True)
+    run_check = partial(random_test.compare_with_engine, Generic(error="warn"), engine)
+    yield Check(f"equals_the_generic_engine[{family.name}]", check_fact, run_check)
 
 
 def _compare_with_brute_force(
-    draw_of_family: Callable[[Family, SearchEffort], RandomTest | None],
+    make_random_test: Callable[[Family, SearchEffort], RandomTest | None],
     engine: Engine,
     family: Family,
     effort: SearchEffort,
 ) -> None:
-    draw = draw_of_family(family, effort)
-    if draw is not None:
-        draw.compare_with_brute_force(engine)
+    random_test = make_random_test(family, effort)
+    if random_test is not None:
+        random_test.compare_with_brute_force(engine)
 
 
 # ---------------------------------------------------------------- checks on fixed data and plans
@@ -220,48 +222,54 @@ def _compare_with_brute_force(
 def check_answers_as_the_contract_says(engine: Engine, family: Family) -> None:
     """Check that shapes, types, the number of fits and the seconds are as the contract demands."""
     for situation in accepted_situations(engine, family):
-        require_contract(run_on(engine, situation), engine, situation, rows=len(situation.family))
+        require_contract(
+            run_on(engine, situation), engine, situation, n_answer_rows=len(situation.family)
+        )
 
 
 def check_only_is_honoured(engine: Engine, family: Family) -> None:
     """Check that a run with one candidate per fit returns only that candidate's predictions."""
     for situation in accepted_situations(engine, family):
-        chosen_candidates = np.arange(situation.plan.n_fits) % len(family)
+        candidate_by_fit = np.arange(situation.plan.n_fits) % len(family)
         all_answers, chosen_answers = (
             run_on(engine, situation),
-            run_on(engine, situation, only=chosen_candidates),
+            run_on(engine, situation, only=candidate_by_fit),
         )
-        require_contract(chosen_answers, engine, situation, rows=1)
-        for question in range(situation.plan.n_questions):
-            candidate = chosen_candidates[situation.plan.fit[question]]
-            is_same = np.allclose(
-                all_answers.for_question(question)[candidate],
-                chosen_answers.for_question(question)[0],
+        require_contract(chosen_answers, engine, situation, n_answer_rows=1)
+        for question_number in range(situation.plan.n_questions):
+            candidate = candidate_by_fit[situation.plan.fit[question_number]]
+            has_same_predictions = np.allclose(
+                all_answers.for_question(question_number)[candidate],
+                chosen_answers.for_question(question_number)[0],
                 rtol=1e-9,
                 equal_nan=True,
             )
-            require(is_same, f"question {question} was not answered by candidate {candidate}.")
+            require(
+                has_same_predictions,
+                f"question {question_number} was not answered by candidate {candidate}.",
+            )
 
 
 def check_unrequested_answers_are_left_out(engine: Engine, family: Family) -> None:
-    """Check that an engine that can skip fits returns unchanged predictions for the others."""
+    """Check that an engine that skips unrequested fits predicts the same in the requested ones."""
     if not engine.leaves_out:
         return
     for situation in accepted_situations(engine, family):
-        requested = np.zeros((len(family), situation.plan.n_fits), dtype=bool)
-        requested.flat[::2] = True
+        is_fit_requested = np.zeros((len(family), situation.plan.n_fits), dtype=bool)
+        is_fit_requested.flat[::2] = True
         all_answers, requested_answers = (
             run_on(engine, situation),
-            run_on(engine, situation, requested=requested),
+            run_on(engine, situation, requested=is_fit_requested),
         )
         require(
-            requested_answers.n_fits == requested.sum(),
-            f"n_fits is {requested_answers.n_fits}, not {requested.sum()}.",
+            requested_answers.n_fits == is_fit_requested.sum(),
+            f"n_fits is {requested_answers.n_fits}, not {is_fit_requested.sum()}.",
         )
         require(
-            np.array_equal(requested_answers.made, requested), "it does not say which fits it made."
+            np.array_equal(requested_answers.made, is_fit_requested),
+            "it does not say which fits it made.",
         )
-        require_same(all_answers.part(requested), requested_answers, "a part and the whole")
+        require_same(all_answers.part(is_fit_requested), requested_answers, "a part and the whole")
 
 
 def check_same_answers_twice(engine: Engine, family: Family) -> None:
@@ -273,15 +281,17 @@ def check_same_answers_twice(engine: Engine, family: Family) -> None:
 def check_same_answers_on_any_executor(engine: Engine, family: Family) -> None:
     """Check that this process, threads and worker processes give the same predictions."""
     for situation in accepted_situations(engine, family)[:1]:
-        answers_here = run_on(engine, situation)
-        with ThreadPoolExecutor(2) as threads:
+        answers_in_process = run_on(engine, situation)
+        with ThreadPoolExecutor(2) as thread_pool:
             require_same(
-                answers_here,
-                run_on(engine, situation, executor=threads),
+                answers_in_process,
+                run_on(engine, situation, executor=thread_pool),
                 "this process and threads",
             )
         require_same(
-            answers_here, run_on(engine, situation, executor=2), "this process and two workers"
+            answers_in_process,
+            run_on(engine, situation, executor=2),
+            "this process and two workers",
         )
 
 
@@ -289,7 +299,7 @@ def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) ->
     """Check that the order of the candidates changes no prediction, not even a random one."""
     reversed_family = replace(family, candidates=family.candidates[::-1])
     for situation in accepted_situations(engine, family):
-        answers, reversed_answers = (
+        original_answers, reversed_answers = (
             run_on(engine, situation),
             run_on(engine, replace(situation, family=reversed_family)),
         )
@@ -298,29 +308,32 @@ def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) ->
             values=reversed_answers.values[::-1],
             answered=reversed_answers.answered[::-1],
         )
-        require_same(answers, reordered_answers, "candidates in this and in reversed order")
+        require_same(
+            original_answers, reordered_answers, "candidates in this and in reversed order"
+        )
 
 
 def _compare_model_facts(
-    engine: Engine, family: Family, fact_name: str, by_brute_force: Callable[..., Any]
+    engine: Engine, family: Family, fact_name: str, compute_by_brute_force: Callable[..., Any]
 ) -> Iterator[tuple[Any, Answers]]:
-    """Yield one fact about the models, by brute force and by the engine.
+    """Yield degrees of freedom or linear rules, by brute force and with the engine's predictions.
 
     `fact_name` is a field of ModelFacts, "freedom" or "rules". The plan requests it for every other
-    question.
+    test set.
     """
     for situation in accepted_situations(engine, family):
-        # Every other question requests it, so the check also sees fits without a request.
-        requested: Any = np.arange(0, situation.plan.n_questions, 2, dtype=np.int32)
+        # Every other test set requests the fact, so the check also sees fits without a request.
+        requested_questions: Any = np.arange(0, situation.plan.n_questions, 2, dtype=np.int32)
         situation = replace(
-            situation, plan=replace(situation.plan, extra=ModelFacts(**{fact_name: requested}))
+            situation,
+            plan=replace(situation.plan, extra=ModelFacts(**{fact_name: requested_questions})),
         )
         refusal = engine.reason_not_served(situation.plan) or engine.refuse(
             situation.family, situation.data, situation.plan, situation.request
         )
         if refusal is None:
             try:
-                expected_fact = by_brute_force(
+                expected_fact = compute_by_brute_force(
                     situation.family, situation.data, situation.plan, seed=3
                 )
             except Refusal:
@@ -330,22 +343,25 @@ def _compare_model_facts(
 
 def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
     """Check that degrees of freedom, if supported, are those of the fitted models."""
-    for expected_freedom, answers in _compare_model_facts(
+    for expected_freedom, engine_answers in _compare_model_facts(
         engine, family, "freedom", degrees_of_freedom_by_brute_force
     ):
-        freedom = freedom_of(answers)
-        is_same = freedom is not None and np.allclose(
-            freedom, expected_freedom, rtol=1e-8, equal_nan=True
+        engine_freedom = freedom_of(engine_answers)
+        has_expected_freedom = engine_freedom is not None and np.allclose(
+            engine_freedom, expected_freedom, rtol=1e-8, equal_nan=True
         )
-        require(is_same, f"degrees of freedom are {freedom} and not {expected_freedom}.")
+        require(
+            has_expected_freedom,
+            f"degrees of freedom are {engine_freedom} and not {expected_freedom}.",
+        )
 
 
 def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
     """Check that coefficients of linear models, if supported, are those of the fitted models."""
-    for expected_rules, answers in _compare_model_facts(
+    for expected_rules, engine_answers in _compare_model_facts(
         engine, family, "rules", rules_by_brute_force
     ):
-        require_same_rules(expected_rules, rules_of(answers), "the models and the engine")
+        require_same_rules(expected_rules, rules_of(engine_answers), "the models and the engine")
 
 
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
@@ -353,11 +369,14 @@ def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # 
     for situation in accepted_situations(engine, family):
         data_before = frozen_data(situation.data)
         run_on(engine, situation)
-        for name in ("X", "y", "classes", "codes"):
-            old_array, new_array = getattr(data_before, name), getattr(situation.data, name)
+        for array_name in ("X", "y", "classes", "codes"):
+            old_array, new_array = (
+                getattr(data_before, array_name),
+                getattr(situation.data, array_name),
+            )
             require(
                 old_array is None or old_array.tobytes() == new_array.tobytes(),
-                f"{name} was written to.",
+                f"{array_name} was written to.",
             )
 
 
@@ -375,12 +394,18 @@ def check_takes_read_only_arrays(engine: Engine, family: Family) -> None:
 def check_refusals_are_sentences(engine: Engine, family: Family) -> None:
     """Check that `refuse` returns None or one line with a sentence that ends with a full stop."""
     for situation in situations(family):
-        reason: Any = engine.refuse(
+        refusal_reason: Any = engine.refuse(
             situation.family, situation.data, situation.plan, situation.request
         )
-        if reason is not None:
-            is_sentence = isinstance(reason, str) and len(reason.split()) > 1 and "\n" not in reason
-            require(is_sentence and reason.endswith("."), f"{reason!r} is no sentence.")
+        if refusal_reason is not None:
+            is_sentence = (
+                isinstance(refusal_reason, str)
+                and len(refusal_reason.split()) > 1
+                and "\n" not in refusal_reason
+            )
+            require(
+                is_sentence and refusal_reason.endswith("."), f"{refusal_reason!r} is no sentence."
+            )
 
 
 def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:

@@ -1,4 +1,4 @@
-"""The conformance tests of risk-estimation methods."""
+"""Conformance tests of risk-estimation methods."""
 
 from __future__ import annotations
 
@@ -44,35 +44,35 @@ from truerisk.testing.cases import (
 from truerisk.testing.comparing import Check, check_of, raise_failures, require
 
 
-def _contents_in_worker(pickled: bytes, seed: int) -> dict[str, Any] | None:
-    """Evaluate a pickled method in the worker; return None if its code cannot be imported there."""
+def _contents_in_worker(pickled_trial: bytes, seed: int) -> dict[str, Any] | None:
+    """Evaluate a pickled method in a worker process; return None if its code is not found there."""
     try:
-        method, case = pickle.loads(pickled)
+        method, case = pickle.loads(pickled_trial)
     except (ImportError, AttributeError):
         return None
     return contents_of(evaluate(method, case, seed=seed))
 
 
-def _pickle(method: Method, case: Case, by_value: Sequence[ModuleType]) -> bytes:
-    """Pickle method and case, including the code of the modules in `by_value`.
+def _pickle(method: Method, case: Case, modules_by_value: Sequence[ModuleType]) -> bytes:
+    """Pickle method and case, including the code of the modules in `modules_by_value`.
 
     Code of other modules is referred to by its name, so the worker must be able to import it.
     """
     import cloudpickle
 
-    for module in by_value:
+    for module in modules_by_value:
         cloudpickle.register_pickle_by_value(module)
     try:
-        pickled: bytes = cloudpickle.dumps((method, case))
+        pickled_trial: bytes = cloudpickle.dumps((method, case))
     finally:
-        for module in by_value:
+        for module in modules_by_value:
             cloudpickle.unregister_pickle_by_value(module)
-    return pickled
+    return pickled_trial
 
 
 def _modules_of(method: Method) -> list[ModuleType]:
     """Return the modules that define the method's classes, except those of this package."""
-    module_names = {base.__module__ for base in type(method).__mro__}
+    module_names = {base_class.__module__ for base_class in type(method).__mro__}
     return [
         sys.modules[module_name]
         for module_name in module_names
@@ -108,7 +108,7 @@ def method_checks(method: Method, case: Case | None = None) -> list[Check]:
     says_what_it_estimates
     """
     trial = MethodTrial(method, case or two_class_case())
-    return [check_of(function, trial) for function in CHECKS]
+    return [check_of(check_function, trial) for check_function in CHECKS]
 
 
 def check_method(method: Method, case: Case | None = None) -> None:
@@ -222,22 +222,22 @@ def check_same_result_in_another_process(trial: MethodTrial) -> None:
     # The engines use these worker processes, and starting another pool would end them.
     workers = reusable_workers(2)
     # A worker process cannot import a test file, so the second attempt sends the file's code.
-    for by_value in ([], _modules_of(trial.method)):
-        pickled = _pickle(trial.method, trial.case, by_value)
-        contents_there = workers.submit(_contents_in_worker, pickled, 0).result()
-        if contents_there is not None:
-            _require_same(trial.contents, contents_there, "this process and another")
+    for modules_by_value in ([], _modules_of(trial.method)):
+        pickled_trial = _pickle(trial.method, trial.case, modules_by_value)
+        worker_contents = workers.submit(_contents_in_worker, pickled_trial, 0).result()
+        if worker_contents is not None:
+            _require_same(trial.contents, worker_contents, "this process and another")
             return
     raise AssertionError(f"{type(trial.method).__name__} cannot be sent to another process.")
 
 
 def check_same_result_on_any_executor(trial: MethodTrial) -> None:
     """Check that this process, threads and worker processes give the same result."""
-    with ThreadPoolExecutor(2) as threads:
-        contents_there = contents_of(trial.evaluate(plan=trial.plan, executor=threads))
-    _require_same(trial.contents, contents_there, "this process and threads")
-    contents_there = contents_of(trial.evaluate(plan=trial.plan, executor=2))
-    _require_same(trial.contents, contents_there, "this process and two workers")
+    with ThreadPoolExecutor(2) as thread_pool:
+        executor_contents = contents_of(trial.evaluate(plan=trial.plan, executor=thread_pool))
+    _require_same(trial.contents, executor_contents, "this process and threads")
+    executor_contents = contents_of(trial.evaluate(plan=trial.plan, executor=2))
+    _require_same(trial.contents, executor_contents, "this process and two workers")
 
 
 def check_names_of_classes_do_not_matter(trial: MethodTrial) -> None:
@@ -245,8 +245,8 @@ def check_names_of_classes_do_not_matter(trial: MethodTrial) -> None:
     case = trial.case
     if case.data.classes is None:
         return
-    names = [f"class {class_number:03d}" for class_number in range(case.data.n_classes)]
-    renamed_case = replace(case, data=with_renamed_classes(case.data, names))
+    new_class_names = [f"class {class_number:03d}" for class_number in range(case.data.n_classes)]
+    renamed_case = replace(case, data=with_renamed_classes(case.data, new_class_names))
     _require_same(trial.contents, contents_of(trial.evaluate(renamed_case)), "0, 1 and names")
 
 
@@ -255,9 +255,11 @@ def check_order_of_classes_does_not_matter(trial: MethodTrial) -> None:
     case = trial.case
     if case.data.classes is None:
         return
-    names = np.arange(case.data.n_classes)[::-1]
-    renamed_case = replace(case, data=with_renamed_classes(case.data, names))
-    renamed_evaluation = trial.evaluate(renamed_case, plan=recoded_plan(trial.plan, names))
+    reversed_class_codes = np.arange(case.data.n_classes)[::-1]
+    renamed_case = replace(case, data=with_renamed_classes(case.data, reversed_class_codes))
+    renamed_evaluation = trial.evaluate(
+        renamed_case, plan=recoded_plan(trial.plan, reversed_class_codes)
+    )
     values_before, values_after = (
         [risk.value for risk in all_estimates(evaluation)]
         for evaluation in (trial.evaluation, renamed_evaluation)
@@ -274,7 +276,11 @@ def check_order_of_rows_does_not_matter(trial: MethodTrial) -> None:
     for old_estimate, new_estimate in zip(
         all_estimates(trial.evaluation), all_estimates(permuted_evaluation), strict=True
     ):
-        _require_close(_numbers(old_estimate), _numbers(new_estimate), "permuted rows")
+        _require_close(
+            _value_error_and_limits(old_estimate),
+            _value_error_and_limits(new_estimate),
+            "permuted rows",
+        )
         if old_estimate.losses is not None and new_estimate.losses is not None:
             assert old_estimate.loss_rows is not None and new_estimate.loss_rows is not None
             original_order = np.argsort(permutation[new_estimate.loss_rows])
@@ -316,10 +322,13 @@ def check_X_and_y_stay_as_they_were(trial: MethodTrial) -> None:  # noqa: N802
     """Check that neither X nor y nor the class codes are modified."""
     data_before = frozen_data(trial.case.data)
     trial.evaluate()
-    for name in ("X", "y", "classes", "codes"):
-        old_array, new_array = getattr(data_before, name), getattr(trial.case.data, name)
+    for array_name in ("X", "y", "classes", "codes"):
+        old_array, new_array = (
+            getattr(data_before, array_name),
+            getattr(trial.case.data, array_name),
+        )
         if isinstance(old_array, np.ndarray):
-            require(old_array.tobytes() == new_array.tobytes(), f"{name} was written to.")
+            require(old_array.tobytes() == new_array.tobytes(), f"{array_name} was written to.")
 
 
 def check_takes_read_only_arrays(trial: MethodTrial) -> None:
@@ -331,8 +340,8 @@ def check_takes_read_only_arrays(trial: MethodTrial) -> None:
 def check_answers_stay_as_they_were(trial: MethodTrial) -> None:
     """Check that estimating risks does not modify the predictions, since methods may share them."""
     contents_of(trial.evaluation)
-    for answers, bytes_before in trial.recorder.answered:
-        require(bytes_of_answers(answers) == bytes_before, "the answers were written to.")
+    for recorded_answers, bytes_before in trial.recorder.answered:
+        require(bytes_of_answers(recorded_answers) == bytes_before, "the answers were written to.")
 
 
 def check_estimates_survive_json(trial: MethodTrial) -> None:
@@ -340,21 +349,26 @@ def check_estimates_survive_json(trial: MethodTrial) -> None:
     for estimate in estimates(trial.method, trial.case, trial.evaluation):
         read_estimate = RiskEstimate.from_json(estimate.to_json())
         _require_same(estimate.to_dict(), read_estimate.to_dict(), "a result and its JSON")
-        for field in fields(estimate):
+        for dataclass_field in fields(estimate):
             # Fields that are excluded from comparison are not written to JSON.
-            if not field.compare:
+            if not dataclass_field.compare:
                 continue
             written_value, read_value = (
-                getattr(estimate, field.name),
-                getattr(read_estimate, field.name),
+                getattr(estimate, dataclass_field.name),
+                getattr(read_estimate, dataclass_field.name),
             )
             if isinstance(written_value, np.ndarray):
                 has_nan = written_value.dtype.kind == "f"
-                is_same = written_value.dtype.kind == read_value.dtype.kind
-                is_same = is_same and np.array_equal(written_value, read_value, equal_nan=has_nan)
+                is_unchanged = written_value.dtype.kind == read_value.dtype.kind
+                is_unchanged = is_unchanged and np.array_equal(
+                    written_value, read_value, equal_nan=has_nan
+                )
             else:
-                is_same = written_value == read_value
-            require(is_same, f"{field.name} came back as {read_value!r}, was {written_value!r}.")
+                is_unchanged = written_value == read_value
+            require(
+                is_unchanged,
+                f"{dataclass_field.name} came back as {read_value!r}, was {written_value!r}.",
+            )
 
 
 def check_plan_survives_json(trial: MethodTrial) -> None:
@@ -369,11 +383,13 @@ def check_plan_survives_json(trial: MethodTrial) -> None:
 def check_fingerprint_changes_with_the_plan(trial: MethodTrial) -> None:
     """Check that a change of any field of a plan changes its fingerprint."""
     plan = trial.plan
-    for change, changed_plan in altered_plans(plan):
-        require(plan.fingerprint != changed_plan.fingerprint, f"it does not depend on {change}.")
-    next_plan = trial.draw(8)
-    if plan.to_dict() != next_plan.to_dict():
-        require(plan.fingerprint != next_plan.fingerprint, "two different plans share it.")
+    for change_text, changed_plan in altered_plans(plan):
+        require(
+            plan.fingerprint != changed_plan.fingerprint, f"it does not depend on {change_text}."
+        )
+    plan_of_seed_8 = trial.draw(8)
+    if plan.to_dict() != plan_of_seed_8.to_dict():
+        require(plan.fingerprint != plan_of_seed_8.fingerprint, "two different plans share it.")
 
 
 def check_no_fit_predicts_its_own_rows(trial: MethodTrial) -> None:
@@ -385,17 +401,18 @@ def check_no_fit_predicts_its_own_rows(trial: MethodTrial) -> None:
     plan = trial.plan
     if not trial.method.splits:
         return
-    for question in range(plan.n_questions):
-        if plan.without_row[question]:
+    for question_number in range(plan.n_questions):
+        if plan.without_row[question_number]:
             continue
-        part = plan.parts[int(plan.part[question])]
-        train_rows, _ = plan.train_rows(int(plan.fit[question]))
-        shared_rows = np.intersect1d(train_rows, plan.test_rows(question)[0])
-        leak = (
-            f"question {question} asks fit {plan.fit[question]} about row {shared_rows[:1]}, "
+        part_name = plan.parts[int(plan.part[question_number])]
+        train_rows, _ = plan.train_rows(int(plan.fit[question_number]))
+        shared_rows = np.intersect1d(train_rows, plan.test_rows(question_number)[0])
+        leak_message = (
+            f"question {question_number} asks fit {plan.fit[question_number]} about "
+            f"row {shared_rows[:1]}, "
             "which trained it."
         )
-        require(part == "apparent" or not len(shared_rows), leak)
+        require(part_name == "apparent" or not len(shared_rows), leak_message)
 
 
 CHECKS = (
@@ -419,21 +436,30 @@ CHECKS = (
 )
 
 
-def _numbers(tested: Any) -> list[float]:
-    """Return the value, the standard error and both interval limits, with NaN for missing ones."""
-    numbers = [tested.value, tested.read_std_error(), *ends_of(tested.read_interval())]
-    return [np.nan if number is None else number for number in numbers]
+def _value_error_and_limits(tested_estimate: Any) -> list[float]:
+    """Return an estimate's value, standard error and interval limits, with NaN for missing ones."""
+    optional_numbers = [
+        tested_estimate.value,
+        tested_estimate.read_std_error(),
+        *ends_of(tested_estimate.read_interval()),
+    ]
+    return [
+        np.nan if optional_number is None else optional_number
+        for optional_number in optional_numbers
+    ]
 
 
 def _require_same(
-    first_contents: dict[str, Any], second_contents: dict[str, Any], compared: str
+    first_contents: dict[str, Any], second_contents: dict[str, Any], compared_text: str
 ) -> None:
     differing_keys = [
-        key for key in first_contents if first_contents[key] != second_contents.get(key)
+        result_key
+        for result_key in first_contents
+        if first_contents[result_key] != second_contents.get(result_key)
     ]
-    require(not differing_keys, f"{compared} differ in {', '.join(differing_keys)}.")
+    require(not differing_keys, f"{compared_text} differ in {', '.join(differing_keys)}.")
 
 
-def _require_close(first_values: Any, second_values: Any, compared: str) -> None:
+def _require_close(first_values: Any, second_values: Any, compared_text: str) -> None:
     is_close = np.allclose(first_values, second_values, rtol=1e-9, atol=1e-12, equal_nan=True)
-    require(is_close, f"{compared}: {first_values} became {second_values}.")
+    require(is_close, f"{compared_text}: {first_values} became {second_values}.")

@@ -70,7 +70,7 @@ class TwoGaussians(SimulatedProblem):
         classes = np.asarray(getattr(model, "classes_", ()))
         is_linear = np.size(getattr(model, "coef_", ())) == self.gaussians.n_features
         if is_linear and np.array_equal(classes, [0, 1]):
-            return _exact(self.gaussians.true_risk_linear(model.coef_, model.intercept_))
+            return _exact_true_risk(self.gaussians.true_risk_linear(model.coef_, model.intercept_))
         return self.gaussians.true_risk(model, n_test=FRESH_ROWS)
 
 
@@ -102,7 +102,7 @@ class PureNoise(SimulatedProblem):
     @override
     def true_risk(self, model: Any) -> TrueRisk:
         if self.share == 0.5:
-            return _exact(0.5)
+            return _exact_true_risk(0.5)
         X, _ = self.draw(FRESH_ROWS, 0)
         is_class_1 = np.asarray(model.predict(X)) == 1
         risk_slope = 1 - 2 * self.share
@@ -151,14 +151,16 @@ class NoisyLine(SimulatedProblem):
         if np.size(getattr(model, "coef_", ())) == len(self.coef):
             coef_error = np.asarray(model.coef_).ravel() - self.coef
             intercept = float(np.ravel(model.intercept_)[0])
-            return _exact(self.noise_variance + float(coef_error @ coef_error) + intercept**2)
+            return _exact_true_risk(
+                self.noise_variance + float(coef_error @ coef_error) + intercept**2
+            )
         X, _ = self.draw(FRESH_ROWS, 0)
         squared_errors = (np.asarray(model.predict(X)) - X @ np.array(self.coef)) ** 2
         std_error = float(squared_errors.std() / np.sqrt(len(X)))
         return TrueRisk(self.noise_variance + float(squared_errors.mean()), std_error, len(X))
 
 
-def _exact(risk: float) -> TrueRisk:
+def _exact_true_risk(risk: float) -> TrueRisk:
     return TrueRisk(float(risk), 0.0, 0)
 
 
@@ -208,7 +210,7 @@ def replicate(
     ----------
     method : Method
         The method.
-    problem : KnownProblem
+    problem : SimulatedProblem
         A problem that draws rows and knows true risks.
     model : estimator
         The learner.
@@ -276,9 +278,9 @@ def check_mean(found: Replicates, target: float, *, within: float = 3.5) -> None
     >>> found = Replicates(np.array([0.1, 0.12, 0.11, 0.09]), np.array([0.2, 0.21, 0.19, 0.2]))
     >>> tr.testing.check_mean(found, 0.105)
     """
-    gap = abs(found.mean - target)
+    deviation = abs(found.mean - target)
     require(
-        gap <= within * found.std_error + 1e-12,
+        deviation <= within * found.std_error + 1e-12,
         f"the mean estimate, {found.mean:.4f} ± {found.std_error:.4f}, should be {target:.4f}.",
     )
 
@@ -310,13 +312,13 @@ def check_bias(found: Replicates, direction: Direction, *, beyond: float = 3.5) 
     >>> tr.testing.check_bias(found, "optimistic")
     """
     z_score = found.bias / max(found.bias_std_error, 1e-300)
-    is_right = {
+    has_direction = {
         "optimistic": z_score < -beyond,
         "pessimistic": z_score > beyond,
         "none": abs(z_score) <= beyond,
     }
     require(
-        is_right[direction],
+        has_direction[direction],
         f"the bias is {found.bias:.4f} ± {found.bias_std_error:.4f}, which is not {direction}.",
     )
 

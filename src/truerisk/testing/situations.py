@@ -62,9 +62,12 @@ def widest_input_of(family: Family) -> tuple[int | None, int | None]:
     """
     from sklearn.utils import get_tags
 
-    tags = get_tags(family.estimator)
-    is_binary = tags.classifier_tags is not None and not tags.classifier_tags.multi_class
-    return None if tags.input_tags.two_d_array else 1, 2 if is_binary else None
+    estimator_tags = get_tags(family.estimator)
+    is_binary = (
+        estimator_tags.classifier_tags is not None
+        and not estimator_tags.classifier_tags.multi_class
+    )
+    return None if estimator_tags.input_tags.two_d_array else 1, 2 if is_binary else None
 
 
 def plain_data(family: Family) -> Data:
@@ -88,14 +91,16 @@ def requests(family: Family, data: Data) -> list[Request]:
 
     if data.task == "regression":
         return [Request("value"), Request("scored", get_scorer("neg_mean_squared_error"))]
-    model = family.make(0)
-    supported = [Request("label"), Request("scored", get_scorer("accuracy"))]
-    if hasattr(model, "predict_proba"):
-        supported.append(Request("probability"))
-    has_ranking = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
-    if data.n_classes == 2 and has_ranking:
-        supported.append(Request("score"))
-    return supported
+    unfitted_model = family.make(0)
+    supported_requests = [Request("label"), Request("scored", get_scorer("accuracy"))]
+    if hasattr(unfitted_model, "predict_proba"):
+        supported_requests.append(Request("probability"))
+    has_decision_values = hasattr(unfitted_model, "decision_function") or hasattr(
+        unfitted_model, "predict_proba"
+    )
+    if data.n_classes == 2 and has_decision_values:
+        supported_requests.append(Request("score"))
+    return supported_requests
 
 
 def weight_parameter_of(family: Family) -> str | None:
@@ -131,12 +136,16 @@ def run_on(
         )
 
 
-def _plans(n: int) -> Iterator[Plan]:
-    yield _folds(n)
-    loo_builder, holdout_builder, apparent_builder = PlanBuilder(n), PlanBuilder(n), PlanBuilder(n)
-    for row, block in enumerate(loo_builder.partition(np.arange(n))):
-        loo_builder.ask((ALL, (block,)), (block, ()), fold=row)
-    test_block = holdout_builder.block(np.arange(n // 3))
+def _plans(n_rows: int) -> Iterator[Plan]:
+    yield _folds(n_rows)
+    loo_builder, holdout_builder, apparent_builder = (
+        PlanBuilder(n_rows),
+        PlanBuilder(n_rows),
+        PlanBuilder(n_rows),
+    )
+    for row, row_block in enumerate(loo_builder.partition(np.arange(n_rows))):
+        loo_builder.ask((ALL, (row_block,)), (row_block, ()), fold=row)
+    test_block = holdout_builder.block(np.arange(n_rows // 3))
     holdout_builder.ask((ALL, (test_block,)), (test_block, ()))
     apparent_builder.ask((ALL, ()), (ALL, ()), part="apparent")
     yield from (loo_builder.build(), holdout_builder.build(), apparent_builder.build())
@@ -145,6 +154,6 @@ def _plans(n: int) -> Iterator[Plan]:
 def _folds(n: int) -> Plan:
     """Return a plan of three folds; every fold contains both classes."""
     builder = PlanBuilder(n)
-    for fold, block in enumerate(builder.partition(np.arange(n) // 2 % 3)):
-        builder.ask((ALL, (block,)), (block, ()), fold=fold)
+    for fold, fold_block in enumerate(builder.partition(np.arange(n) // 2 % 3)):
+        builder.ask((ALL, (fold_block,)), (fold_block, ()), fold=fold)
     return builder.build()

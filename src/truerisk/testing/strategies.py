@@ -31,54 +31,56 @@ class NestingBuilder(PlanBuilder):
         self._trained: list[RowSet] = []
 
     def ask(self, train: RowSet, test: RowSet, **given: Any) -> None:
-        """Add a question as PlanBuilder does, and store its training set."""
+        """Add a training set and its test set, as PlanBuilder does, and store the training set."""
         self._trained.append(train)
         super().ask(train, test, **given)
 
-    def train_set_of(self, question: int) -> RowSet:
-        """Return the training set of the fit to which an earlier question belongs."""
-        return self._trained[question]
+    def train_set_of(self, question_number: int) -> RowSet:
+        """Return the training set of the fit that the test set with this number tests."""
+        return self._trained[question_number]
 
     def embed(
-        self, plan: Plan, rows: np.ndarray, outer_set: RowSet, *, part: str, unit: int
+        self, plan: Plan, embedded_rows: np.ndarray, outer_set: RowSet, *, part: str, unit: int
     ) -> None:
-        """Add all questions of a plan for `rows`; they came from the row set `outer_set`.
+        """Add all fits and test sets of a plan for rows of the set `outer_set`.
 
         Every training set stays within `outer_set`: "all rows except block b" becomes "`outer_set`
         except block b". No row is added or lost. The copies of a bootstrap sample stay together,
         since blocks hold distinct rows.
         """
-        block_names, counts, offsets = [], plan.blocks.counts, plan.blocks.offsets
+        block_names, copies_of_rows, block_offsets = [], plan.blocks.counts, plan.blocks.offsets
         for block_number in range(len(plan.blocks)):
-            block_rows = np.asarray(rows)[plan.blocks[block_number]]
+            block_rows = np.asarray(embedded_rows)[plan.blocks[block_number]]
             n_copies = (
-                1 if counts is None else counts[offsets[block_number] : offsets[block_number + 1]]
+                1
+                if copies_of_rows is None
+                else copies_of_rows[block_offsets[block_number] : block_offsets[block_number + 1]]
             )
             block_names.append(self.block(np.repeat(block_rows, n_copies)))
-        for question in range(plan.n_questions):
-            fit = int(plan.fit[question])
-            flipped, codes = flips_of(plan, fit)
+        for question_number in range(plan.n_questions):
+            fit_number = int(plan.fit[question_number])
+            flipped_rows, flipped_codes = flips_of(plan, fit_number)
             self.ask(
-                _translate(plan.train, fit, block_names, outer_set),
-                _translate(plan.test, question, block_names, outer_set),
+                _translate(plan.train, fit_number, block_names, outer_set),
+                _translate(plan.test, question_number, block_names, outer_set),
                 part=part,
-                repeat=int(plan.repeat[question]),
-                fold=int(plan.fold[question]),
+                repeat=int(plan.repeat[question_number]),
+                fold=int(plan.fold[question_number]),
                 unit=unit,
                 flips=[
-                    (int(rows[row_number]), int(class_code))
-                    for row_number, class_code in zip(flipped, codes, strict=True)
+                    (int(embedded_rows[row_number]), int(class_code))
+                    for row_number, class_code in zip(flipped_rows, flipped_codes, strict=True)
                 ],
             )
 
 
 def _translate(
-    sets: RowSets, set_number: int, block_names: Sequence[int], outer_set: RowSet
+    row_sets: RowSets, set_number: int, block_names: Sequence[int], outer_set: RowSet
 ) -> RowSet:
-    removed_blocks = tuple(block_names[int(block)] for block in sets.without(set_number))
-    if int(sets.base[set_number]) == ALL:
+    removed_blocks = tuple(block_names[int(block)] for block in row_sets.without(set_number))
+    if int(row_sets.base[set_number]) == ALL:
         return outer_set[0], (*outer_set[1], *removed_blocks)
-    return block_names[int(sets.base[set_number])], removed_blocks
+    return block_names[int(row_sets.base[set_number])], removed_blocks
 
 
 DrawnValue = TypeVar("DrawnValue")
@@ -114,39 +116,52 @@ def data_sets(
 
     def draw_one(draw: Any) -> Data:
         st = hypothesis().strategies
-        n, p = draw(st.integers(6, 10)), n_columns or draw(st.integers(1, 3))
-        column_strategy = st.lists(st.integers(0, 2), min_size=n, max_size=n)
-        columns = [draw(column_strategy if ties else st.permutations(range(n))) for _ in range(p)]
+        n_rows, n_drawn_columns = draw(st.integers(6, 10)), n_columns or draw(st.integers(1, 3))
+        column_strategy = st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows)
+        columns = [
+            draw(column_strategy if ties else st.permutations(range(n_rows)))
+            for _ in range(n_drawn_columns)
+        ]
         X = np.array(columns, dtype=np.float64).T / 4 + (0 if ties else 0.01)
-        y = _numbers(draw, n) if task == "regression" else _labels(draw, n, n_classes)
-        weights = None
+        y = (
+            _draw_targets(draw, n_rows)
+            if task == "regression"
+            else _draw_labels(draw, n_rows, n_classes)
+        )
+        sample_weight = None
         if weight is not None:
-            weights = np.array(draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)), float)
-        fit_params = {} if weight is None else {weight: weights}
+            sample_weight = np.array(
+                draw(st.lists(st.integers(1, 4), min_size=n_rows, max_size=n_rows)), float
+            )
+        fit_params = {} if weight is None else {weight: sample_weight}
         return Data.check(
-            np.ascontiguousarray(X), y, task=task, sample_weight=weights, fit_params=fit_params
+            np.ascontiguousarray(X),
+            y,
+            task=task,
+            sample_weight=sample_weight,
+            fit_params=fit_params,
         )
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
-def _numbers(draw: Any, n: int) -> np.ndarray:
+def _draw_targets(draw: Any, n_rows: int) -> np.ndarray:
     """Draw a numeric target with one column, or with two."""
     st = hypothesis().strategies
-    values = st.lists(st.integers(-8, 8), min_size=n, max_size=n)
+    value_strategy = st.lists(st.integers(-8, 8), min_size=n_rows, max_size=n_rows)
     if draw(st.sampled_from([1, 1, 2])) == 1:
-        return np.array(draw(values), dtype=np.float64)
-    return np.array([draw(values), draw(values)], dtype=np.float64).T
+        return np.array(draw(value_strategy), dtype=np.float64)
+    return np.array([draw(value_strategy), draw(value_strategy)], dtype=np.float64).T
 
 
-def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
+def _draw_labels(draw: Any, n_rows: int, n_classes: int | None) -> np.ndarray:
     st = hypothesis().strategies
     n_drawn_classes = n_classes or draw(st.sampled_from([2, 2, 3]))
     further_labels = draw(
         st.lists(
             st.integers(0, n_drawn_classes - 1),
-            min_size=n - n_drawn_classes,
-            max_size=n - n_drawn_classes,
+            min_size=n_rows - n_drawn_classes,
+            max_size=n_rows - n_drawn_classes,
         )
     )
     class_names = draw(st.sampled_from([[0, 1, 2], [-1, 1, 7], ["a", "bb", "c"]]))
@@ -159,14 +174,14 @@ def fold_plans(n_rows: int) -> SearchStrategy[Plan]:
     def draw_one(draw: Any) -> Plan:
         builder = PlanBuilder(n_rows)
         for repeat in range(draw(hypothesis().strategies.integers(1, 2))):
-            for fold, block in enumerate(builder.partition(_fold_labels(draw, n_rows))):
-                builder.ask((ALL, (block,)), (block, ()), repeat=repeat, fold=fold)
+            for fold, fold_block in enumerate(builder.partition(_draw_fold_numbers(draw, n_rows))):
+                builder.ask((ALL, (fold_block,)), (fold_block, ()), repeat=repeat, fold=fold)
         return builder.build()
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
-def _fold_labels(draw: Any, n_rows: int) -> np.ndarray:
+def _draw_fold_numbers(draw: Any, n_rows: int) -> np.ndarray:
     """Draw the fold number of each row; there are at least two folds."""
     st = hypothesis().strategies
     if draw(st.booleans()):
@@ -179,7 +194,7 @@ def _fold_labels(draw: Any, n_rows: int) -> np.ndarray:
 
 
 def subset_plans(n_rows: int) -> SearchStrategy[Plan]:
-    """Return a strategy for plans with arbitrary training sets and up to three questions each.
+    """Return a strategy for plans with arbitrary training sets and up to three test sets each.
 
     A training set is all rows or a random subset, with or without the rows of another subset.
     """
@@ -190,25 +205,25 @@ def subset_plans(n_rows: int) -> SearchStrategy[Plan]:
         builder = PlanBuilder(n_rows)
         row_subsets = [draw(row_strategy) for _ in range(draw(st.integers(2, 5)))]
         blocks = [builder.block(np.array(sorted(rows))) for rows in row_subsets]
-        everything = set(range(n_rows))
+        all_rows = set(range(n_rows))
         for _ in range(draw(st.integers(1, 5))):
             base_number, removed_number = (
                 draw(st.integers(-1, len(row_subsets) - 1)),
                 draw(st.integers(0, len(row_subsets) - 1)),
             )
             remaining_rows = (
-                everything if base_number == ALL else row_subsets[base_number]
+                all_rows if base_number == ALL else row_subsets[base_number]
             ) - row_subsets[removed_number]
             base_block = blocks[base_number] if base_number != ALL else ALL
-            train = (
+            train_set = (
                 (base_block, (blocks[removed_number],)) if len(remaining_rows) else (base_block, ())
             )
-            builder.ask(train, (blocks[draw(st.integers(0, len(row_subsets) - 1))], ()))
+            builder.ask(train_set, (blocks[draw(st.integers(0, len(row_subsets) - 1))], ()))
             if draw(st.booleans()):
                 builder.ask((ALL, ()), (ALL, ()), part="apparent")
         return builder.build()
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
 def bootstrap_plans(n_rows: int) -> SearchStrategy[Plan]:
@@ -227,7 +242,7 @@ def bootstrap_plans(n_rows: int) -> SearchStrategy[Plan]:
             builder.ask((sample_block, ()), (ALL, ()), part="all", repeat=repeat)
         return builder.build()
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
 def replaced_labels(data: Data) -> SearchStrategy[Plan]:
@@ -243,15 +258,15 @@ def replaced_labels(data: Data) -> SearchStrategy[Plan]:
             st.integers(0, data.n_rows - 1),
             st.integers(0, data.n_classes - 1),
         )
-        blocks = builder.partition(_fold_labels(draw, data.n_rows))
+        blocks = builder.partition(_draw_fold_numbers(draw, data.n_rows))
         label_strategy = st.dictionaries(row_strategy, code_strategy, min_size=1, max_size=3)
-        for fold, block in enumerate(blocks):
+        for fold, fold_block in enumerate(blocks):
             changed_labels = draw(label_strategy).items()
-            builder.ask((ALL, (block,)), (block, ()), fold=fold, flips=changed_labels)
+            builder.ask((ALL, (fold_block,)), (fold_block, ()), fold=fold, flips=changed_labels)
             builder.ask((ALL, ()), (ALL, ()), fold=fold, part="all", flips=changed_labels)
         return builder.build()
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
 def nested_plans(n_rows: int) -> SearchStrategy[Plan]:
@@ -264,14 +279,20 @@ def nested_plans(n_rows: int) -> SearchStrategy[Plan]:
         builder = NestingBuilder(n_rows)
         outer_plan = draw(fold_plans(n_rows))
         builder.embed(outer_plan, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
-        for unit in range(min(outer_plan.n_questions, 2)):
-            rows, _ = outer_plan.train_rows(int(outer_plan.fit[unit]))
-            if len(rows) >= 2:
-                inner_plan = draw(fold_plans(len(rows)))
-                builder.embed(inner_plan, rows, builder.train_set_of(unit), part="inner", unit=unit)
+        for outer_fold in range(min(outer_plan.n_questions, 2)):
+            training_rows, _ = outer_plan.train_rows(int(outer_plan.fit[outer_fold]))
+            if len(training_rows) >= 2:
+                inner_plan = draw(fold_plans(len(training_rows)))
+                builder.embed(
+                    inner_plan,
+                    training_rows,
+                    builder.train_set_of(outer_fold),
+                    part="inner",
+                    unit=outer_fold,
+                )
         return builder.build()
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
 def pair_plans(n_rows: int) -> SearchStrategy[Plan]:
@@ -285,27 +306,27 @@ def pair_plans(n_rows: int) -> SearchStrategy[Plan]:
                 st.integers(0, n_folds - 1), min_size=n_rows - n_folds, max_size=n_rows - n_folds
             )
         )
-        labels = np.array(draw(st.permutations([*range(n_folds), *further_labels])))
-        return with_pairs(leave_out(n_rows, [labels]))
+        fold_numbers = np.array(draw(st.permutations([*range(n_folds), *further_labels])))
+        return with_pairs(leave_out(n_rows, [fold_numbers]))
 
-    return _strategy_from(draw_one)
+    return _make_strategy(draw_one)
 
 
 def plans(data: Data) -> SearchStrategy[Plan]:
     """Return a strategy that draws a plan of any kind in this module."""
-    n = data.n_rows
+    n_rows = data.n_rows
     plan_strategies = [
-        fold_plans(n),
-        subset_plans(n),
-        bootstrap_plans(n),
-        nested_plans(n),
-        pair_plans(n),
+        fold_plans(n_rows),
+        subset_plans(n_rows),
+        bootstrap_plans(n_rows),
+        nested_plans(n_rows),
+        pair_plans(n_rows),
     ]
     if data.classes is not None:
         plan_strategies.append(replaced_labels(data))
     return hypothesis().strategies.one_of(plan_strategies)
 
 
-def _strategy_from(draw_one: Callable[[Any], DrawnValue]) -> SearchStrategy[DrawnValue]:
+def _make_strategy(draw_one: Callable[[Any], DrawnValue]) -> SearchStrategy[DrawnValue]:
     """Return the hypothesis strategy that draws its values by calling `draw_one`."""
     return hypothesis().strategies.composite(draw_one)()

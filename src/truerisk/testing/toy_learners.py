@@ -26,10 +26,15 @@ class NearestMean(ClassifierMixin, BaseEstimator):
     @override
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestMean:
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        self.classes_ = np.unique(y[weights > 0]) if (weights > 0).any() else np.unique(y)[:1]
+        row_weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        self.classes_ = (
+            np.unique(y[row_weights > 0]) if (row_weights > 0).any() else np.unique(y)[:1]
+        )
         self.means_ = np.array(
-            [_mean(X[y == class_label], weights[y == class_label]) for class_label in self.classes_]
+            [
+                _mean(X[y == class_label], row_weights[y == class_label])
+                for class_label in self.classes_
+            ]
         )
         self.n_features_in_ = X.shape[1]
         return self
@@ -55,21 +60,21 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         class_numbers = (y == self.classes_[1]).astype(np.int64)
-        sizes = np.bincount(class_numbers, minlength=2)
-        scores = np.empty(len(X))
-        for i, own_class in enumerate(class_numbers):
-            mean_without_row = (sizes[own_class] * self.means_[own_class] - X[i]) / max(
-                sizes[own_class] - 1, 1
-            )
+        class_sizes = np.bincount(class_numbers, minlength=2)
+        decision_values = np.empty(len(X))
+        for row_number, own_class in enumerate(class_numbers):
+            mean_without_row = (
+                class_sizes[own_class] * self.means_[own_class] - X[row_number]
+            ) / max(class_sizes[own_class] - 1, 1)
             model_without_row = clone(self)
             model_without_row.means_, model_without_row.classes_ = self.means_.copy(), self.classes_
             model_without_row.means_[own_class], model_without_row.n_features_in_ = (
                 mean_without_row,
                 self.n_features_in_,
             )
-            slope, intercept = model_without_row.linear_rule()
-            scores[i] = X[i] @ slope[0] + intercept[0]
-        return scores
+            slopes, intercepts = model_without_row.linear_rule()
+            decision_values[row_number] = X[row_number] @ slopes[0] + intercepts[0]
+        return decision_values
 
     def linear_rule(self) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients and intercepts: one pair for two classes, else one per class.
@@ -77,21 +82,21 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         For two classes the decision value is half the difference of the squared distances to the
         means.
         """
-        importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
-        slopes = self.means_ * importance
+        feature_weights = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
+        slopes = self.means_ * feature_weights
         intercepts = -(self.means_ * slopes).sum(axis=1) / 2
         if len(self.classes_) == 2:
             return slopes[1:] - slopes[:1], intercepts[1:] - intercepts[:1]
         return slopes, intercepts
 
     def _distances(self, X: Any) -> np.ndarray:
-        importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
+        feature_weights = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
         differences = np.asarray(X, dtype=np.float64)[:, None, :] - self.means_[None]
-        return (differences**2 * importance).sum(axis=2)
+        return (differences**2 * feature_weights).sum(axis=2)
 
 
 class PerfectClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier that reads the class from the first feature, its position in `labels`."""
+    """Classifier that predicts `labels[i]`, where i is the value of the first feature."""
 
     def __init__(self, labels: Any = (0, 1)) -> None:
         self.labels = labels
@@ -156,5 +161,5 @@ class SortedBagging(BaggingClassifier):
 
 
 def _mean(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    total = weights.sum()
-    return (rows * weights[:, None]).sum(axis=0) / (total or 1.0)
+    sum_of_weights = weights.sum()
+    return (rows * weights[:, None]).sum(axis=0) / (sum_of_weights or 1.0)

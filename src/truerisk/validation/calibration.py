@@ -55,21 +55,25 @@ class Recalibration:
         if reason is not None:
             raise Refusal(reason)
         y, weights, linear_predictions = outcomes.observed, outcomes.weights, outcomes.linear
-        constant_column, fit = np.ones((len(y), 1)), outcomes.link.fit_class.fit
-        line, line_in_the_large = (
-            fit(np.column_stack([constant_column, linear_predictions]), y, weights),
-            fit(constant_column, y, weights, linear_predictions),
+        constant_column, fit_regression = np.ones((len(y), 1)), outcomes.link.fit_class.fit
+        calibration_line, line_in_the_large = (
+            fit_regression(np.column_stack([constant_column, linear_predictions]), y, weights),
+            fit_regression(constant_column, y, weights, linear_predictions),
         )
-        if line is None or line_in_the_large is None:
+        if calibration_line is None or line_in_the_large is None:
             raise Refusal(
                 "the calibration line cannot be fitted: Newton's method does not converge. The "
                 "probabilities are too near to 0 and 1, or to each other."
             )
         likelihood_measures = (
-            _likelihood_measures(outcomes, line) if isinstance(line, LogisticFit) else {}
+            _likelihood_measures(outcomes, calibration_line)
+            if isinstance(calibration_line, LogisticFit)
+            else {}
         )
         return cls(
-            line, line_in_the_large, likelihood_measures or _squared_error_measures(outcomes)
+            calibration_line,
+            line_in_the_large,
+            likelihood_measures or _squared_error_measures(outcomes),
         )
 
     def measures(self) -> dict[str, float]:
@@ -84,7 +88,7 @@ class Recalibration:
         }
 
     def std_errors(self, members: np.ndarray) -> dict[str, float]:
-        """Return sandwich standard errors of slope and intercepts, clustered by `members`."""
+        """Return sandwich standard errors of slope and intercepts, clustered by row or group."""
         intercept_error, slope_error = np.sqrt(np.diag(self.line.covariance(members)))
         large_error = np.sqrt(self.in_the_large.covariance(members)[0, 0])
         return {
@@ -94,10 +98,10 @@ class Recalibration:
         }
 
 
-def _likelihood_measures(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
+def _likelihood_measures(outcomes: Outcomes, calibration_line: LogisticFit) -> dict[str, float]:
     """Compute Nagelkerke's R² and Harrell's D, U and Q from the log-likelihood of the line."""
     y, weights, n = outcomes.observed, outcomes.weights, outcomes.n
-    event_share, line_likelihood = outcomes.mean(y), line.log_likelihood
+    event_share, line_likelihood = outcomes.mean(y), calibration_line.log_likelihood
     null_likelihood = log_likelihood(
         np.full(len(y), np.log(event_share / (1 - event_share))), y, weights
     )
@@ -191,7 +195,7 @@ class CalibrationFit:
     @classmethod
     def from_outcomes(cls, outcomes: Outcomes) -> CalibrationFit:
         """Fit the curve; raise Refusal if no line exists or a class has fewer than 10 rows."""
-        reason = why_no_line(outcomes) or _too_few(outcomes)
+        reason = why_no_line(outcomes) or _why_too_few_rows(outcomes)
         if reason is not None:
             raise Refusal(reason)
         shares = knot_shares(outcomes.n_rows)
@@ -211,18 +215,23 @@ class CalibrationFit:
         return self.link.inverse(self._columns(probabilities) @ self.fit.coef)
 
     def band(
-        self, probabilities: np.ndarray, outcomes: Outcomes, level: float
+        self, probabilities: np.ndarray, outcomes: Outcomes, confidence_level: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return pointwise confidence limits of the curve, by a sandwich clustered by members."""
+        """Return pointwise confidence limits of the curve, from a sandwich covariance by group."""
         columns = self._columns(probabilities)
         covariance = self.fit.covariance(outcomes.members)
         variances = np.einsum("ij,jk,ik->i", columns, covariance, columns)
-        half_widths = quantile_of_t(level, outcomes.degrees) * np.sqrt(np.maximum(variances, 0))
+        half_widths = quantile_of_t(confidence_level, outcomes.degrees) * np.sqrt(
+            np.maximum(variances, 0)
+        )
         curve = columns @ self.fit.coef
         return self.link.inverse(curve - half_widths), self.link.inverse(curve + half_widths)
 
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
-        """Return ICI, E50, E90 and Emax: mean, median, 90 % quantile and maximum of |p − s|."""
+        """Return ICI, E50, E90 and Emax, summaries of the distances of predictions from the curve.
+
+        They are the mean, median, 90 % quantile and maximum over rows of |p − s|.
+        """
         distances = np.abs(outcomes.predictions - self.event_share_at(outcomes.predictions))
         median, quantile_90 = outcomes.quantiles(distances, (0.5, 0.9)).tolist()
         return {
@@ -232,11 +241,11 @@ class CalibrationFit:
             "emax": float(distances.max()),
         }
 
-    def _columns(self, given: np.ndarray) -> np.ndarray:
-        return spline_columns(self.link.transform(given), self.knots)
+    def _columns(self, predictions: np.ndarray) -> np.ndarray:
+        return spline_columns(self.link.transform(predictions), self.knots)
 
 
-def _too_few(outcomes: Outcomes) -> str | None:
+def _why_too_few_rows(outcomes: Outcomes) -> str | None:
     """Return why there are too few rows to fit a curve, or None if there are enough."""
     if outcomes.link is IDENTITY:
         n = outcomes.n_rows
@@ -262,11 +271,11 @@ def grid_of(outcomes: Outcomes) -> np.ndarray:
 
 
 def line_and_curve(outcomes: Outcomes) -> tuple[Recalibration | str, CalibrationFit | str]:
-    """Fit the calibration line and curve; a fit that does not exist is replaced by the reason."""
-    return _or_reason(Recalibration, outcomes), _or_reason(CalibrationFit, outcomes)
+    """Fit the calibration line and curve; in place of a fit that fails, return the reason."""
+    return _fit_or_reason(Recalibration, outcomes), _fit_or_reason(CalibrationFit, outcomes)
 
 
-def _or_reason(fit_class: type[Fit], outcomes: Outcomes) -> Fit | str:
+def _fit_or_reason(fit_class: type[Fit], outcomes: Outcomes) -> Fit | str:
     try:
         return fit_class.from_outcomes(outcomes)
     except Refusal as refusal:
@@ -301,20 +310,20 @@ class CalibrationCurve(Record):
         outcomes: Outcomes,
         grid: np.ndarray,
         *,
-        apparent: np.ndarray,
-        corrected: np.ndarray,
+        apparent_curve: np.ndarray,
+        corrected_curve: np.ndarray,
         confidence_level: float,
         is_certain: bool,
     ) -> CalibrationCurve:
-        """Create the record from a fitted curve; leave out the band unless `is_certain`."""
+        """Create the record from a fitted curve; it has a confidence band only if `is_certain`."""
         low, high = fit.band(grid, outcomes, confidence_level) if is_certain else (None, None)
         return cls(
             predicted=grid,
             observed=fit.event_share_at(grid),
             low=low,
             high=high,
-            apparent=apparent if np.isfinite(apparent).all() else None,
-            corrected=corrected if np.isfinite(corrected).all() else None,
+            apparent=apparent_curve if np.isfinite(apparent_curve).all() else None,
+            corrected=corrected_curve if np.isfinite(corrected_curve).all() else None,
             confidence_level=confidence_level,
             of_event=outcomes.link is not IDENTITY,
         )
@@ -359,16 +368,16 @@ class SmoothCalibration(MeasuredPart):
         """Create the record with its histogram, and a note if the rarer outcome has few rows."""
         if event is not None and outcomes.n_rarer < FEW_EVENTS:
             notes = (*notes, FEW_EVENTS_NOTE.format(outcomes.n_rarer, FEW_EVENTS))
-        edges, counts = _bins(outcomes)
+        edges, counts = _histogram(outcomes)
         existing_curve = None if isinstance(curve, str) else curve
-        missing = curve if isinstance(curve, str) else None
-        return cls(event, measures, existing_curve, counts, edges, missing, notes)
+        missing_reason = curve if isinstance(curve, str) else None
+        return cls(event, measures, existing_curve, counts, edges, missing_reason, notes)
 
     @property
     def flaw(self) -> tuple[str, str] | None:
         """Reason why a record read from a file is invalid, or None."""
-        n = self.counts.shape[1] + 1
-        return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
+        n_edges = self.counts.shape[1] + 1
+        return None if len(self.edges) == n_edges else ("edges", f"an array of {n_edges} numbers")
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the calibration curve with its confidence band (needs matplotlib)."""
@@ -377,8 +386,8 @@ class SmoothCalibration(MeasuredPart):
         return super().plot(ax)
 
 
-def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of equal bins of predictions, and the weight per bin of rows by outcome."""
+def _histogram(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of equally wide bins of predictions, and each bin's weight by outcome."""
     if outcomes.link is not IDENTITY:
         edges = np.linspace(0, 1, N_BINS + 1)
         outcome_masks = [outcomes.observed == 1, outcomes.observed == 0]

@@ -98,23 +98,23 @@ class LogisticFit(LineFit):
         for _ in range(MOST_STEPS):
             residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
             try:
-                step = np.linalg.solve(hessian, columns.T @ residual)
+                newton_step = np.linalg.solve(hessian, columns.T @ residual)
             except np.linalg.LinAlgError:
                 return None
-            largest_change = np.abs(columns @ step).max()
+            largest_change = np.abs(columns @ newton_step).max()
             if not np.isfinite(largest_change):
                 return None
-            step_share = 1.0
+            step_fraction = 1.0
             while (
-                step_share > STEP_TOLERANCE
+                step_fraction > STEP_TOLERANCE
             ):  # A full Newton step may overshoot the maximum, so halve it.
                 new_likelihood = log_likelihood(
-                    offset + columns @ (coef + step_share * step), y, weights
+                    offset + columns @ (coef + step_fraction * newton_step), y, weights
                 )
                 if new_likelihood >= likelihood - 1e-12 * abs(likelihood):
                     break
-                step_share /= 2
-            coef, likelihood = coef + step_share * step, new_likelihood
+                step_fraction /= 2
+            coef, likelihood = coef + step_fraction * newton_step, new_likelihood
             if largest_change < STEP_TOLERANCE:
                 residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
                 if np.linalg.cond(hessian) > 1e14:
@@ -132,7 +132,7 @@ def log_likelihood(eta: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float
 def _derivatives(
     columns: np.ndarray, y: np.ndarray, weights: np.ndarray, eta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weighted residuals, and the log-likelihood's negative second derivative."""
+    """Return weighted residuals of logistic regression, and its negative Hessian matrix."""
     p = expit(eta)
     variances = weights * p * (1 - p)
     return weights * (y - p), columns.T @ (columns * variances[:, None])
@@ -174,7 +174,7 @@ def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
     `(x−t_j)₊³ − (x−t_{k−1})₊³ (t_k−t_j)/(t_k−t_{k−1}) + (x−t_k)₊³ (t_{k−1}−t_j)/(t_k−t_{k−1})`,
     over `(t_k−t₁)²`. Fewer than 3 knots give a line.
     """
-    terms = [np.ones(len(values)), values]
+    basis_columns = [np.ones(len(values)), values]
     if len(knots) > 2:
         cubes = np.maximum(values[:, None] - knots, 0) ** 3
         *earlier_knots, penultimate_knot, last_knot = knots
@@ -182,5 +182,5 @@ def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
         for j, knot in enumerate(earlier_knots):
             cubic_term = cubes[:, j] - cubes[:, -2] * (last_knot - knot) / last_gap
             cubic_term += cubes[:, -1] * (penultimate_knot - knot) / last_gap
-            terms.append(cubic_term / (last_knot - knots[0]) ** 2)
-    return np.column_stack(terms)
+            basis_columns.append(cubic_term / (last_knot - knots[0]) ** 2)
+    return np.column_stack(basis_columns)

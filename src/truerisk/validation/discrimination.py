@@ -49,7 +49,7 @@ class Discrimination(MeasuredPart):
         *,
         is_one_model: bool = False,
     ) -> Discrimination:
-        """Create the record for two outcomes; if one never occurred, it has no ROC curve."""
+        """Create the record; it has no ROC curve if all rows have the event, or none has it."""
         if outcomes.has_one_class:
             return cls(event, measures)
         roc = RocCurve.from_scores(
@@ -65,15 +65,15 @@ class Discrimination(MeasuredPart):
                 roc, std_error=None, interval=None, notes=(AMONG_MEASURES,)
             )
             return cls(event, measures, roc_without_interval)
-        return cls(event, measures, without_interval(roc, pooled=held_out.response == "score"))
+        return cls(event, measures, without_interval(roc, is_pooled=held_out.response == "score"))
 
 
-def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
+def without_interval(curve: RocCurve, *, is_pooled: bool) -> RocCurve:
     """Return the ROC curve without DeLong's interval, which ignores folds, with notes that say so.
 
-    `pooled` says that the scores are those of several models.
+    `is_pooled` says that the scores are those of several models.
     """
-    notes = (POOLED, NO_INTERVAL) if pooled else (NO_INTERVAL,)
+    notes = (POOLED, NO_INTERVAL) if is_pooled else (NO_INTERVAL,)
     return replace(curve, std_error=None, interval=None, notes=notes)
 
 
@@ -83,8 +83,8 @@ PRINTED_THRESHOLDS = (
     0.2,
     0.3,
     0.5,
-)  # Of many chosen thresholds, only these are printed.
-MAX_PRINTED = 10  # Up to this number of chosen thresholds, all of them are printed.
+)  # If more thresholds than `MAX_PRINTED` were requested, only these are printed.
+MAX_PRINTED = 10  # If at most this number of thresholds was requested, all of them are printed.
 MOST_RUNS = 4  # largest number of ranges of neighbouring thresholds that a sentence lists
 
 
@@ -140,7 +140,7 @@ class NetBenefit(Record):
         predictions for the same held-out rows by models with the setting of the final model.
         """
         quantile = quantile_of_t(confidence_level, outcomes.degrees)
-        honest, _ = net_benefits(outcomes, thresholds)
+        honest_benefit, _ = net_benefits(outcomes, thresholds)
         interval_outcomes = outcomes if of_setting is None else of_setting
         center, std_error = net_benefits(interval_outcomes, thresholds)
         treat_all, treat_all_error = net_benefits(outcomes, thresholds, everybody=True)
@@ -150,7 +150,7 @@ class NetBenefit(Record):
         return cls(
             event=event,
             thresholds=thresholds,
-            honest=honest,
+            honest=honest_benefit,
             low=center - quantile * std_error if is_certain else None,
             high=center + quantile * std_error if is_certain else None,
             treat_all=treat_all,
@@ -207,7 +207,7 @@ class NetBenefit(Record):
         """Sentence on the thresholds at which the model is better than treating all or none."""
         if len(self.thresholds) == 1:
             return self._sentence_of_one
-        level = formats.percent(self.confidence_level)
+        level_text = formats.percent(self.confidence_level)
         if self.gain_low is None:
             is_better = self.honest > np.maximum(self.treat_all, 0)
             if not is_better.any():
@@ -217,26 +217,27 @@ class NetBenefit(Record):
                 f"{self._describe_thresholds(is_better)}. There is no interval, so this may be "
                 "chance."
             )
-        is_pos = self.gain_low > 0
-        if not is_pos.any():
+        is_positive = self.gain_low > 0
+        if not is_positive.any():
             return (
                 "At no threshold is it shown that the model gains more than treating everybody or "
-                f"nobody: no {level} interval of the difference, simultaneous over thresholds, "
-                "lies above 0."
+                f"nobody: no {level_text} interval of the difference, simultaneous over "
+                "thresholds, lies above 0."
             )
         return (
             f"The model gains more than treating everybody or nobody "
-            f"{self._describe_thresholds(is_pos)}: there "
-            f"the {level} interval of the difference, simultaneous over thresholds, lies above 0."
+            f"{self._describe_thresholds(is_positive)}: there "
+            f"the {level_text} interval of the difference, simultaneous over thresholds, lies "
+            "above 0."
         )
 
     @property
     def _sentence_of_one(self) -> str:
-        own_gain, everybody_text = map(formats.number, (self.honest[0], self.treat_all[0]))
+        model_gain, everybody_text = map(formats.number, (self.honest[0], self.treat_all[0]))
         gain_text = (
             f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
-            f"{own_gain} true positives per row, false ones weighed off; treating everybody gains "
-            f"{everybody_text}, nobody 0."
+            f"{model_gain} true positives per row, false ones weighed off; treating everybody "
+            f"gains {everybody_text}, nobody 0."
         )
         if self.gain_low is None or self.gain_high is None:
             return gain_text
@@ -244,33 +245,44 @@ class NetBenefit(Record):
         gain = (self.honest if final_value is None else final_value)[0] - max(
             self.treat_all[0], 0.0
         )
-        value, low, high = map(formats.number, (gain, self.gain_low[0], self.gain_high[0]))
-        level = formats.percent(self.confidence_level)
+        gain_value_text, low, high = map(
+            formats.number, (gain, self.gain_low[0], self.gain_high[0])
+        )
+        level_text = formats.percent(self.confidence_level)
         subject = "The gain" if final_value is None else "The gain of the final model"
         return (
-            f"{gain_text} {subject} over the better of these is {value} ({level} {low} to {high})."
+            f"{gain_text} {subject} over the better of these is {gain_value_text} "
+            f"({level_text} {low} to {high})."
         )
 
-    def _describe_thresholds(self, chosen: np.ndarray) -> str:
-        """Describe the chosen thresholds by their number and by the ranges that they form."""
-        thresholds, n_chosen = self.thresholds, int(chosen.sum())
+    def _describe_thresholds(self, is_chosen: np.ndarray) -> str:
+        """Describe the thresholds marked by `is_chosen`: their number, and the ranges they form."""
+        thresholds, n_chosen = self.thresholds, int(is_chosen.sum())
         count_text = (
             f"at {n_chosen} of {len(thresholds)} thresholds"
             if n_chosen < len(thresholds)
             else "at every threshold"
         )
-        run_ends = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
+        run_ends = np.flatnonzero(
+            np.diff(np.concatenate([[False], is_chosen, [False]]).astype(int))
+        )
         first_thresholds, last_thresholds = (
             thresholds[run_ends[::2]],
             thresholds[run_ends[1::2] - 1],
         )
-        runs = [
-            f"{start:g} to {end:g}" if start < end else f"{start:g}"
-            for start, end in zip(first_thresholds, last_thresholds, strict=True)
+        threshold_ranges = [
+            f"{first_threshold:g} to {last_threshold:g}"
+            if first_threshold < last_threshold
+            else f"{first_threshold:g}"
+            for first_threshold, last_threshold in zip(
+                first_thresholds, last_thresholds, strict=True
+            )
         ]
-        if len(runs) > MOST_RUNS:
-            runs = [f"{thresholds[chosen].min():g} to {thresholds[chosen].max():g}, with gaps"]
-        return f"{count_text} ({formats.join_words(runs)})"
+        if len(threshold_ranges) > MOST_RUNS:
+            threshold_ranges = [
+                f"{thresholds[is_chosen].min():g} to {thresholds[is_chosen].max():g}, with gaps"
+            ]
+        return f"{count_text} ({formats.join_words(threshold_ranges)})"
 
 
 def net_benefits(
@@ -283,7 +295,7 @@ def net_benefits(
     [0.4375, 0.0]
     """
     observed, n = outcomes.observed, outcomes.n
-    values, errors = np.empty(len(thresholds)), np.empty(len(thresholds))
+    benefits, std_errors = np.empty(len(thresholds)), np.empty(len(thresholds))
     for index, threshold in enumerate(thresholds):
         gain_if_treated = observed - (1 - observed) * threshold / (1 - threshold)
         gains = (
@@ -291,11 +303,11 @@ def net_benefits(
             if everybody
             else np.where(outcomes.predictions >= threshold, gain_if_treated, 0.0)
         )
-        values[index] = outcomes.mean(gains)
+        benefits[index] = outcomes.mean(gains)
         member_sums = sums_by_member(
-            outcomes.weights * (gains - values[index]) / n, outcomes.members
+            outcomes.weights * (gains - benefits[index]) / n, outcomes.members
         )
-        errors[index] = np.sqrt(
+        std_errors[index] = np.sqrt(
             member_sums @ member_sums * len(member_sums) / max(len(member_sums) - 1, 1)
         )
-    return values, errors
+    return benefits, std_errors

@@ -54,14 +54,17 @@ def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
     """
     if run.finished or (run.winners == run.best).all():
         return None
-    plan, settings = run.answered.answers[0].plan, np.full_like(run.winners, run.best)
-    answers = run.problem.asking_winners().answers(
-        plan, request, candidate_of_each_fit(plan, settings)
+    plan, winners_of_final_setting = (
+        run.answered.answers[0].plan,
+        np.full_like(run.winners, run.best),
     )
-    if not answers.answered.all():
+    predictions = run.problem.asking_winners().answers(
+        plan, request, candidate_of_each_fit(plan, winners_of_final_setting)
+    )
+    if not predictions.answered.all():
         raise Refusal(FAILED_FIT)
-    answered = replace(run.answered, answers=(answers,), candidate=0)
-    return replace(run, answered=answered, winners=settings, pair_answers=None)
+    answered_rows = replace(run.answered, answers=(predictions,), candidate=0)
+    return replace(run, answered=answered_rows, winners=winners_of_final_setting, pair_answers=None)
 
 
 @frozen(eq=False)
@@ -82,7 +85,9 @@ class ModelLine:
     needs_jackknife: bool
     lacking: str = "."
 
-    def interval(self, label: str, level: float, *, of_setting: bool = True) -> Interval | None:
+    def interval(
+        self, label: str, confidence_level: float, *, of_setting: bool = True
+    ) -> Interval | None:
         """Return the interval of a measure of the final model, or None if it is unknown."""
         if label not in self.errors or (self.needs_jackknife and self.jackknife is None):
             return None
@@ -95,40 +100,55 @@ class ModelLine:
             name = SANDWICH_PAIRS
         if not np.isfinite(center + variance):
             return None
-        half_width = quantile_of_t(level, self.outcomes.degrees) * float(variance) ** 0.5
-        return Interval(float(center) - half_width, float(center) + half_width, name, level)
+        half_width = quantile_of_t(confidence_level, self.outcomes.degrees) * float(variance) ** 0.5
+        return Interval(
+            float(center) - half_width, float(center) + half_width, name, confidence_level
+        )
 
 
 def disagreement(
-    pooled: float, of_setting: float, interval: Interval, apparent: float | None, link: Link
+    pooled_slope: float,
+    setting_slope: float,
+    interval: Interval,
+    apparent_slope: float | None,
+    link: Link,
 ) -> str | None:
     """Return why the held-out slope does not describe the final model, or None if it may.
 
-    `pooled` is the slope of the held-out predictions of the tuning procedure, `of_setting` the
-    slope of predictions by models with the final model's setting, which `interval` is around. They
-    disagree if they differ by more than a factor of 2, or in sign, or if `pooled` lies outside the
-    interval.
+    `pooled_slope` is the slope of the held-out predictions of the tuning procedure, `setting_slope`
+    the slope of predictions by models with the final model's setting, which `interval` is around.
+    They disagree if they differ by more than a factor of 2, or in sign, or if `pooled_slope` lies
+    outside the interval.
     """
-    smaller_slope, larger_slope = sorted((pooled, of_setting))
-    if smaller_slope > 0 and larger_slope <= MOST_RATIO * smaller_slope and pooled in interval:
+    smaller_slope, larger_slope = sorted((pooled_slope, setting_slope))
+    if (
+        smaller_slope > 0
+        and larger_slope <= MOST_RATIO * smaller_slope
+        and pooled_slope in interval
+    ):
         return None
-    own_text = "" if apparent is None else f", and {number(apparent, 2)} on its own training rows"
+    own_text = (
+        ""
+        if apparent_slope is None
+        else f", and {number(apparent_slope, 2)} on its own training rows"
+    )
     return (
         f"the folds chose settings that shrink predictions by different amounts: the slope is "
-        f"{number(pooled, 2)} over their held-out predictions, {number(of_setting, 2)} over those "
-        f"of models with the final model's setting{own_text}. No interval is stated for slope and "
-        f"intercept. {_advice(link)}"
+        f"{number(pooled_slope, 2)} over their held-out predictions, {number(setting_slope, 2)} "
+        f"over those of models with the final model's setting{own_text}. No interval is stated for "
+        f"slope and intercept. {_advice(link)}"
     )
 
 
 def uneven_spread(
-    outcomes: Outcomes, held_out: HeldOut, own_outcomes: Outcomes | None
+    outcomes: Outcomes, held_out: HeldOut, final_model_outcomes: Outcomes | None
 ) -> str | None:
     """Return why a slope does not describe a final model that tunes inside its fit, or None.
 
     The standard deviation of the predictions (of the log-odds of probabilities) is inversely
     proportional to the slope. It is compared between the models of the folds, each on its held-out
-    rows, and the final model on its `own_outcomes`. `MOST_RATIO` allows for the noise of few rows.
+    rows, and the final model on its own training rows (`final_model_outcomes`). `MOST_RATIO` allows
+    for the noise of few rows.
     """
     has_weight = (
         np.ones(len(held_out.fit), bool) if held_out.weights is None else held_out.weights > 0
@@ -137,7 +157,7 @@ def uneven_spread(
     predictions_by_model = [
         outcomes.linear[fit_of_row == fit_number] for fit_number in np.unique(fit_of_row)
     ]
-    predictions_by_model += [] if own_outcomes is None else [own_outcomes.linear]
+    predictions_by_model += [] if final_model_outcomes is None else [final_model_outcomes.linear]
     spreads = np.array(
         [
             predictions.std()

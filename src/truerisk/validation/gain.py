@@ -35,13 +35,13 @@ from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.many_levels import level_of_each, simultaneous_quantile
 from truerisk.validation.outcomes import Outcomes
 
-DRAWS = 1 << 13  # simulated maxima; the level of their quantile is then exact to .0024
+DRAWS = 1 << 13  # number of simulated maxima, which makes the confidence level exact to .0024
 
 
 def gain_interval(
-    outcomes: Outcomes, thresholds: np.ndarray, level: float
+    outcomes: Outcomes, thresholds: np.ndarray, confidence_level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return limits of simultaneous intervals of the net benefit gained over the better policy.
+    """Return simultaneous limits of the net benefit gained over treating everybody or nobody.
 
     The gain at t is the net benefit of the model less the larger one of treating everybody and of
     treating nobody. Where the model treats everybody, or nobody, the gain is not above 0, and
@@ -53,32 +53,34 @@ def gain_interval(
     ([-0.1, 0.19], [0.01, 0.68])
     """
     n_thresholds = len(thresholds)
-    sides = [
-        _Side.from_outcomes(outcomes, threshold, is_below=is_below)
+    threshold_sides = [
+        _ThresholdSide.from_outcomes(outcomes, threshold, is_below=is_below)
         for is_below in (True, False)
         for threshold in thresholds
     ]
     nonempty_sides = [
         side
-        for i, side in enumerate(sides)
-        if side.total > 0 < sides[(i + n_thresholds) % (2 * n_thresholds)].total
+        for i, side in enumerate(threshold_sides)
+        if side.total > 0 < threshold_sides[(i + n_thresholds) % (2 * n_thresholds)].total
     ]
-    quantile = normal_quantile(level)
+    quantile = normal_quantile(confidence_level)
     if nonempty_sides:
-        covariance = _covariance(nonempty_sides, float(outcomes.weights @ outcomes.weights))
-        quantile = simultaneous_quantile(covariance, level, DRAWS)
+        covariance = _gain_covariance(nonempty_sides, float(outcomes.weights @ outcomes.weights))
+        quantile = simultaneous_quantile(covariance, confidence_level, DRAWS)
     n_members = int(outcomes.members.max()) + 1
     is_grouped = n_members < outcomes.n_rows
     single_level = level_of_each(quantile, max(n_members, 2) if is_grouped else None)
-    all_rows = _Side.from_outcomes(outcomes, -np.inf, is_below=False)
-    correlation = _intraclass_correlation(outcomes)
-    ends = np.array([is_below.gain_ends(all_rows, correlation, single_level) for is_below in sides])
-    low, high = np.minimum(ends[:n_thresholds], ends[n_thresholds:]).T
+    all_rows = _ThresholdSide.from_outcomes(outcomes, -np.inf, is_below=False)
+    intraclass_correlation = _intraclass_correlation(outcomes)
+    gain_limits = np.array(
+        [side.gain_ends(all_rows, intraclass_correlation, single_level) for side in threshold_sides]
+    )
+    low, high = np.minimum(gain_limits[:n_thresholds], gain_limits[n_thresholds:]).T
     return low, high
 
 
 @frozen
-class _Side:
+class _ThresholdSide:
     """Sums of weights of the rows on one side of a threshold t: p < t (`is_below`), or p ≥ t.
 
     Treating everybody adds the rows with p < t to those that the model treats, and treating nobody
@@ -96,13 +98,15 @@ class _Side:
     member_squares: float
 
     @classmethod
-    def from_outcomes(cls, outcomes: Outcomes, threshold: float, *, is_below: bool) -> _Side:
+    def from_outcomes(
+        cls, outcomes: Outcomes, threshold: float, *, is_below: bool
+    ) -> _ThresholdSide:
         """Add up the weights of the rows on one side of a threshold."""
         is_on_side = (outcomes.predictions < threshold) == is_below
         weights = outcomes.weights[is_on_side]
-        by_row, by_member = (
-            np.bincount(numbers[is_on_side], weights)
-            for numbers in (outcomes.rows, outcomes.members)
+        row_sums, member_sums = (
+            np.bincount(member_codes[is_on_side], weights)
+            for member_codes in (outcomes.rows, outcomes.members)
         )
         return cls(
             threshold=float(threshold),
@@ -110,45 +114,51 @@ class _Side:
             total=float(weights.sum()),
             events=float(weights @ outcomes.observed[is_on_side]),
             squares=float(weights @ weights),
-            row_squares=float(by_row @ by_row),
-            member_squares=float(by_member @ by_member),
+            row_squares=float(row_sums @ row_sums),
+            member_squares=float(member_sums @ member_sums),
         )
 
-    def effective_rows(self, correlation: float) -> float:
+    def effective_rows(self, intraclass_correlation: float) -> float:
         """Return how many independent rows of equal weight would be equally informative."""
         pair_squares = max(self.member_squares - self.row_squares, 0.0)
-        return self.total**2 / (self.row_squares + correlation * pair_squares)
+        return self.total**2 / (self.row_squares + intraclass_correlation * pair_squares)
 
-    def gain_ends(self, all_rows: _Side, correlation: float, level: float) -> tuple[float, float]:
-        """Return the limits of the interval of the net benefit gained over one simple policy."""
+    def gain_ends(
+        self, all_rows: _ThresholdSide, correlation: float, confidence_level: float
+    ) -> tuple[float, float]:
+        """Return the limits of the net benefit gained over treating all (`is_below`) or nobody."""
         threshold, low, high = self.threshold, 0.0, 1.0
         if self.total > 0:
             n_rows = self.effective_rows(correlation)
-            low, high = _share_ends(self.events / self.total, n_rows, level)
+            low, high = _share_limits(self.events / self.total, n_rows, confidence_level)
         least_gain, largest_gain = (
             (threshold - high, threshold - low)
             if self.is_below
             else (low - threshold, high - threshold)
         )
-        share = self.total / all_rows.total
-        low_share, high_share = _share_ends(share, all_rows.effective_rows(correlation), level)
+        row_share = self.total / all_rows.total
+        low_share, high_share = _share_limits(
+            row_share, all_rows.effective_rows(correlation), confidence_level
+        )
         return (
             least_gain * (low_share if least_gain > 0 else high_share) / (1 - threshold),
             largest_gain * (high_share if largest_gain > 0 else low_share) / (1 - threshold),
         )
 
 
-def _covariance(sides: Sequence[_Side], total: float) -> np.ndarray:
+def _gain_covariance(
+    threshold_sides: Sequence[_ThresholdSide], total_square_sum: float
+) -> np.ndarray:
     """Return the covariance of the gains on these sides of thresholds, up to a constant factor.
 
     All events are taken to vary alike. Of two lower, or two upper, sets of rows one contains the
     other. If a lower and an upper set overlap, an event lowers one gain and raises the other.
-    `total` is the sum of all squared weights.
+    `total_square_sum` is the sum of all squared weights.
     """
-    squares = np.array([side.squares for side in sides])
-    is_below = np.array([side.is_below for side in sides])
+    squares = np.array([threshold_side.squares for threshold_side in threshold_sides])
+    is_below = np.array([threshold_side.is_below for threshold_side in threshold_sides])
     nested_squares = np.minimum.outer(squares, squares)
-    overlap_squares = np.maximum(np.add.outer(squares, squares) - total, 0)
+    overlap_squares = np.maximum(np.add.outer(squares, squares) - total_square_sum, 0)
     return np.where(np.equal.outer(is_below, is_below), nested_squares, -overlap_squares)
 
 
@@ -164,12 +174,12 @@ def _intraclass_correlation(outcomes: Outcomes) -> float:
     return float(np.clip(pair_sums[0] / variance, 0, 1)) if variance > 1e-9 * outcomes.n else 0.0
 
 
-def _share_ends(share: float, n_rows: float, level: float) -> tuple[float, float]:
+def _share_limits(share: float, n_rows: float, confidence_level: float) -> tuple[float, float]:
     """Return the limits of Clopper and Pearson's interval of a share among `n_rows` rows."""
     from scipy.special import betaincinv
 
     events = min(max(share, 0.0), 1.0) * n_rows
-    non_events, tail_probability = n_rows - events, (1 - level) / 2
+    non_events, tail_probability = n_rows - events, (1 - confidence_level) / 2
     low = float(betaincinv(events, non_events + 1, tail_probability)) if events > 0 else 0.0
     high = (
         float(betaincinv(events + 1, non_events, 1 - tail_probability)) if non_events > 0 else 1.0

@@ -37,7 +37,7 @@ class HonestRun:
     `problem` holds the request and the data, and the methods that tuned and tested. `answered` are
     the predictions of the winners, the candidates that each fold chose. `pair_answers` are
     predictions for the same rows by models that lack a further fold (None if they were not kept).
-    `winners` is the candidate tested in each question of the plan, and `best` the setting that is
+    `winners` is the candidate tested in each test set of the plan, and `best` the setting that is
     fitted on all rows; `model` is that fit, if it exists.
     """
 
@@ -50,33 +50,35 @@ class HonestRun:
     model: Any = None
 
     @classmethod
-    def from_problem(cls, untested: Problem) -> HonestRun:
+    def from_problem(cls, untested_problem: Problem) -> HonestRun:
         """Test the tuning procedure, and request the most informative predictions of its models."""
-        richest_request = untested.most_informative_request
+        richest_request = untested_problem.most_informative_request
         problem = (
-            untested if richest_request is None else with_extra_answers(untested, richest_request)
+            untested_problem
+            if richest_request is None
+            else with_extra_answers(untested_problem, richest_request)
         )
-        computed = compute(replace(problem, calibrated=True), problem.testing)
-        risk = procedure_of(computed)
+        computation = compute(replace(problem, calibrated=True), problem.testing)
+        risk = procedure_of(computation)
         assert risk is not None  # The method tests a procedure, so there is a risk.
-        if risk.value is None or computed.winners is None:
+        if risk.value is None or computation.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
         answered_rows = risk.answered
         if answered_rows is None:
-            raise Refusal(f"'{computed.method.name}' keeps no answers about single rows.")
+            raise Refusal(f"'{computation.method.name}' keeps no answers about single rows.")
         if len(problem.family) == 1:
             best_candidate = 0
-        elif isinstance(untested.testing, Pairs):
-            best_candidate = curve_of(computed).best
+        elif isinstance(untested_problem.testing, Pairs):
+            best_candidate = curve_of(computation).best
         else:
             best_candidate = curve_of(compute(tuning_problem(problem), problem.select_by)).best
         return cls(
-            problem=untested,
+            problem=untested_problem,
             risk=risk,
             answered=answered_rows,
-            winners=computed.winners.candidate,
+            winners=computation.winners.candidate,
             best=best_candidate,
-            pair_answers=computed.left_two_out,
+            pair_answers=computation.left_two_out,
         )
 
     @property
@@ -94,7 +96,7 @@ class HonestRun:
     @property
     def answers(self) -> dict[Response, Answers]:
         """Predictions of the winners, by kind of prediction (such as probabilities)."""
-        return {answers.response: answers for answers in self.answered.answers}
+        return {predictions.response: predictions for predictions in self.answered.answers}
 
     @property
     def pairs_by_response(self) -> dict[Response, Answers]:
@@ -102,19 +104,20 @@ class HonestRun:
         if self.pair_answers is None:
             return {}
         return {
-            answers.response: answers for answers in (*self.pair_answers.also, self.pair_answers)
+            predictions.response: predictions
+            for predictions in (*self.pair_answers.also, self.pair_answers)
         }
 
     def with_richest(self) -> HonestRun:
         """Return the run with probabilities if possible; refit the winners if it has none."""
         richest_request, data = self.problem.most_informative_request, self.problem.data
-        kept_answers = (
+        stored_predictions = (
             None if richest_request is None else self.answers.get(richest_request.response)
         )
         if richest_request is None:
             return self
-        if kept_answers is not None and kept_answers.values.shape[2:] == row_message(
-            kept_answers.response, data
+        if stored_predictions is not None and stored_predictions.values.shape[2:] == row_message(
+            stored_predictions.response, data
         ):
             return self  # Predictions of another shape are for other horizons.
         plan = self.answered.answers[0].plan
@@ -123,23 +126,25 @@ class HonestRun:
             asking.answers(plan, richest_request, candidate_of_each_fit(plan, self.winners))
         )
 
-    def with_answers(self, answers: Answers) -> HonestRun:
-        """Return the run with further predictions of the same models for the same questions."""
-        other_answers = tuple(
-            kept_answers
-            for kept_answers in self.answered.answers
-            if kept_answers.response != answers.response
+    def with_answers(self, new_predictions: Answers) -> HonestRun:
+        """Return the run with further predictions of the same models for the same test sets."""
+        other_predictions = tuple(
+            stored_predictions
+            for stored_predictions in self.answered.answers
+            if stored_predictions.response != new_predictions.response
         )
         horizons = self.problem.data.horizons
-        answered_rows = replace(self.answered, answers=(answers, *other_answers), horizons=horizons)
+        answered_rows = replace(
+            self.answered, answers=(new_predictions, *other_predictions), horizons=horizons
+        )
         return replace(self, answered=answered_rows)
 
-    def with_pair_answers(self, answers: Answers) -> HonestRun:
+    def with_pair_answers(self, new_predictions: Answers) -> HonestRun:
         """Return the run with additional predictions by models that lack a further fold."""
-        if self.pair_answers is None or answers.response in self.pairs_by_response:
-            return replace(self, pair_answers=self.pair_answers or answers)
-        extra_answers = (*self.pair_answers.also, answers)
-        return replace(self, pair_answers=replace(self.pair_answers, also=extra_answers))
+        if self.pair_answers is None or new_predictions.response in self.pairs_by_response:
+            return replace(self, pair_answers=self.pair_answers or new_predictions)
+        extra_predictions = (*self.pair_answers.also, new_predictions)
+        return replace(self, pair_answers=replace(self.pair_answers, also=extra_predictions))
 
 
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
@@ -178,37 +183,37 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
         np.flatnonzero(inner_plan.unit < inner_plan.fold),
         np.flatnonzero(inner_plan.unit > inner_plan.fold),
     ]
-    return _joined(
+    return _join_predictions(
         inner_plan,
         [
-            (questions, _answered(run, inner_plan.select(questions), response))
-            for questions in passes
+            (test_sets, _predict_without_further_fold(run, inner_plan.select(test_sets), response))
+            for test_sets in passes
         ],
     )
 
 
-def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
+def _predict_without_further_fold(run: HonestRun, plan: Plan, response: Response) -> Answers:
     asking = run.problem.asking(passes=1)
-    answers = asking.answers(
+    predictions = asking.answers(
         plan, Request(response), candidate_of_each_fit(plan, run.winners[plan.fold])
     )
-    if not answers.answered.all():
+    if not predictions.answered.all():
         raise Refusal("a fit without a further fold failed, so some rows have no such answer.")
-    return answers
+    return predictions
 
 
-def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
+def _join_predictions(plan: Plan, predictions_by_pass: list[tuple[np.ndarray, Answers]]) -> Answers:
     """Join predictions for subsets of a plan's test sets to predictions for all test sets."""
-    first_answers = parts[0][1]
-    shape = (1, int(plan.test_offsets[-1]), *first_answers.values.shape[2:])
-    values = np.empty(shape, dtype=first_answers.values.dtype)
-    for questions, answers in parts:
-        for index, question in enumerate(questions.tolist()):
-            values[:, plan.test_offsets[question] : plan.test_offsets[question + 1]] = (
-                answers.for_question(index)
+    first_predictions = predictions_by_pass[0][1]
+    shape = (1, int(plan.test_offsets[-1]), *first_predictions.values.shape[2:])
+    joined_values = np.empty(shape, dtype=first_predictions.values.dtype)
+    for test_sets, pass_predictions in predictions_by_pass:
+        for index, test_set in enumerate(test_sets.tolist()):
+            joined_values[:, plan.test_offsets[test_set] : plan.test_offsets[test_set + 1]] = (
+                pass_predictions.for_question(index)
             )
-    is_answered = np.ones((1, plan.n_questions), dtype=bool)
-    return replace(first_answers, plan=plan, values=values, answered=is_answered)
+    has_prediction = np.ones((1, plan.n_questions), dtype=bool)
+    return replace(first_predictions, plan=plan, values=joined_values, answered=has_prediction)
 
 
 # Average precision has no calibrated interval, because its intervals cover too rarely in spatial
@@ -217,24 +222,27 @@ CALIBRATED_SCORES = ("auc",)  # scores of whole test sets that have intervals fo
 UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
-def score_of(run: HonestRun, requested: str | Loss, event: Event | None) -> Measured:
+def score_of(run: HonestRun, requested_score: str | Loss, event: Event | None) -> Measured:
     """Return a score of the held-out predictions, averaged as in the search.
 
     It is that of the search itself if it was requested there, or else computed from the
     predictions, without a fit. If rows may depend on each other, it has an interval only if one was
     calibrated for this case.
     """
-    score, data = _score(run, requested, event), run.problem.data if event is None else event.data
+    score, data = (
+        _compute_score(run, requested_score, event),
+        run.problem.data if event is None else event.data,
+    )
     if not data.dependent or score.reason is not None:
         return score
     if score.interval is not None and (
-        as_loss(requested, data).per_row or requested in CALIBRATED_SCORES
+        as_loss(requested_score, data).per_row or requested_score in CALIBRATED_SCORES
     ):
         return score
     return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
 
-def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
+def _compute_score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     """Compute the score of held-out predictions, with the interval that the testing method gives.
 
     At a horizon it is the score of a survival outcome that a search knows as "auc-at-5", so that
@@ -250,25 +258,34 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     for estimate in (run.risk, *run.risk.scores.values()):
         if _is_same_score(estimate, loss, event, problem):
             return Measured(name, estimate.value, estimate.std_error, estimate.interval)
-    by_winners, by_left_two_out = list(run.answered.answers), list(run.pairs_by_response.values())
+    predictions_of_winners, predictions_without_two_folds = (
+        list(run.answered.answers),
+        list(run.pairs_by_response.values()),
+    )
     if event is not None and horizon_score is None:
-        by_winners = [event.answers(answers_of_event) for answers_of_event in by_winners]
-        by_left_two_out = [event.answers(answers_of_event) for answers_of_event in by_left_two_out]
-    answers = _with_response(by_winners, loss.response)
-    left_two_out = _with_response(by_left_two_out, loss.response)
-    if answers is None:
+        predictions_of_winners = [
+            event.answers(class_predictions) for class_predictions in predictions_of_winners
+        ]
+        predictions_without_two_folds = [
+            event.answers(class_predictions) for class_predictions in predictions_without_two_folds
+        ]
+    rated_predictions = _with_response(predictions_of_winners, loss.response)
+    left_two_out = _with_response(predictions_without_two_folds, loss.response)
+    if rated_predictions is None:
         return Measured(name, reason=f"the model gives no answers that '{name}' could rate.")
-    interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
-    terms = Terms(problem.confidence_level, problem.rule, interval=interval)
+    interval = choose(
+        None, loss, data, testing.outer_method, rated_predictions.plan, calibrated=True
+    )
+    risk_terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
-        tested = testing.risk(answers, left_two_out, data, loss, terms)
+        tested_risk = testing.risk(rated_predictions, left_two_out, data, loss, risk_terms)
     except Refusal as refusal:
         return Measured(name, reason=str(refusal))
-    value, own_interval = (
-        loss.scale.value(float(tested.value)),
-        loss.scale.interval(tested.read_interval()),
+    score_value, own_interval = (
+        loss.scale.value(float(tested_risk.value)),
+        loss.scale.interval(tested_risk.read_interval()),
     )
-    return Measured(name, value, tested.read_std_error(), own_interval)
+    return Measured(name, score_value, tested_risk.read_std_error(), own_interval)
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
@@ -320,13 +337,13 @@ def _is_same_score(
     )
 
 
-def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:
+def _with_response(all_predictions: Sequence[Answers], response: Response) -> Answers | None:
     """Return the predictions of a kind; the second class's probability also serves as score."""
-    by_response = {item.response: item for item in answers}
-    if response in by_response:
-        return by_response[response]
-    if response == "score" and "probability" in by_response:
-        probabilities = by_response["probability"]
+    predictions_by_response = {predictions.response: predictions for predictions in all_predictions}
+    if response in predictions_by_response:
+        return predictions_by_response[response]
+    if response == "score" and "probability" in predictions_by_response:
+        probabilities = predictions_by_response["probability"]
         return replace(
             probabilities,
             response="score",
@@ -342,18 +359,22 @@ EXTRA_CLASS_LOSSES = (
 
 
 def predicted_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, LeftTwoOut | None]]:
-    """Yield each loss that the predictions allow, with its predictions.
+    """Yield each loss that can be computed from the predictions, with these predictions.
 
     The third item are the losses of models that lack a further fold, or None if they are unknown.
     """
-    for loss, estimate in _losses(run):
-        answers = _with_response(run.answered.answers, loss.response)
-        if answers is not None:
+    for loss, estimate in _losses_to_report(run):
+        predictions = _with_response(run.answered.answers, loss.response)
+        if predictions is not None:
             is_predicted = loss.response in run.answers
-            yield loss, answers, _left_two_out(run, loss, estimate) if is_predicted else None
+            yield (
+                loss,
+                predictions,
+                _left_two_out_losses(run, loss, estimate) if is_predicted else None,
+            )
 
 
-def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
+def _losses_to_report(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
     """Yield the losses of the problem with their risks; for classes, yield further losses."""
     problem = run.problem
     yield problem.loss, run.risk
@@ -366,11 +387,15 @@ def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
                 yield as_loss(loss_name, problem.data), None
 
 
-def _left_two_out(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> LeftTwoOut | None:
-    """Return the losses of models without a further fold, as stored or from predictions."""
+def _left_two_out_losses(
+    run: HonestRun, loss: Loss, estimate: RiskEstimate | None
+) -> LeftTwoOut | None:
+    """Return the losses of models that lack a further fold, stored or from their predictions."""
     if estimate is not None and estimate.influences is not None:
         return estimate.influences.left_two_out
-    answers = run.pairs_by_response.get(loss.response)
-    if answers is None or not isinstance(loss, RowLoss):
+    pair_predictions = run.pairs_by_response.get(loss.response)
+    if pair_predictions is None or not isinstance(loss, RowLoss):
         return None
-    return LeftTwoOut.from_answers(answers, row_losses(answers, run.problem.data, loss))
+    return LeftTwoOut.from_answers(
+        pair_predictions, row_losses(pair_predictions, run.problem.data, loss)
+    )

@@ -51,7 +51,9 @@ SEED = 1967
 EIGENVALUE_TOLERANCE = 1e-12
 
 
-def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRAWS) -> float:
+def simultaneous_quantile(
+    covariance: np.ndarray, confidence_level: float, draws: int = DRAWS
+) -> float:
     """Return the factor c for which all intervals of ± c standard errors hold simultaneously.
 
     The factor is a quantile, simulated with this number of `draws`.
@@ -64,32 +66,35 @@ def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRA
     2.5
     """
     n_levels = len(covariance)
-    upper_bound = normal_quantile(level ** (1 / n_levels))
+    upper_bound = normal_quantile(confidence_level ** (1 / n_levels))
     if n_levels == 1:
         return upper_bound
-    lower_bound = normal_quantile(level)
-    errors = np.sqrt(np.diag(covariance))
+    lower_bound = normal_quantile(confidence_level)
+    std_errors = np.sqrt(np.diag(covariance))
     # The largest |Z| is simulated in batches, with Z = L ε and an L such that L Lᵀ = R.
-    correlation = np.asarray(covariance / np.outer(errors, errors))
-    roots, vectors = np.linalg.eigh(correlation)
+    correlation = np.asarray(covariance / np.outer(std_errors, std_errors))
+    eigenvalues, eigenvectors = np.linalg.eigh(correlation)
     # The symmetric L is unique; eigenvectors of equal eigenvalues differ between processors.
-    roots = np.where(roots > EIGENVALUE_TOLERANCE * roots[-1], roots, 0.0)
-    factor = (vectors * np.sqrt(roots)) @ vectors.T
+    eigenvalues = np.where(eigenvalues > EIGENVALUE_TOLERANCE * eigenvalues[-1], eigenvalues, 0.0)
+    matrix_root = (eigenvectors * np.sqrt(eigenvalues)) @ eigenvectors.T
     rng = np.random.default_rng(SEED)
     batch_size = max(1, min(draws, MAX_NUMBERS_IN_MEMORY // len(correlation)))
     maxima = [
-        np.abs(rng.standard_normal((min(batch_size, draws - start), len(factor))) @ factor.T).max(
-            axis=1
-        )
-        for start in range(0, draws, batch_size)
+        np.abs(
+            rng.standard_normal((min(batch_size, draws - first_draw), len(matrix_root)))
+            @ matrix_root.T
+        ).max(axis=1)
+        for first_draw in range(0, draws, batch_size)
     ]
-    return min(upper_bound, max(lower_bound, float(np.quantile(np.concatenate(maxima), level))))
+    return min(
+        upper_bound, max(lower_bound, float(np.quantile(np.concatenate(maxima), confidence_level)))
+    )
 
 
-def level_of_each(quantile: float, n: int | None = None) -> float:
-    """Return the confidence level of a single interval with this half-width in standard errors.
+def level_of_each(quantile: float, n_rows: int | None = None) -> float:
+    """Return the confidence level of one interval whose half-width is `quantile` standard errors.
 
-    If the error was estimated from the spread of `n` rows, Student's t replaces the normal
+    If the error was estimated from the spread of `n_rows` rows, Student's t replaces the normal
     distribution: the level is that of a normal interval of the same width as that of t.
 
     >>> round(level_of_each(1.959964), 4), round(level_of_each(1.959964, 12), 4)
@@ -98,7 +103,7 @@ def level_of_each(quantile: float, n: int | None = None) -> float:
     from scipy.special import ndtr, stdtrit
 
     probability = float(ndtr(quantile))
-    half_width = quantile if n is None else float(stdtrit(n - 1, probability))
+    half_width = quantile if n_rows is None else float(stdtrit(n_rows - 1, probability))
     return float(2 * ndtr(half_width) - 1)
 
 
@@ -122,7 +127,7 @@ class Shrinkage:
     own_shares: np.ndarray
 
 
-def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
+def shrinkage(estimates: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     """Shrink the estimates of three or more levels to their mean; return None for fewer levels.
 
     >>> found = shrinkage(np.array([0.1, 0.2, 0.6]), np.array([0.01, 0.01, 0.02]))
@@ -131,10 +136,10 @@ def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     >>> shrinkage(np.array([0.1, 0.2, 0.3]), np.ones(3)).spread
     0.0
     """
-    y, noise_variances = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
+    y, noise_variances = np.asarray(estimates, dtype=float), np.asarray(variances, dtype=float)
     if len(y) < FEWEST_LEVELS or not (noise_variances > 0).all():
         return None
-    between_variance = _between(y, noise_variances)
+    between_variance = _between_level_variance(y, noise_variances)
     weights = 1 / (noise_variances + between_variance)
     mean = float(weights @ y / weights.sum())
     own_weights = between_variance * weights
@@ -143,14 +148,14 @@ def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     )
 
 
-def _between(y: np.ndarray, noise: np.ndarray) -> float:
+def _between_level_variance(y: np.ndarray, noise_variances: np.ndarray) -> float:
     """Estimate the variance τ² between levels by restricted maximum likelihood."""
-    tau2 = max(0.0, float(y.var(ddof=1) - noise.mean()))
+    tau2 = max(0.0, float(y.var(ddof=1) - noise_variances.mean()))
     for _ in range(STEPS):
-        weights = 1 / (noise + tau2)
+        weights = 1 / (noise_variances + tau2)
         weight_sum, square_sum = weights.sum(), (weights**2).sum()
         residuals = weights * (y - weights @ y / weight_sum)
-        # This is the trace of the projection P; `information` is the trace of P².
+        # `trace` is that of the REML projection matrix P, and `information` is the trace of P².
         trace = weight_sum - square_sum / weight_sum
         information = (
             square_sum - 2 * (weights**3).sum() / weight_sum + (square_sum / weight_sum) ** 2
@@ -159,7 +164,7 @@ def _between(y: np.ndarray, noise: np.ndarray) -> float:
             tau2,
             max(0.0, tau2 + float((residuals @ residuals - trace) / information)),
         )
-        if abs(tau2 - old_tau2) <= STEP_TOLERANCE * noise.mean():
+        if abs(tau2 - old_tau2) <= STEP_TOLERANCE * noise_variances.mean():
             break
     return tau2
 
@@ -185,13 +190,13 @@ class StableScale:
     upper: float | None
     logit: bool = False
 
-    def transform(self, values: np.ndarray) -> np.ndarray:
+    def transform(self, risks: np.ndarray) -> np.ndarray:
         """Transform risks to this variance-stabilising scale."""
         if self.lower is None or (self.upper is None and self.lower != 0):
-            return values
+            return risks
         if self.upper is None:
-            return np.log(values)
-        shares = np.clip(self._shares(values), 0, 1)
+            return np.log(risks)
+        shares = np.clip(self._shares(risks), 0, 1)
         if self.logit:
             shares = np.clip(shares, MIN_DISTANCE_FROM_BOUNDS, 1 - MIN_DISTANCE_FROM_BOUNDS)
             return np.asarray(np.log(shares / (1 - shares)))
@@ -207,30 +212,38 @@ class StableScale:
         shares = 1 / (1 + np.exp(-theta)) if self.logit else squared_sines
         return np.asarray(self.lower + (self.upper - self.lower) * shares)
 
-    def slope(self, values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Return the scale's derivative; `sizes` keep risks of few rows off the bounds."""
+    def slope(self, risks: np.ndarray, n_rows_by_level: np.ndarray) -> np.ndarray:
+        """Return the derivative of the scale at these risks.
+
+        Risks of few rows are moved off the bounds, according to `n_rows_by_level`.
+        """
         if self.lower is None or (self.upper is None and self.lower != 0):
-            return np.ones(len(values))
+            return np.ones(len(risks))
         if self.upper is None:
-            return np.asarray(1 / values)
-        shares = (sizes * self._shares(values) + 1) / (sizes + 2)
+            return np.asarray(1 / risks)
+        shares = (n_rows_by_level * self._shares(risks) + 1) / (n_rows_by_level + 2)
         derivative = shares * (1 - shares) if self.logit else 2 * np.sqrt(shares * (1 - shares))
         return np.asarray(1 / (derivative * (self.upper - self.lower)))
 
     def shrinkage(
-        self, values: np.ndarray, sizes: np.ndarray, variances: np.ndarray
+        self, risks: np.ndarray, n_rows_by_level: np.ndarray, variances: np.ndarray
     ) -> Shrinkage | None:
-        """Shrink the risks of levels with `sizes` rows on this scale; return them as risks."""
-        shrunken = shrinkage(self.transform(values), self.slope(values, sizes) ** 2 * variances)
+        """Shrink the risks of a column's levels on this scale, and transform them back to risks."""
+        shrunken = shrinkage(
+            self.transform(risks), self.slope(risks, n_rows_by_level) ** 2 * variances
+        )
         if shrunken is None:
             return None
         mean = self.inverse_transform(np.array([shrunken.mean]))
-        spread = float(shrunken.spread / self.slope(mean, sizes.mean())[0])
+        between_level_spread = float(shrunken.spread / self.slope(mean, n_rows_by_level.mean())[0])
         return Shrinkage(
-            self.inverse_transform(shrunken.values), float(mean[0]), spread, shrunken.own_shares
+            self.inverse_transform(shrunken.values),
+            float(mean[0]),
+            between_level_spread,
+            shrunken.own_shares,
         )
 
-    def _shares(self, values: np.ndarray) -> np.ndarray:
+    def _shares(self, risks: np.ndarray) -> np.ndarray:
         assert self.lower is not None
         assert self.upper is not None
-        return np.asarray((values - self.lower) / (self.upper - self.lower))
+        return np.asarray((risks - self.lower) / (self.upper - self.lower))

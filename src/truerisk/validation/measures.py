@@ -50,9 +50,12 @@ OF_FINAL_MODEL = (SANDWICH_PAIRS, SANDWICH_SETTING)
 """Names of intervals around an estimate for the final model, not around the held-out value."""
 
 OF_RANKS = ("auc", "average-precision")
-_LINE, _CURVE = ("intercept", "slope", "in-the-large"), ("ici", "e50", "e90", "emax")
-OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
-OF_NUMBERS = ("explained", "squared", *_LINE, *_CURVE)
+_LINE_MEASURES, _CURVE_MEASURES = (
+    ("intercept", "slope", "in-the-large"),
+    ("ici", "e50", "e90", "emax"),
+)
+OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE_MEASURES, "u", "q", "brier", *_CURVE_MEASURES)
+OF_NUMBERS = ("explained", "squared", *_LINE_MEASURES, *_CURVE_MEASURES)
 
 TABLE_HEADER = [
     "",
@@ -139,8 +142,8 @@ class Measured(Record):
         """Formatted cells of the measure's row in a table."""
         honest_numbers = (self.honest, *ends_of(self.interval))
         bootstrap_numbers = (self.apparent, self.training, self.test, self.optimism, self.corrected)
-        numbers = (*honest_numbers, *bootstrap_numbers)
-        return [self.title, *map(formats.number, numbers), str(self.n) if self.n else "–"]
+        row_numbers = (*honest_numbers, *bootstrap_numbers)
+        return [self.title, *map(formats.number, row_numbers), str(self.n) if self.n else "–"]
 
 
 class MeasuredPart(Record):
@@ -177,7 +180,9 @@ def rounded(value: float, *other_numbers: float) -> str:
     >>> rounded(0.78912), rounded(0.0004, 0.2), rounded(0.000412, 0.0031), rounded(54321.9)
     ('0.789', '0.000', '0.00041', '5.432e+04')
     """
-    largest = max(map(abs, (value, *other_numbers)))
+    largest_number = max(map(abs, (value, *other_numbers)))
     return (
-        f"{value:.2g}" if 0 < largest < 0.005 else formats.number(value, 3 if largest < 1000 else 4)
+        f"{value:.2g}"
+        if 0 < largest_number < 0.005
+        else formats.number(value, 3 if largest_number < 1000 else 4)
     )

@@ -32,8 +32,8 @@ class Outcomes:
 
     `predictions` are probabilities of the event, or decision values. If `link` is the identity,
     `observed` are numbers and `predictions` their predicted values. Predictions with the same
-    `member` depend on each other: they are for one row, or for the rows of one group. `rows` are
-    the predicted rows. The `weights` are scaled to sum to the number of rows.
+    value in `members` depend on each other: they are for one row, or for the rows of one group.
+    `rows` are the predicted rows. The `weights` are scaled to sum to the number of rows.
     """
 
     observed: np.ndarray
@@ -53,13 +53,14 @@ class Outcomes:
         link: Link = LOGIT,
         rows: np.ndarray | None = None,
     ) -> Outcomes:
-        """Collect predictions of positive weight; by default each is its own row and member."""
+        """Collect predictions of positive weight; by default each is for another, ungrouped row."""
         row_weights = np.ones(len(observed)) if weights is None else weights
         rows = np.arange(len(observed)) if rows is None else rows
         members = rows if members is None else members
         has_weight = row_weights > 0
         members, rows = (
-            np.unique(numbers[has_weight], return_inverse=True)[1] for numbers in (members, rows)
+            np.unique(index_array[has_weight], return_inverse=True)[1]
+            for index_array in (members, rows)
         )
         row_weights = row_weights[has_weight].astype(np.float64)
         row_weights *= (1 + rows.max(initial=-1)) / row_weights.sum()
@@ -73,23 +74,37 @@ class Outcomes:
         )
 
     @classmethod
-    def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
+    def held_out(cls, held_out_predictions: HeldOut, clip: float | None) -> Outcomes:
         """Collect held-out predictions of one event, or of numeric y.
 
         The several predictions of a repeatedly tested row share the weight of that row.
         Probabilities are those of the second class.
         """
-        predictions = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
-        _, row_index, n_times = np.unique(held.rows, return_inverse=True, return_counts=True)
-        weights = np.ones(len(predictions)) if held.weights is None else held.weights
-        is_numeric = held.response == "value"
+        predictions = (
+            held_out_predictions.answers
+            if held_out_predictions.answers.ndim == 1
+            else held_out_predictions.answers[:, 1]
+        )
+        _, row_index, n_times = np.unique(
+            held_out_predictions.rows, return_inverse=True, return_counts=True
+        )
+        weights = (
+            np.ones(len(predictions))
+            if held_out_predictions.weights is None
+            else held_out_predictions.weights
+        )
+        is_numeric = held_out_predictions.response == "value"
         return cls.from_predictions(
-            held.truth if is_numeric else held.truth == 1,
-            clipped(predictions, clip) if held.response == "probability" else predictions,
+            held_out_predictions.truth if is_numeric else held_out_predictions.truth == 1,
+            clipped(predictions, clip)
+            if held_out_predictions.response == "probability"
+            else predictions,
             weights / n_times[row_index],
-            held.rows if held.groups is None else held.groups,
+            held_out_predictions.rows
+            if held_out_predictions.groups is None
+            else held_out_predictions.groups,
             IDENTITY if is_numeric else LOGIT,
-            held.rows,
+            held_out_predictions.rows,
         )
 
     @property
@@ -143,10 +158,10 @@ class Outcomes:
 
     def quantiles(self, values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
         """Return weighted quantiles of values; equal weights give NumPy's linear quantiles."""
-        order = np.argsort(values, kind="stable")
-        weights = self.weights[order]
+        ascending_order = np.argsort(values, kind="stable")
+        weights = self.weights[ascending_order]
         midpoints = np.cumsum(weights) - (weights + weights[0]) / 2
-        return np.interp(np.asarray(shares) * midpoints[-1], midpoints, values[order])
+        return np.interp(np.asarray(shares) * midpoints[-1], midpoints, values[ascending_order])
 
 
 def clipped(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
@@ -184,24 +199,33 @@ class HeldOut(BriefRepr):
         return f"{len(self.rows)} answers ({self.response}) about rows held out in {n_folds} folds"
 
     @classmethod
-    def from_answers(cls, answered: AnsweredRows, data: Data) -> HeldOut:
+    def from_answers(cls, answered_rows: AnsweredRows, data: Data) -> HeldOut:
         """Collect the most informative predictions: probabilities, scores, values or labels."""
-        by_response = {answers.response: answers for answers in answered.answers}
-        response = next(kind for kind in RESPONSES_BY_INFORMATION if kind in by_response)
-        richest_answers, plan = by_response[response], by_response[response].plan
-        question_of_position: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-        unseen_positions = np.flatnonzero(answered.is_unseen)
-        rows, question_of_position = (
-            plan.positions[0][unseen_positions],
-            question_of_position[unseen_positions],
+        predictions_by_response = {
+            predictions.response: predictions for predictions in answered_rows.answers
+        }
+        response = next(
+            response_kind
+            for response_kind in RESPONSES_BY_INFORMATION
+            if response_kind in predictions_by_response
+        )
+        richest_predictions, plan = (
+            predictions_by_response[response],
+            predictions_by_response[response].plan,
+        )
+        test_set_of_prediction: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+        unseen_indices = np.flatnonzero(answered_rows.is_unseen)
+        rows, test_set_of_prediction = (
+            plan.positions[0][unseen_indices],
+            test_set_of_prediction[unseen_indices],
         )
         return cls(
             rows=rows,
-            fold=plan.fold[question_of_position],
-            repetition=plan.repeat[question_of_position],
-            fit=plan.fit[question_of_position],
+            fold=plan.fold[test_set_of_prediction],
+            repetition=plan.repeat[test_set_of_prediction],
+            fit=plan.fit[test_set_of_prediction],
             truth=data.y[rows] if data.codes is None else data.codes[rows],
-            answers=richest_answers.values[answered.candidate][unseen_positions],
+            answers=richest_predictions.values[answered_rows.candidate][unseen_indices],
             response=response,
             classes=data.classes,
             weights=data.weights(rows),
@@ -270,10 +294,10 @@ class Event:
         Its interval accounts for the variance of the censoring weights, which a score of two
         classes ignores.
         """
-        kind = f"{name}-at"
-        if self.horizon is None or kind not in AT_HORIZON:
+        loss_name = f"{name}-at"
+        if self.horizon is None or loss_name not in AT_HORIZON:
             return None
-        loss: Loss = registry.load(kind)(self.horizon)
+        loss: Loss = registry.load(loss_name)(self.horizon)
         return loss
 
     @property
@@ -286,11 +310,11 @@ class Event:
         if dtype_kind not in "iuf" or label == 1:
             return ()
         minimum = plain_values.to_plain(self.full_data.label(1 - self.code))
-        note = (
+        note_text = (
             f"the event is {self.label}, the greater of {minimum} and {self.label}: where "
             f"it should be {minimum}, name it (positive={minimum}, at the command line --positive)."
         )
-        return (note,)
+        return (note_text,)
 
     @property
     def data(self) -> Data:
@@ -309,19 +333,29 @@ class Event:
         other_label = self.full_data.label(1 - self.code) if has_two_classes else REST_LABEL
         return np.array([other_label, self.full_data.label(self.code)], dtype=object)
 
-    def answers(self, answers: Answers) -> Answers:
+    def answers(self, predictions: Answers) -> Answers:
         """Convert predictions for all classes to predictions for the event and its complement."""
-        return replace(answers, values=self.read(answers.values, answers.response), also=())
+        return replace(
+            predictions, values=self.read(predictions.values, predictions.response), also=()
+        )
 
-    def held_out(self, held: HeldOut) -> HeldOut:
+    def held_out(self, held_out_predictions: HeldOut) -> HeldOut:
         """Convert held-out predictions to those for the event and its complement."""
         if self.is_usual and self.horizon_index is None:
-            return held
-        answers, truth = self.read(held.answers, held.response), self._binary_codes(held.truth)
-        return replace(held, answers=answers, truth=truth, classes=self._classes)
+            return held_out_predictions
+        binary_predictions, truth = (
+            self.read(held_out_predictions.answers, held_out_predictions.response),
+            self._binary_codes(held_out_predictions.truth),
+        )
+        return replace(
+            held_out_predictions, answers=binary_predictions, truth=truth, classes=self._classes
+        )
 
     def read(self, values: np.ndarray, response: Response) -> np.ndarray:
-        """Convert predicted values; probabilities then have two columns: complement and event."""
+        """Convert values predicted for all classes to the event; probabilities get two columns.
+
+        The columns are the probabilities of the complement and of the event.
+        """
         if self.horizon_index is not None and values.shape[-1] > 2:
             probability = values[..., -1 - self.horizon_index :].sum(axis=-1)
             return np.stack([1 - probability, probability], axis=-1)

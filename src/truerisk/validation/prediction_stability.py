@@ -86,25 +86,25 @@ class PredictionStability(Record):
     def from_other_models(
         cls,
         rows: np.ndarray,
-        given: np.ndarray,
-        others: np.ndarray,
+        predictions: np.ndarray,
+        other_predictions: np.ndarray,
         source: str,
-        changed: np.ndarray | None = None,
+        has_changed: np.ndarray | None = None,
         **fields: Any,
     ) -> PredictionStability:
         """Create the record from one number per row and model, and from the changed classes."""
-        low, high = np.quantile(others, RANGE_QUANTILES, axis=0)
+        low, high = np.quantile(other_predictions, RANGE_QUANTILES, axis=0)
         return cls(
             rows=rows,
-            predictions=given,
+            predictions=predictions,
             low=low,
             high=high,
-            by_row=np.abs(others - given).mean(axis=0),
-            otherwise=None if changed is None else changed.mean(axis=0),
-            n_models=len(others),
+            by_row=np.abs(other_predictions - predictions).mean(axis=0),
+            otherwise=None if has_changed is None else has_changed.mean(axis=0),
+            n_models=len(other_predictions),
             source=source,
-            others=others,
-            changed=changed,
+            others=other_predictions,
+            changed=has_changed,
             **fields,
         )
 
@@ -112,8 +112,8 @@ class PredictionStability(Record):
     def from_predictions(
         cls,
         rows: np.ndarray,
-        given: np.ndarray,
-        others: np.ndarray,
+        predictions: np.ndarray,
+        other_predictions: np.ndarray,
         source: str,
         *,
         event: str | None = None,
@@ -132,19 +132,32 @@ class PredictionStability(Record):
         >>> found.by_row.round(3).tolist(), found.otherwise.tolist()
         ([0.15, 0.1], [1.0, 0.0])
         """
-        if given.ndim == 2:
-            predicted_class = given.argmax(axis=1)
-            changed = others.argmax(axis=2) != predicted_class
+        if predictions.ndim == 2:
+            predicted_class = predictions.argmax(axis=1)
+            has_changed = other_predictions.argmax(axis=2) != predicted_class
             class_index = np.arange(len(rows)), predicted_class
-            given, others = given[class_index], others[:, class_index[0], class_index[1]]
+            predictions, other_predictions = (
+                predictions[class_index],
+                other_predictions[:, class_index[0], class_index[1]],
+            )
             return cls.from_other_models(
-                rows, given, others, source, changed, event=event, factor=factor
+                rows,
+                predictions,
+                other_predictions,
+                source,
+                has_changed,
+                event=event,
+                factor=factor,
             )
         if event is None:
-            return cls.from_other_models(rows, given, others, source, factor=factor)
-        changed = (others >= threshold) != (given >= threshold)
-        options = {"event": event, "threshold": threshold, "factor": factor}
-        return cls.from_other_models(rows, given, others, source, changed, **options)
+            return cls.from_other_models(
+                rows, predictions, other_predictions, source, factor=factor
+            )
+        has_changed = (other_predictions >= threshold) != (predictions >= threshold)
+        keyword_arguments = {"event": event, "threshold": threshold, "factor": factor}
+        return cls.from_other_models(
+            rows, predictions, other_predictions, source, has_changed, **keyword_arguments
+        )
 
     @property
     def mape(self) -> float:
@@ -168,18 +181,18 @@ class PredictionStability(Record):
     @property
     def summary(self) -> dict[str, float]:
         """Printed numbers by name: prediction errors, widths of ranges, changed classes."""
-        numbers = {
+        numbers_by_name = {
             "mean absolute prediction error": self.mape,
             **({} if self.factor == 1 else {"of new training rows": self.of_new_rows}),
             "largest of a row": float(self.by_row.max()),
             "mean width of the 95 % range": float((self.high - self.low).mean()),
         }
         if (changed_share := self.otherwise) is not None:
-            numbers["classified otherwise, mean share"] = float(changed_share.mean())
-            numbers[f"rows classified otherwise by more than {OFTEN_SHARE:.0%}"] = float(
+            numbers_by_name["classified otherwise, mean share"] = float(changed_share.mean())
+            numbers_by_name[f"rows classified otherwise by more than {OFTEN_SHARE:.0%}"] = float(
                 (changed_share > OFTEN_SHARE).mean()
             )
-        return numbers
+        return numbers_by_name
 
     def to_frame(self) -> Any:
         """Return a table with one row per prediction: its range, mean change and class changes."""
@@ -198,11 +211,13 @@ class PredictionStability(Record):
 
     def __str__(self) -> str:
         rows = [[name, formats.number(value)] for name, value in self.summary.items()]
-        head = ["stability of predictions", f"{self.n_models} further models per row"]
-        return f"{tables.text_table(head, rows)}\nnote: {self.source}"
+        header = ["stability of predictions", f"{self.n_models} further models per row"]
+        return f"{tables.text_table(header, rows)}\nnote: {self.source}"
 
 
-def pair_positions(answers: Answers, left_two_out: Answers) -> tuple[np.ndarray, np.ndarray] | None:
+def pair_positions(
+    held_out_predictions: Answers, left_two_out: Answers
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the tested rows, and the positions of each row's K − 1 further predictions.
 
     The rows are ascending, and the positions, of shape `(K − 1, n)`, refer to `left_two_out`. Line
@@ -210,12 +225,14 @@ def pair_positions(answers: Answers, left_two_out: Answers) -> tuple[np.ndarray,
     each line is a complete set of predictions. The result is None if rows were tested more than
     once.
     """
-    plan = answers.plan
+    plan = held_out_predictions.plan
     rows = plan.positions[0]
-    distinct_rows, counts = np.unique(left_two_out.plan.positions[0], return_counts=True)
+    distinct_rows, n_predictions_of_row = np.unique(
+        left_two_out.plan.positions[0], return_counts=True
+    )
     if (
         len(np.unique(rows)) < len(rows)
-        or np.ptp(counts)
+        or np.ptp(n_predictions_of_row)
         or not np.array_equal(distinct_rows, np.sort(rows))
     ):
         return None
@@ -223,56 +240,69 @@ def pair_positions(answers: Answers, left_two_out: Answers) -> tuple[np.ndarray,
     own_fold = np.repeat(left_two_out.plan.fold, left_two_out.plan.test_sizes)
     n_folds = int(max(further_fold.max(), own_fold.max())) + 1
     fold_distance = (further_fold - own_fold) % n_folds
-    order = np.lexsort((fold_distance, left_two_out.plan.positions[0]))
-    return distinct_rows, order.reshape(len(distinct_rows), -1).T
+    sorted_positions = np.lexsort((fold_distance, left_two_out.plan.positions[0]))
+    return distinct_rows, sorted_positions.reshape(len(distinct_rows), -1).T
 
 
 def stability_over_samples(
-    event: Event | None, apparent: np.ndarray | None, samples: Resampled | None
+    event: Event | None,
+    apparent_predictions: np.ndarray | None,
+    bootstrap_samples: Resampled | None,
 ) -> PredictionStability | None:
     """Compare the final model's predictions with those of models of bootstrap samples.
 
     Return None without samples, or for decision values.
     """
-    if apparent is None or samples is None or len(samples.answers) < 2:
+    if (
+        apparent_predictions is None
+        or bootstrap_samples is None
+        or len(bootstrap_samples.answers) < 2
+    ):
         return None
-    predictions, other_predictions = apparent, samples.answers
+    predictions, other_predictions = apparent_predictions, bootstrap_samples.answers
     if event is not None:
-        if apparent.ndim != 2:
+        if apparent_predictions.ndim != 2:
             return None
         predictions, other_predictions = (
-            event.read(values, "probability")[..., 1] for values in (apparent, other_predictions)
+            event.read(values, "probability")[..., 1]
+            for values in (apparent_predictions, other_predictions)
         )
     label = None if event is None else event.label
     return PredictionStability.from_predictions(
-        np.arange(len(apparent)), predictions, other_predictions, OF_SAMPLES, event=label
+        np.arange(len(apparent_predictions)),
+        predictions,
+        other_predictions,
+        OF_SAMPLES,
+        event=label,
     )
 
 
 def stability_over_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     """Compare held-out predictions with those of models that lack a further fold."""
-    response = next((changes for changes in RESPONSES if changes in run.answers), None)
+    response = next((kind for kind in RESPONSES if kind in run.answers), None)
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
-    answers = run.answers[response]
+    held_out_predictions = run.answers[response]
     left_two_out = pair_answers(run, response)
-    of_pairs = pair_positions(answers, left_two_out)
-    if of_pairs is None:
+    rows_and_indices = pair_positions(held_out_predictions, left_two_out)
+    if rows_and_indices is None:
         raise Refusal(
             f"rows were tested more than once: use one repetition, {mention('outer', 'pairs')}."
         )
-    rows, positions = of_pairs
-    predictions = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
+    rows, pair_indices = rows_and_indices
+    predictions = held_out_predictions.values[0][
+        np.argsort(held_out_predictions.plan.positions[0], kind="stable")
+    ]
     other_predictions, factor = (
-        left_two_out.values[0][positions],
-        max(1.0, len(positions) - 1) ** 0.5,
+        left_two_out.values[0][pair_indices],
+        max(1.0, len(pair_indices) - 1) ** 0.5,
     )
     source = SOURCE.format(factor=factor)
     if response == "label":
-        changed = other_predictions != predictions
-        zeros, changes = np.zeros(len(rows)), changed.astype(float)
+        has_changed = other_predictions != predictions
+        zeros, changes = np.zeros(len(rows)), has_changed.astype(float)
         return PredictionStability.from_other_models(
-            rows, zeros, changes, f"{LABELS} {source}", changed
+            rows, zeros, changes, f"{LABELS} {source}", has_changed
         )
     label = None
     if response == "probability":

@@ -43,15 +43,23 @@ class Profile:
         if self.measure_names == OF_RANKS:
             rank_measures = _rank_measures(outcomes)
             return np.array([rank_measures.get(name, np.nan) for name in self.measure_names])
-        line, curve = fits or line_and_curve(outcomes)
+        calibration_line, calibration_curve = fits or line_and_curve(outcomes)
         squared_error = outcomes.mean((outcomes.predictions - outcomes.observed) ** 2)
-        numbers = {"brier": squared_error, "squared": squared_error}
-        numbers |= _rank_measures(outcomes) if "auc" in self.measure_names else {}
-        numbers |= {} if isinstance(line, str) else line.measures()
-        numbers |= {} if isinstance(curve, str) else curve.errors(outcomes)
-        measures = [numbers.get(name, np.nan) for name in self.measure_names]
+        values_by_measure = {"brier": squared_error, "squared": squared_error}
+        values_by_measure |= _rank_measures(outcomes) if "auc" in self.measure_names else {}
+        values_by_measure |= (
+            {} if isinstance(calibration_line, str) else calibration_line.measures()
+        )
+        values_by_measure |= (
+            {} if isinstance(calibration_curve, str) else calibration_curve.errors(outcomes)
+        )
+        measures = [values_by_measure.get(name, np.nan) for name in self.measure_names]
         missing_curve = np.full(len(self.grid), np.nan)
-        curve_values = missing_curve if isinstance(curve, str) else curve.event_share_at(self.grid)
+        curve_values = (
+            missing_curve
+            if isinstance(calibration_curve, str)
+            else calibration_curve.event_share_at(self.grid)
+        )
         return np.concatenate([measures, curve_values, net_benefits(outcomes, self.thresholds)[0]])
 
     @property
@@ -59,31 +67,37 @@ class Profile:
         """Array of NaN, for a validation without any number."""
         return np.full(len(self.measure_names) + len(self.grid) + len(self.thresholds), np.nan)
 
-    def measures(self, numbers: np.ndarray) -> dict[str, float]:
+    def measures(self, profile_numbers: np.ndarray) -> dict[str, float]:
         """Extract the measures, by name, from one or several arrays of numbers."""
         return dict(
-            zip(self.measure_names, numbers[..., : len(self.measure_names)].T.tolist(), strict=True)
+            zip(
+                self.measure_names,
+                profile_numbers[..., : len(self.measure_names)].T.tolist(),
+                strict=True,
+            )
         )
 
-    def curve(self, numbers: np.ndarray) -> np.ndarray:
+    def curve(self, profile_numbers: np.ndarray) -> np.ndarray:
         """Extract the calibration curve at the grid from arrays of numbers."""
-        start = len(self.measure_names)
-        return numbers[..., start : start + len(self.grid)]
+        curve_start = len(self.measure_names)
+        return profile_numbers[..., curve_start : curve_start + len(self.grid)]
 
-    def net_benefit(self, numbers: np.ndarray) -> np.ndarray:
+    def net_benefit(self, profile_numbers: np.ndarray) -> np.ndarray:
         """Extract the net benefits at the thresholds from arrays of numbers."""
-        return numbers[..., len(self.measure_names) + len(self.grid) :]
+        return profile_numbers[..., len(self.measure_names) + len(self.grid) :]
 
 
 def _rank_measures(outcomes: Outcomes) -> dict[str, float]:
     """Return AUC and average precision of probabilities or scores, if both classes occur."""
     if outcomes.has_one_class:
         return {}
-    positive = outcomes.observed == 1
-    sweep = ThresholdCounts.from_scores(outcomes.predictions, positive, outcomes.weights)
+    has_event = outcomes.observed == 1
+    threshold_counts = ThresholdCounts.from_scores(
+        outcomes.predictions, has_event, outcomes.weights
+    )
     return {
-        "auc": area_under_roc_curve(outcomes.predictions, positive, outcomes.weights),
-        "average-precision": PrecisionRecall.from_sweep(sweep, "").average_precision,
+        "auc": area_under_roc_curve(outcomes.predictions, has_event, outcomes.weights),
+        "average-precision": PrecisionRecall.from_sweep(threshold_counts, "").average_precision,
     }
 
 
@@ -104,21 +118,25 @@ class Optimism:
 
     @classmethod
     def from_profiles(
-        cls, apparent: np.ndarray, training: Sequence[np.ndarray], test: Sequence[np.ndarray]
+        cls,
+        apparent_profile: np.ndarray,
+        training_profiles: Sequence[np.ndarray],
+        test_profiles: Sequence[np.ndarray],
     ) -> Optimism:
         """Average each number over the bootstrap samples in which it exists."""
-        no_profiles = np.empty((0, len(apparent)))
+        no_profiles = np.empty((0, len(apparent_profile)))
         on_sample, on_all_rows = (
-            np.array(profiles) if len(profiles) else no_profiles for profiles in (training, test)
+            np.array(profiles) if len(profiles) else no_profiles
+            for profiles in (training_profiles, test_profiles)
         )
-        exists = np.isfinite(on_sample) & np.isfinite(on_all_rows)
-        n = exists.sum(axis=0)
+        is_defined = np.isfinite(on_sample) & np.isfinite(on_all_rows)
+        n = is_defined.sum(axis=0)
 
-        def mean(part: np.ndarray) -> np.ndarray:
-            total = np.where(exists, part, 0).sum(axis=0)
+        def mean(profiles: np.ndarray) -> np.ndarray:
+            total = np.where(is_defined, profiles, 0).sum(axis=0)
             return np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
 
-        return cls(apparent, mean(on_sample), mean(on_all_rows), n)
+        return cls(apparent_profile, mean(on_sample), mean(on_all_rows), n)
 
     @property
     def corrected(self) -> np.ndarray:
@@ -149,9 +167,15 @@ class FoldJackknife:
     variance: np.ndarray
 
     @classmethod
-    def from_values(cls, values: np.ndarray, without: Sequence[np.ndarray]) -> FoldJackknife:
+    def from_values(
+        cls, values: np.ndarray, values_without_fold: Sequence[np.ndarray]
+    ) -> FoldJackknife:
         """Compute the jackknife; it is NaN if a number does not exist without one of the folds."""
-        left_out = np.array(without)
-        mean = left_out.mean(axis=0)
-        variance = (len(left_out) - 1) / len(left_out) * ((left_out - mean) ** 2).sum(axis=0)
+        left_out_values = np.array(values_without_fold)
+        mean = left_out_values.mean(axis=0)
+        variance = (
+            (len(left_out_values) - 1)
+            / len(left_out_values)
+            * ((left_out_values - mean) ** 2).sum(axis=0)
+        )
         return cls(values, 2 * values - mean, variance)

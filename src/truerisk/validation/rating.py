@@ -88,14 +88,16 @@ class HeldOutMeasures:
         self.ranks_only = held.response == "score"
         self.honest = Outcomes.held_out(self.held_out, options.clip)
         self.level = run.problem.confidence_level
-        final_answers = None if run.finished else _answers_of_all(run)
-        self.apparent_answers, apparent = (
+        final_answers = None if run.finished else _final_model_predictions(run)
+        self.apparent_answers, apparent_outcomes = (
             final_answers,
             None if final_answers is None else self._outcomes_of_all_rows(final_answers),
         )
         ranks_only = self.ranks_only
         self.profile = Profile(
-            np.empty(0) if ranks_only else grid_of(self.honest if apparent is None else apparent),
+            np.empty(0)
+            if ranks_only
+            else grid_of(self.honest if apparent_outcomes is None else apparent_outcomes),
             np.empty(0) if ranks_only or event is None else options.thresholds,
             OF_NUMBERS if event is None else OF_RANKS if ranks_only else OF_EVENTS,
         )
@@ -112,32 +114,34 @@ class HeldOutMeasures:
         if run.finished and n_groups is not None and n_groups < FEW_GROUPS:
             self.notes.append(FEW_GROUPS_NOTE.format(n_groups))
         self.samples: Resampled | None = None
-        self.optimism = self._optimism(apparent)
+        self.optimism = self._optimism(apparent_outcomes)
         self.line, self.curve = (
             (NO_LINE_OR_CURVE, NO_LINE_OR_CURVE) if ranks_only else line_and_curve(self.honest)
         )
         self.values = self.profile.compute(self.honest, (self.line, self.curve))
         self.jackknife: FoldJackknife | None = None
-        # This is set if some folds chose another setting than the final model has.
+        # `model` is set if some folds chose another setting than the final model has.
         self.model: ModelLine | None = None
         # This is the reason why slope and intercept of the final model have no interval.
         self.disagreement: str | None = None
         if self.independent and not ranks_only:
             self.jackknife, self.jackknife_reason = self._without_each_fold()
-            self._compare_with_final_model(apparent)
+            self._compare_with_final_model(apparent_outcomes)
         if ranks_only and self.independent and not run.finished and not has_rank_scores(run, event):
             self.run = with_pairs(self.run, held.response)
 
     # -- outcomes of predictions ------------------------------------------------------------------
 
     def _outcomes(
-        self, answers: np.ndarray, rows: np.ndarray, members: np.ndarray | None = None
+        self, predicted_values: np.ndarray, rows: np.ndarray, members: np.ndarray | None = None
     ) -> Outcomes:
         """Pair predictions of these rows with their outcomes and weights."""
         weights = self.data.weights(rows)
         if self.of_event is None:
-            return Outcomes.from_predictions(self.data.y[rows], answers, weights, members, IDENTITY)
-        predictions = self.of_event.read(answers, self.held_out.response)
+            return Outcomes.from_predictions(
+                self.data.y[rows], predicted_values, weights, members, IDENTITY
+            )
+        predictions = self.of_event.read(predicted_values, self.held_out.response)
         if not self.ranks_only:
             predictions = clipped(predictions[:, 1], self.options.clip)
         return Outcomes.from_predictions(
@@ -145,65 +149,75 @@ class HeldOutMeasures:
         )
 
     def _outcomes_of_all_rows(
-        self, answers: np.ndarray, copies: np.ndarray | None = None
+        self, predicted_values: np.ndarray, n_copies: np.ndarray | None = None
     ) -> Outcomes:
-        """Pair predictions of all rows with their outcomes, each row repeated `times[i]` times."""
-        rows = np.arange(len(answers))
-        rows = rows if copies is None else np.repeat(rows, copies)
-        return self._outcomes(answers[rows], rows)
+        """Pair predictions of all rows with their outcomes, row i repeated `n_copies[i]` times."""
+        rows = np.arange(len(predicted_values))
+        rows = rows if n_copies is None else np.repeat(rows, n_copies)
+        return self._outcomes(predicted_values[rows], rows)
 
     # -- measures of performance ------------------------------------------------------------------
 
-    def _optimism(self, own: Outcomes | None) -> Optimism:
+    def _optimism(self, own_outcomes: Outcomes | None) -> Optimism:
         """Compute the optimism of the model on its own rows, from bootstrap samples.
 
         A finished model has no optimism, since its training rows are unknown.
         """
-        training_values, test_values, options = [], [], self.options
-        apparent = self.profile.all_missing if own is None else self.profile.compute(own)
-        if options.replicates or options.samples is not None:
+        training_values, test_values, validation_options = [], [], self.options
+        apparent_profile = (
+            self.profile.all_missing if own_outcomes is None else self.profile.compute(own_outcomes)
+        )
+        if validation_options.replicates or validation_options.samples is not None:
             check_present("truerisk.methods.bootstrap")
             from truerisk.validation.resampled import bootstrap_predictions
 
             try:
                 request = Request(self.held_out.response)
                 samples = bootstrap_predictions(
-                    self.run, request, options.replicates, options.samples, options.seed
+                    self.run,
+                    request,
+                    validation_options.replicates,
+                    validation_options.samples,
+                    validation_options.seed,
                 )
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
-                return Optimism.from_profiles(apparent, [], [])
+                return Optimism.from_profiles(apparent_profile, [], [])
             self.samples = samples
-            for copies, answers in samples:
+            for n_copies, sample_predictions in samples:
                 training_values.append(
-                    self.profile.compute(self._outcomes_of_all_rows(answers, copies))
+                    self.profile.compute(self._outcomes_of_all_rows(sample_predictions, n_copies))
                 )
-                test_values.append(self.profile.compute(self._outcomes_of_all_rows(answers)))
+                test_values.append(
+                    self.profile.compute(self._outcomes_of_all_rows(sample_predictions))
+                )
             if samples.n_left_out:
                 self.notes.append(
                     f"{samples.n_left_out} bootstrap samples do not count: they lack a class, or "
                     "their model failed."
                 )
-        return Optimism.from_profiles(apparent, training_values, test_values)
+        return Optimism.from_profiles(apparent_profile, training_values, test_values)
 
     def _without_each_fold(self) -> tuple[FoldJackknife | None, str]:
-        """Compute all measures without each fold, and the reason why the line may lack one.
+        """Compute all measures without each fold, and why the calibration line has no jackknife.
 
         There is no jackknife if there are no models of pairs of folds.
         """
         try:
-            answers = pair_answers(self.run, self.held_out.response)
+            pair_predictions = pair_answers(self.run, self.held_out.response)
         except Refusal:
             return None, "."
-        self.run = self.run.with_pair_answers(answers)
-        return self._jackknife(answers, self.values)
+        self.run = self.run.with_pair_answers(pair_predictions)
+        return self._jackknife(pair_predictions, self.values)
 
-    def _jackknife(self, answers: Answers, values: np.ndarray) -> tuple[FoldJackknife | None, str]:
-        """Compute the jackknife over folds from `answers`, predictions of models without two folds.
+    def _jackknife(
+        self, pair_predictions: Answers, values: np.ndarray
+    ) -> tuple[FoldJackknife | None, str]:
+        """Compute the jackknife over folds from predictions of models that lack two folds.
 
         Also return why the calibration line cannot be computed without some fold ("." if it can).
         """
-        plan, reason = answers.plan, "."
+        plan, reason = pair_predictions.plan, "."
         omitted_fold = np.repeat(plan.unit, plan.test_sizes)
         rows, groups, values_without_fold = plan.positions[0], self.data.groups, []
         for fold in np.unique(omitted_fold):
@@ -212,19 +226,21 @@ class HeldOutMeasures:
                 # Repetitions of the folds test rows more than once, so there is no jackknife.
                 return None, "."
             members = None if groups is None else groups[rows[is_omitted]]
-            outcomes = self._outcomes(answers.values[0][is_omitted], rows[is_omitted], members)
+            outcomes = self._outcomes(
+                pair_predictions.values[0][is_omitted], rows[is_omitted], members
+            )
             fits = line_and_curve(outcomes)
             if isinstance(fits[0], str):
                 reason = f": {fits[0]}"
             values_without_fold.append(self.profile.compute(outcomes, fits))
         return FoldJackknife.from_values(values, values_without_fold), reason
 
-    def _compare_with_final_model(self, apparent: Outcomes | None) -> None:
-        """Fit the line of the final model's setting, and compare the held-out slope with it."""
+    def _compare_with_final_model(self, apparent_outcomes: Outcomes | None) -> None:
+        """Compare the held-out slope with that of models that have the final model's setting."""
         if self.run.finished or isinstance(self.line, str):
             return
         if tunes_inside(self.run.problem.family):
-            self.disagreement = uneven_spread(self.honest, self.held_out, apparent)
+            self.disagreement = uneven_spread(self.honest, self.held_out, apparent_outcomes)
             return
         try:
             self.model = self._line_of_setting()
@@ -237,10 +253,10 @@ class HeldOutMeasures:
         if interval is not None:
             measures = self.profile.measures
             self.disagreement = disagreement(
-                pooled=measures(self.values)["slope"],
-                of_setting=measures(self.model.values)["slope"],
+                pooled_slope=measures(self.values)["slope"],
+                setting_slope=measures(self.model.values)["slope"],
                 interval=interval,
-                apparent=_or_none(measures(self.optimism.apparent)["slope"]),
+                apparent_slope=_finite_or_none(measures(self.optimism.apparent)["slope"]),
                 link=self.honest.link,
             )
 
@@ -281,63 +297,68 @@ class HeldOutMeasures:
             name: measures(getattr(profiles, name)) for name in ("apparent", "training", "test")
         }
         n_samples = dict(zip(self.profile.measure_names, profiles.n.tolist(), strict=False))
-        measured = self._honest()
-        for label, measure in measured.items():
+        measured_by_name = self._honest_measures()
+        for label, measure in measured_by_name.items():
             other_values: dict[str, Any] = {
-                name: _or_none(version_values[label])
+                name: _finite_or_none(version_values[label])
                 for name, version_values in values_by_version.items()
             }
-            measured[label] = replace(measure, n=n_samples[label], **other_values)
-        return measured
+            measured_by_name[label] = replace(measure, n=n_samples[label], **other_values)
+        return measured_by_name
 
-    def _honest(self) -> dict[str, Measured]:
+    def _honest_measures(self) -> dict[str, Measured]:
         """Return value, error, interval and reason of every measure on held-out rows."""
-        values = self.profile.measures(self.values)
-        measured = {name: Measured(name, _or_none(value)) for name, value in values.items()}
-        measured |= {
+        values_by_name = self.profile.measures(self.values)
+        measured_by_name = {
+            name: Measured(name, _finite_or_none(measure_value))
+            for name, measure_value in values_by_name.items()
+        }
+        measured_by_name |= {
             score_name: score_of(self.run, score_name, self.of_event)
             for score_name in SCORE_MEASURES
-            if score_name in measured
+            if score_name in measured_by_name
         }
         if self.ranks_only:
-            return measured
+            return measured_by_name
         if isinstance(self.line, str):
-            for name in measured.keys() & set(LINE_MEASURES):
-                measured[name] = replace(measured[name], reason=self.line)
+            for name in measured_by_name.keys() & set(LINE_MEASURES):
+                measured_by_name[name] = replace(measured_by_name[name], reason=self.line)
         elif self.independent:
-            for name, error in self.line.std_errors(self.honest.members).items():
-                measured[name] = replace(measured[name], **self._error_and_interval(name, error))
+            for name, std_error in self.line.std_errors(self.honest.members).items():
+                measured_by_name[name] = replace(
+                    measured_by_name[name], **self._error_and_interval(name, std_error)
+                )
         if isinstance(self.curve, str):
             for name in CURVE_MEASURES:
-                measured[name] = replace(measured[name], reason=self.curve)
-        return measured
+                measured_by_name[name] = replace(measured_by_name[name], reason=self.curve)
+        return measured_by_name
 
-    def _error_and_interval(self, name: str, error: float) -> dict[str, Any]:
+    def _error_and_interval(self, measure_name: str, std_error: float) -> dict[str, Any]:
         """Return the standard error on held-out rows, and the interval for the final model."""
-        if self.disagreement is not None and name in ("slope", "intercept"):
-            return {"std_error": error, "reason": self.disagreement}
+        if self.disagreement is not None and measure_name in ("slope", "intercept"):
+            return {"std_error": std_error, "reason": self.disagreement}
         model_line = self.model
         if model_line is None:
             model_line = ModelLine(
                 outcomes=self.honest,
                 words=self.profile.measure_names,
                 values=self.values,
-                errors={name: error},
+                errors={measure_name: std_error},
                 jackknife=self.jackknife,
                 needs_jackknife=self.jackknife is not None,
                 lacking=self.jackknife_reason,
             )
-        interval = model_line.interval(name, self.level, of_setting=self.model is not None)
+        interval = model_line.interval(measure_name, self.level, of_setting=self.model is not None)
         if interval is None:
-            return {"std_error": error, "reason": LACKS_FOLD + model_line.lacking}
-        return {"std_error": error, "interval": interval}
+            return {"std_error": std_error, "reason": LACKS_FOLD + model_line.lacking}
+        return {"std_error": std_error, "interval": interval}
 
     # -- parts of the validation ------------------------------------------------------------------
 
     def parts(self) -> dict[str, Any]:
         """Return discrimination, calibration and net benefit; `missing` says why one is absent."""
         measures, event, run = self.measured(), self.of_event, self.run
-        parts: dict[str, Any] = {}
+        parts_by_name: dict[str, Any] = {}
         if event is None:
             self.missing = {"discrimination": NO_EVENT, "net_benefit": NO_EVENT}
         if self.ranks_only:
@@ -346,59 +367,61 @@ class HeldOutMeasures:
             self.missing = {"calibration": reason, "net_benefit": reason}
         if run.finished:
             try:
-                parts["updating"] = self.updating()
+                parts_by_name["updating"] = self.updating()
             except Refusal as refusal:
                 self.missing["updating"] = str(refusal)
 
-        def of(part: str) -> dict[str, Measured]:
+        def measures_of_part(part_name: str) -> dict[str, Measured]:
             return {
-                name: measure for name, measure in measures.items() if MEASURES[name].part == part
+                name: measure
+                for name, measure in measures.items()
+                if MEASURES[name].part == part_name
             }
 
         if event is not None:
-            parts["discrimination"] = Discrimination.from_held_out(
+            parts_by_name["discrimination"] = Discrimination.from_held_out(
                 self.held_out,
                 self.honest,
                 event.label,
-                of("discrimination"),
+                measures_of_part("discrimination"),
                 is_one_model=self.run.finished,
             )
         if self.ranks_only:
-            return parts
+            return parts_by_name
         notes: tuple[str, ...] = ()
-        overlap = () if self.run.finished else (OVERLAP,)
+        overlap_notes = () if self.run.finished else (OVERLAP,)
         if self.independent:
-            notes = overlap if self.jackknife is None else (INTERVAL_OF_FULL_MODEL_NOTE,)
+            notes = overlap_notes if self.jackknife is None else (INTERVAL_OF_FULL_MODEL_NOTE,)
             if self.model is not None:
                 measures_of_setting = "slope and intercepts"
                 if self.disagreement is not None:
                     measures_of_setting = "calibration in the large"
                 notes += (INTERVAL_OF_SETTING_NOTE.format(measures_of_setting),)
-        label = None if event is None else event.label
-        parts["calibration"] = SmoothCalibration.from_outcomes(
-            self.honest, label, of("calibration"), self._curve(), notes
+        event_label = None if event is None else event.label
+        parts_by_name["calibration"] = SmoothCalibration.from_outcomes(
+            self.honest, event_label, measures_of_part("calibration"), self._curve(), notes
         )
         if event is not None:
             setting_notes = () if self.disagreement is None else (NO_BENEFIT,)
             if self.model is not None:
                 setting_notes = (INTERVAL_OF_SETTING_NOTE.format("net benefit"),)
-            apparent, corrected = (
-                self.profile.net_benefit(numbers)
-                for numbers in (self.optimism.apparent, self.optimism.corrected)
+            apparent_benefit, corrected_benefit = (
+                self.profile.net_benefit(profile_numbers)
+                for profile_numbers in (self.optimism.apparent, self.optimism.corrected)
             )
-            parts["net_benefit"] = NetBenefit.from_outcomes(
+            parts_by_name["net_benefit"] = NetBenefit.from_outcomes(
                 self.honest,
                 self.options.thresholds,
                 event=event.label,
-                apparent=None if self.run.finished else apparent,
-                corrected=corrected if np.isfinite(corrected).all() else None,
+                apparent=None if self.run.finished else apparent_benefit,
+                corrected=corrected_benefit if np.isfinite(corrected_benefit).all() else None,
                 confidence_level=self.level,
                 is_certain=self.independent
                 and (self.disagreement is None or self.model is not None),
-                notes=overlap + setting_notes,
+                notes=overlap_notes + setting_notes,
                 of_setting=None if self.model is None else self.model.outcomes,
             )
-        return parts
+        return parts_by_name
 
     def updating(self) -> ModelUpdates:
         """Estimate the gain from an update of a finished model."""
@@ -419,14 +442,14 @@ class HeldOutMeasures:
             self.curve,
             self.honest,
             self.profile.grid,
-            apparent=self.profile.curve(self.optimism.apparent),
-            corrected=self.profile.curve(self.optimism.corrected),
+            apparent_curve=self.profile.curve(self.optimism.apparent),
+            corrected_curve=self.profile.curve(self.optimism.corrected),
             confidence_level=self.level,
             is_certain=self.independent and self.disagreement is None,
         )
 
 
-FEW_GROUPS = 10  # This number was found by `python -m benchmarks.calibration.finished`.
+FEW_GROUPS = 10  # This number of groups was found by `benchmarks.calibration.finished`.
 FEW_GROUPS_NOTE = (
     "{} groups: the variance between groups is estimated from as many sums, so that intervals are "
     "wide, and they hold as often as they state only if groups are of like size and effect."
@@ -441,7 +464,7 @@ IN_TIME = (
 )
 
 
-def _answers_of_all(run: HonestRun) -> np.ndarray:
+def _final_model_predictions(run: HonestRun) -> np.ndarray:
     """Return the predictions of the model fitted on all rows, from the search or one more fit."""
     problem, request = run.problem, run.problem.most_informative_request
     assert request is not None  # `why_no_measures` refused models without such predictions.
@@ -452,8 +475,8 @@ def _answers_of_all(run: HonestRun) -> np.ndarray:
     return problem.asking().answers(one_fit(n, np.arange(n)), request, best_candidate).values[0]
 
 
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _finite_or_none(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
 
 
 def why_no_measures(run: HonestRun, held_out: HeldOut, event: Event | None) -> str | None:

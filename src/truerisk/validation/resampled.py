@@ -57,7 +57,7 @@ class BootstrapWithEveryClass(Bootstrap):
 class Resampled:
     """Predictions of all rows by the models of bootstrap samples.
 
-    `times[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds the
+    `copies[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds the
     predictions of the model of sample b. `n_left_out` samples are omitted: those that lack a class,
     and those whose model failed.
     """
@@ -88,28 +88,33 @@ def bootstrap_predictions(
     if len(problem.family) > 1:
         assert problem.select_by is not None
         method = testing_method(method, problem.select_by, default_name(problem.data))
-    _warn_of_hours(run, n_samples)
+    _warn_of_long_run_time(run, n_samples)
     with stage("bootstrap"):
-        computed = compute(with_extra_answers(problem, request), method)
-    resampled_answers = computed.answers
-    if resampled_answers is None:
-        raise Refusal(f"'{computed.method.name}' keeps no answers about single rows.")
-    answers = next(
-        kind_of_answers
-        for kind_of_answers in (resampled_answers, *resampled_answers.also)
-        if kind_of_answers.response == request.response
+        computation = compute(with_extra_answers(problem, request), method)
+    resampled_predictions = computation.answers
+    if resampled_predictions is None:
+        raise Refusal(f"'{computation.method.name}' keeps no answers about single rows.")
+    requested_predictions = next(
+        predictions
+        for predictions in (resampled_predictions, *resampled_predictions.also)
+        if predictions.response == request.response
     )
-    plan, is_fitted = answers.plan, answers.answered[0]
-    questions = np.flatnonzero(is_fitted)
-    if not len(questions):
+    plan, is_fitted = requested_predictions.plan, requested_predictions.answered[0]
+    fitted_samples = np.flatnonzero(is_fitted)
+    if not len(fitted_samples):
         raise Refusal("the procedure failed in every bootstrap sample.")
-    values = np.array([answers.for_question(int(question))[0] for question in questions])
+    values = np.array(
+        [requested_predictions.for_question(int(sample))[0] for sample in fitted_samples]
+    )
     return Resampled(
-        times_drawn(plan, questions), values, n_samples - len(questions), computed.n_fits
+        times_drawn(plan, fitted_samples),
+        values,
+        n_samples - len(fitted_samples),
+        computation.n_fits,
     )
 
 
-def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
+def _warn_of_long_run_time(run: HonestRun, n_samples: int) -> None:
     """Warn of a long run time, estimated from the time of the fits of the honest run."""
     problem, n_inner_fits = run.problem, 0
     if len(problem.family) > 1:

@@ -87,7 +87,7 @@ class FeatureStability(Record):
     @classmethod
     def from_selected(
         cls,
-        selected: np.ndarray,
+        is_selected: np.ndarray,
         names: tuple[str, ...],
         *,
         confidence_level: float = 0.95,
@@ -100,14 +100,28 @@ class FeatureStability(Record):
         >>> round(found.index, 4), found.shares.round(2).tolist()
         (0.3333, [1.0, 0.67, 0.33, 0.0])
         """
-        index_and_error = stability_index(selected)
-        counts = selected.mean(axis=0), selected.sum(axis=1), len(selected)
+        index_and_error = stability_index(is_selected)
+        selection_counts = is_selected.mean(axis=0), is_selected.sum(axis=1), len(is_selected)
         if isinstance(index_and_error, str):
-            return cls(names, *counts, reason=index_and_error, n_fits=n_fits, selected=selected)
-        index, error = index_and_error
+            return cls(
+                names,
+                *selection_counts,
+                reason=index_and_error,
+                n_fits=n_fits,
+                selected=is_selected,
+            )
+        index, std_error = index_and_error
         limits = -np.inf, 1.0
-        interval = Interval.normal(index, error, "nogueira", confidence_level, limits)
-        return cls(names, *counts, index, error, interval, n_fits=n_fits, selected=selected)
+        interval = Interval.normal(index, std_error, "nogueira", confidence_level, limits)
+        return cls(
+            names,
+            *selection_counts,
+            index,
+            std_error,
+            interval,
+            n_fits=n_fits,
+            selected=is_selected,
+        )
 
     @property
     def order(self) -> np.ndarray:
@@ -159,29 +173,31 @@ class FeatureStability(Record):
         return f"stability of the selection {index_text} (Nogueira et al. 2018); {SHARED_ROWS_NOTE}"
 
 
-def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
+def stability_index(is_selected: np.ndarray) -> tuple[float, float] | str:
     """Return Nogueira's stability index and its standard error, or why there is no index.
 
     >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
     >>> [round(number, 4) for number in stability_index(marks)]
     [0.3333, 0.1814]
     """
-    marks = np.asarray(selected, dtype=float)
+    marks = np.asarray(is_selected, dtype=float)
     n_models, n_features = marks.shape
     if n_models < 2:
         return "one fit alone shows no stability: it takes two or more."
-    shares, sizes = marks.mean(axis=0), marks.sum(axis=1) / n_features
-    mean_size = float(sizes.mean())
-    if mean_size == 0:
+    shares, selected_shares = marks.mean(axis=0), marks.sum(axis=1) / n_features
+    mean_selected_share = float(selected_shares.mean())
+    if mean_selected_share == 0:
         return "no fit selected a feature: there is nothing to agree on."
-    if mean_size == 1:
+    if mean_selected_share == 1:
         return f"every fit used all {n_features} features: nothing was selected."
-    chance_variance = mean_size * (1 - mean_size)
+    chance_variance = mean_selected_share * (1 - mean_selected_share)
     index = 1 - n_models / (n_models - 1) * float((shares * (1 - shares)).mean()) / chance_variance
     index_by_model = (
         marks @ shares / n_features
-        - sizes * mean_size
-        + index / 2 * (2 * sizes * mean_size - sizes - mean_size + 1)
+        - selected_shares * mean_selected_share
+        + index
+        / 2
+        * (2 * selected_shares * mean_selected_share - selected_shares - mean_selected_share + 1)
     )
     variance = (
         4
@@ -206,24 +222,28 @@ class ModelStability(Record):
         return replace(self, features=replace(self.features, names=names))
 
     def __str__(self) -> str:
-        parts = [str(part) for part in (self.features, self.predictions) if part is not None]
+        stability_texts = [
+            str(stability)
+            for stability in (self.features, self.predictions)
+            if stability is not None
+        ]
         reasons = [f"{name}: {reason}" for name, reason in self.missing.items()]
-        return "\n\n".join([*parts, *reasons])
+        return "\n\n".join([*stability_texts, *reasons])
 
 
 def model_stability(
     run: HonestRun,
     event: Event | None = None,
-    own: np.ndarray | None = None,
-    samples: Resampled | None = None,
+    own_predictions: np.ndarray | None = None,
+    bootstrap_samples: Resampled | None = None,
 ) -> ModelStability:
     """Compute the stability of selected features, and of predictions of the `event`.
 
-    If the procedure was repeated in bootstrap `samples`, their models' predictions of all rows are
-    compared with `own`, the predictions by the model of all rows. Otherwise predictions of held-out
-    rows are compared.
+    If the procedure was repeated in `bootstrap_samples`, their models' predictions of all rows are
+    compared with `own_predictions`, the predictions by the model of all rows. Otherwise predictions
+    of held-out rows are compared.
     """
-    missing: dict[str, str] = {}
+    missing_reasons: dict[str, str] = {}
     features = predictions = None
     try:
         # The winners of the outer splits are fitted again, to find the columns that they select.
@@ -236,17 +256,17 @@ def model_stability(
         models = run.problem.asking_winners().models(
             plan, candidate_of_each_fit(plan, run.winners), fits_with_held_out
         )
-        selected = np.array([selected_features(model, n_features) for model in models])
-        level = problem.confidence_level
+        is_selected = np.array([selected_features(model, n_features) for model in models])
+        confidence_level = problem.confidence_level
         features = FeatureStability.from_selected(
-            selected, tuple(names), confidence_level=level, n_fits=len(selected)
+            is_selected, tuple(names), confidence_level=confidence_level, n_fits=len(is_selected)
         )
     except Refusal as refusal:
-        missing["features"] = str(refusal)
+        missing_reasons["features"] = str(refusal)
     try:
-        predictions = stability_over_samples(event, own, samples) or stability_over_pairs(
-            run, event
-        )
+        predictions = stability_over_samples(
+            event, own_predictions, bootstrap_samples
+        ) or stability_over_pairs(run, event)
     except Refusal as refusal:
-        missing["predictions"] = str(refusal)
-    return ModelStability(features, predictions, missing)
+        missing_reasons["predictions"] = str(refusal)
+    return ModelStability(features, predictions, missing_reasons)

@@ -56,65 +56,74 @@ DEPENDENT = (
 
 
 def subgroup_risks(
-    answers: Answers,
+    predictions: Answers,
     left_two_out: LeftTwoOut | None,
     data: Data,
     loss: Loss,
-    terms: Terms,
+    risk_terms: Terms,
     columns: Sequence[Levels],
     has_event: np.ndarray | None = None,
 ) -> SubgroupRisks:
-    """Compute one loss of the first candidate in every level of these columns, and overall.
+    """Compute one loss of the first candidate in every level of the columns, and in all rows.
 
-    `answers` are predictions by models that had not seen the rows. `left_two_out` are losses of the
-    same rows by models that lack a further fold, if there are any. Rows with the event,
-    marked by `has_event`, are counted.
+    `predictions` are by models that had not seen the rows. `left_two_out` are losses of the same
+    rows by models that lack a further fold, if there are any. Rows with the event, marked by
+    `has_event`, are counted.
     """
-    tested_rows = _TestedRows(answers, left_two_out, data, loss, terms, has_event)
+    tested_rows = _TestedRows(predictions, left_two_out, data, loss, risk_terms, has_event)
     all_rows = tested_rows.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
-    parts = [
-        tested_rows.part(Subgroup(column.column, name, 0), column.codes == code)
+    subgroup_rows = [
+        tested_rows.part(Subgroup(column.column, name, 0), column.codes == level_code)
         for column in columns
-        for code, name in enumerate(column.names)
+        for level_code, name in enumerate(column.names)
     ]
-    quantile = _simultaneous_quantile(tested_rows, [part for part in parts if part.varies])
-    overall = all_rows.risk(terms.confidence_level)
-    levels = [part.risk(part.level(quantile)) for part in parts]
+    quantile = _simultaneous_quantile(
+        tested_rows, [rows_of_level for rows_of_level in subgroup_rows if rows_of_level.varies]
+    )
+    overall = all_rows.risk(risk_terms.confidence_level)
+    levels = [rows_of_level.risk(rows_of_level.level(quantile)) for rows_of_level in subgroup_rows]
     spreads: dict[str, float] = {}
     for column in columns:
-        column_parts = [i for i, part in enumerate(parts) if part.subgroup.column == column.column]
+        indices_of_column = [
+            i
+            for i, rows_of_level in enumerate(subgroup_rows)
+            if rows_of_level.subgroup.column == column.column
+        ]
         spreads |= _shrink(
-            column.column, levels, [i for i in column_parts if parts[i].varies], parts
+            column.column,
+            levels,
+            [i for i in indices_of_column if subgroup_rows[i].varies],
+            subgroup_rows,
         )
     notes, label = tuple(_notes(tested_rows, levels)), loss.label(data)
     return SubgroupRisks(loss.name, overall, tuple(levels), quantile, spreads, notes, label)
 
 
-def _notes(tested: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
-    has_several_sets = tested.answers.plan.n_questions > 1
+def _notes(tested_rows: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
+    has_several_sets = tested_rows.answers.plan.n_questions > 1
     if (
         has_several_sets
-        and not tested.loss.per_row
+        and not tested_rows.loss.per_row
         and any(level.value is not None for level in levels)
     ):
         yield POOLED
-    if tested.has_dependent_rows:
+    if tested_rows.has_dependent_rows:
         yield DEPENDENT
-    elif tested.is_ordered:
+    elif tested_rows.is_ordered:
         yield ORDERED
-    elif tested.interval_name is None:
-        yield f"{tested.loss.name}: {UNCALIBRATED}"
+    elif tested_rows.interval_name is None:
+        yield f"{tested_rows.loss.name}: {UNCALIBRATED}"
 
 
 def _simultaneous_quantile(
-    tested_rows: _TestedRows, parts: Sequence[_SubgroupRows]
+    tested_rows: _TestedRows, subgroup_rows: Sequence[_SubgroupRows]
 ) -> float | None:
     """Return the number of standard errors at which all intervals hold simultaneously."""
-    if not parts:
+    if not subgroup_rows:
         return None
-    influences = np.zeros((len(parts), tested_rows.data.n_rows))
-    for influence, part in zip(influences, parts, strict=True):
-        influence[part.evidence.rows] = part.influences
+    influences = np.zeros((len(subgroup_rows), tested_rows.data.n_rows))
+    for influence, rows_of_level in zip(influences, subgroup_rows, strict=True):
+        influence[rows_of_level.evidence.rows] = rows_of_level.influences
     groups = tested_rows.data.groups
     if groups is not None:
         group_codes = np.unique(groups, return_inverse=True)[1].ravel()
@@ -126,24 +135,27 @@ def _simultaneous_quantile(
 
 
 def _shrink(
-    column: str, levels: list[SubgroupRisk], indices: list[int], parts: Sequence[_SubgroupRows]
+    column: str,
+    levels: list[SubgroupRisk],
+    indices: list[int],
+    subgroup_rows: Sequence[_SubgroupRows],
 ) -> dict[str, float]:
     """Store the shrunken values of a column's levels; return the spread between these levels."""
     if not indices:
         return {}
-    loss = parts[indices[0]].tested_rows.loss
+    loss = subgroup_rows[indices[0]].tested_rows.loss
     shrinkage = StableScale(loss.lower, loss.upper, logit=not loss.per_row).shrinkage(
         np.array([levels[i].loss_value for i in indices], dtype=float),
-        np.array([float(parts[i].subgroup.n_rows) for i in indices]),
-        np.array([parts[i].variance for i in indices]),
+        np.array([float(subgroup_rows[i].subgroup.n_rows) for i in indices]),
+        np.array([subgroup_rows[i].variance for i in indices]),
     )
     if shrinkage is None:
         return {}
     shrunken_values = loss.scale.values(shrinkage.values).tolist()
-    for i, value, share in zip(
+    for i, shrunken_value, own_share in zip(
         indices, shrunken_values, shrinkage.own_shares.tolist(), strict=True
     ):
-        levels[i] = replace(levels[i], shrunken=value, own_share=share)
+        levels[i] = replace(levels[i], shrunken=shrunken_value, own_share=own_share)
     return {column: shrinkage.spread}
 
 
@@ -197,8 +209,8 @@ class _TestedRows:
             return row_losses(self.answers, self.data, self.loss)
         return np.zeros((1, len(self.answers.plan.positions[0])))
 
-    def part(self, subgroup: Subgroup, member: np.ndarray) -> _SubgroupRows:
-        """Select the tested rows of a level; `member` marks the level's rows in the table.
+    def part(self, subgroup: Subgroup, is_member: np.ndarray) -> _SubgroupRows:
+        """Select the tested rows of a level; `is_member` marks the level's rows in the table.
 
         Rows of weight 0 are excluded.
         """
@@ -207,10 +219,10 @@ class _TestedRows:
         is_tested[rows] = True
         if self.data.sample_weight is not None:
             is_tested &= self.data.sample_weight > 0
-        is_in_part = is_tested & member
-        n_events = None if self.came is None else int(self.came[is_in_part].sum())
+        is_in_level = is_tested & is_member
+        n_events = None if self.came is None else int(self.came[is_in_level].sum())
         return _SubgroupRows(
-            self, replace(subgroup, n_rows=int(is_in_part.sum()), n_events=n_events), is_in_part
+            self, replace(subgroup, n_rows=int(is_in_level.sum()), n_events=n_events), is_in_level
         )
 
 
@@ -248,14 +260,16 @@ class _SubgroupRows:
         if data.task != "classification":
             return None
         counts = np.bincount(data.class_codes[self.member], minlength=data.n_classes)
-        code = int(counts.argmin())
-        if counts[code] >= MIN_LEVEL_ROWS:
+        rarest_class_code = int(counts.argmin())
+        if counts[rarest_class_code] >= MIN_LEVEL_ROWS:
             return None
         count_text = (
-            "no row is" if counts[code] == 0 else f"{counts[code]} of {counts.sum()} rows are"
+            "no row is"
+            if counts[rarest_class_code] == 0
+            else f"{counts[rarest_class_code]} of {counts.sum()} rows are"
         )
         return (
-            f"{count_text} '{data.label(code)}': "
+            f"{count_text} '{data.label(rarest_class_code)}': "
             f"at least {MIN_LEVEL_ROWS} of each class are needed."
         )
 
@@ -266,7 +280,7 @@ class _SubgroupRows:
 
     @cached_property
     def variance(self) -> float:
-        """Variance of the level's mean loss; with fewer than two errors, at least that of two."""
+        """Variance of the level's mean loss; with fewer than two errors, at least that with two."""
         if not self.tested_rows.loss.tells_influences:
             return 0.0
         enlarged_variance = enlarged(self.evidence, 0)
@@ -302,12 +316,12 @@ class _SubgroupRows:
         groups = self.tested_rows.data.groups
         return self.subgroup.n_rows if groups is None else len(np.unique(groups[self.member]))
 
-    def risk(self, level: float) -> SubgroupRisk:
+    def risk(self, confidence_level: float) -> SubgroupRisk:
         """Return the level's risk, with its interval at this confidence level."""
         scale = self.tested_rows.loss.scale
         if self.lacking is not None:
             return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=scale.perfect)
-        std_error, interval, notes = self._error_and_interval(level)
+        std_error, interval, notes = self._error_and_interval(confidence_level)
         return SubgroupRisk(
             self.subgroup,
             scale.value(float(self.evidence.values[0])),
@@ -317,26 +331,28 @@ class _SubgroupRows:
             perfect=scale.perfect,
         )
 
-    def _error_and_interval(self, level: float) -> Sureness:
+    def _error_and_interval(self, confidence_level: float) -> Sureness:
         tested_rows = self.tested_rows
         if tested_rows.interval_name is None or not tested_rows.is_independent:
             return None, None, ()
-        terms = replace(tested_rows.terms, confidence_level=level)
-        return as_form(tested_rows.interval_name).compute(replace(self.evidence, terms=terms), 0)
+        level_terms = replace(tested_rows.terms, confidence_level=confidence_level)
+        return as_form(tested_rows.interval_name).compute(
+            replace(self.evidence, terms=level_terms), 0
+        )
 
     @cached_property
     def evidence(self) -> RowEvidence:
         """Losses of the level's rows, in the form that interval formulas need."""
         tested_rows = self.tested_rows
         rows, per_row, weights, is_repeated = tested_rows.by_row
-        is_in_part = self.member[rows]
+        is_in_level = self.member[rows]
         is_test = self.member[tested_rows.answers.plan.positions[0]]
-        rows, weights = rows[is_in_part], weights[is_in_part]
-        losses, one_row, total_weight = per_row[:, is_in_part], None, weights.sum()
+        rows, weights = rows[is_in_level], weights[is_in_level]
+        losses, row_effect, total_weight = per_row[:, is_in_level], None, weights.sum()
         # Summing before dividing keeps 6/12 at exactly 0.5.
-        value = losses @ weights / total_weight
+        level_risk = losses @ weights / total_weight
         if not tested_rows.loss.per_row:
-            value, losses, one_row = self._set_scores(rows)
+            level_risk, losses, row_effect = self._set_scores(rows)
         left_two_out = tested_rows.left_two_out if tested_rows.loss.per_row else None
         if left_two_out is not None:
             is_inside = self.member[left_two_out.rows]
@@ -347,7 +363,7 @@ class _SubgroupRows:
             )
         groups = tested_rows.data.groups
         return _Evidence(
-            values=value,
+            values=level_risk,
             loss=tested_rows.loss,
             terms=tested_rows.terms,
             groups=None if groups is None else groups[rows],
@@ -358,41 +374,49 @@ class _SubgroupRows:
             weights=weights / total_weight,
             repeatedly=is_repeated,
             by_position=tested_rows.by_position[:, is_test],
-            split_risks=value[:, None],
+            split_risks=level_risk[:, None],
             left_two_out=left_two_out,
-            one_row=one_row,
+            one_row=row_effect,
             row_of=np.searchsorted(rows, tested_rows.answers.plan.positions[0][is_test]),
         )
 
     def _set_scores(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return a set score, its value plus each row's influence, and the effect of a single row.
+        """Return a set score, the score plus each row's influence, and the effect of a single row.
 
         All three are averaged over repetitions of the folds.
         """
         tested_rows = self.tested_rows
         plan, loss, data = tested_rows.answers.plan, tested_rows.loss, tested_rows.data
-        repeat = np.repeat(plan.repeat, plan.test_sizes)
-        values, row_values, row_effects = [], [], []
-        for repetition in np.unique(repeat):
-            tests = np.flatnonzero((repeat == repetition) & self.member[plan.positions[0]])
-            tests = tests[np.argsort(plan.positions[0][tests], kind="stable")]
-            set_rows = plan.positions[0][tests]
+        repetition_of_prediction = np.repeat(plan.repeat, plan.test_sizes)
+        set_scores, row_values, row_effects = [], [], []
+        for repetition in np.unique(repetition_of_prediction):
+            test_positions = np.flatnonzero(
+                (repetition_of_prediction == repetition) & self.member[plan.positions[0]]
+            )
+            test_positions = test_positions[
+                np.argsort(plan.positions[0][test_positions], kind="stable")
+            ]
+            set_rows = plan.positions[0][test_positions]
             test_set = (
                 data,
                 set_rows,
-                tested_rows.answers.values[:1][:, tests],
+                tested_rows.answers.values[:1][:, test_positions],
                 data.weights(set_rows),
             )
-            value = loss.of_set(*test_set)
-            values.append(value)
+            set_score = loss.of_set(*test_set)
+            set_scores.append(set_score)
             row_effects.append(loss.of_one_row(*test_set))
-            values_of_rows = np.repeat(value[:, None], len(rows), axis=1)
+            values_of_rows = np.repeat(set_score[:, None], len(rows), axis=1)
             if loss.tells_influences:
                 values_of_rows[:, np.searchsorted(rows, set_rows)] += loss.influences(
-                    *test_set, value
+                    *test_set, set_score
                 )
             row_values.append(values_of_rows)
-        return np.mean(values, axis=0), np.mean(row_values, axis=0), np.mean(row_effects, axis=0)
+        return (
+            np.mean(set_scores, axis=0),
+            np.mean(row_values, axis=0),
+            np.mean(row_effects, axis=0),
+        )
 
 
 @frozen(eq=False, kw_only=True)

@@ -174,7 +174,9 @@ class Subgroups(Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        return [tables.Block(_title(risks), TABLE_HEADER, rows_of(risks)) for risks in self.risks]
+        return [
+            tables.Block(_table_title(risks), TABLE_HEADER, rows_of(risks)) for risks in self.risks
+        ]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -187,7 +189,7 @@ class Subgroups(Record):
 TABLE_HEADER = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"]
 
 
-def _title(risks: SubgroupRisks) -> str:
+def _table_title(risks: SubgroupRisks) -> str:
     name = formats.escape_and_truncate(risks.named_scoring, 60)
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
@@ -237,49 +239,54 @@ class Levels:
 
         An ordered categorical column keeps the order of its categories.
         """
-        name = escape_and_truncate(column, 40)
-        order = category_order(values)
-        cells = array_of_rows(f"subgroup column {name!r}", values, "give every row a level")
+        column_name = escape_and_truncate(column, 40)
+        ordered_categories = category_order(values)
+        cells = array_of_rows(f"subgroup column {column_name!r}", values, "give every row a level")
         if cells.shape != (n_rows,):
             raise BadData(
-                f"subgroup column {name!r} has shape {cells.shape}: give one level for each of "
-                f"{n_rows} rows."
+                f"subgroup column {column_name!r} has shape {cells.shape}: give one level for each "
+                f"of {n_rows} rows."
             )
-        entries = cells.tolist()
-        is_gap = np.array([is_missing(cell) for cell in entries], dtype=bool)
-        texts = [
-            "" if is_missing_cell else _text(cell)
-            for cell, is_missing_cell in zip(entries, is_gap, strict=True)
+        cell_values = cells.tolist()
+        is_gap = np.array([is_missing(cell) for cell in cell_values], dtype=bool)
+        level_texts = [
+            "" if is_missing_cell else _level_text(cell)
+            for cell, is_missing_cell in zip(cell_values, is_gap, strict=True)
         ]
         named_cells = [
             (cell, text)
-            for cell, text, is_missing_cell in zip(entries, texts, is_gap, strict=True)
+            for cell, text, is_missing_cell in zip(cell_values, level_texts, is_gap, strict=True)
             if not is_missing_cell
         ]
-        names = _ordered(named_cells, order)
-        names += (
-            [MISSING if MISSING not in names else MISSING_IF_NAME_TAKEN] if is_gap.any() else []
+        level_names = _order_level_names(named_cells, ordered_categories)
+        level_names += (
+            [MISSING if MISSING not in level_names else MISSING_IF_NAME_TAKEN]
+            if is_gap.any()
+            else []
         )
-        if len(names) < 2:
+        if len(level_names) < 2:
             raise BadData(
-                f"subgroup column {name!r} has one level only, "
-                f"{escape_and_truncate(names[0], 40)!r}: there is "
+                f"subgroup column {column_name!r} has one level only, "
+                f"{escape_and_truncate(level_names[0], 40)!r}: there is "
                 "nothing to compare."
             )
-        if len(names) > MOST_LEVELS:
+        if len(level_names) > MOST_LEVELS:
             raise BadData(
-                f"subgroup column {name!r} has {len(names)} levels, and {MOST_LEVELS} can be "
-                "compared: cut numbers into ranges (pandas.cut), or join rare levels."
+                f"subgroup column {column_name!r} has {len(level_names)} levels, and {MOST_LEVELS} "
+                "can be compared: cut numbers into ranges (pandas.cut), or join rare levels."
             )
-        code_of_text = {text: code for code, text in enumerate(names)}
+        code_of_text = {text: level_code for level_code, text in enumerate(level_names)}
         codes = np.array(
             [
-                len(names) - 1 if is_missing_cell else code_of_text[text]
-                for text, is_missing_cell in zip(texts, is_gap, strict=True)
+                len(level_names) - 1 if is_missing_cell else code_of_text[text]
+                for text, is_missing_cell in zip(level_texts, is_gap, strict=True)
             ]
         )
         return cls(
-            name, tuple(escape_and_truncate(text, 40) for text in names), codes, int(is_gap.sum())
+            column_name,
+            tuple(escape_and_truncate(text, 40) for text in level_names),
+            codes,
+            int(is_gap.sum()),
         )
 
     @property
@@ -334,7 +341,7 @@ def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
     """Yield columns of X by name, or by number if the columns have no names."""
     if not keys:
         raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
-    names, count = column_names(X), n_columns(X)
+    names, n_features = column_names(X), n_columns(X)
     if (repeated_key := next((key for key in keys if list(keys).count(key) > 1), None)) is not None:
         raise BadArgument(
             f"subgroups names column {repr_on_one_line(repeated_key)} more than once. A list names "
@@ -349,9 +356,11 @@ def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
                     f"{escape_and_truncate(', '.join(names), 160)}."
                 )
             yield key, column_at(X, names.index(key))
-        elif isinstance(key, Integral) and count is not None:
-            if not 0 <= int(key) < count:
-                raise UnknownName(f"subgroups: X has no column {key}; it has {count}, from 0 on.")
+        elif isinstance(key, Integral) and n_features is not None:
+            if not 0 <= int(key) < n_features:
+                raise UnknownName(
+                    f"subgroups: X has no column {key}; it has {n_features}, from 0 on."
+                )
             yield names[int(key)] if names else f"column {key}", column_at(X, int(key))
         else:
             raise BadArgument(
@@ -361,7 +370,7 @@ def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
             )
 
 
-def _text(cell: Any) -> str:
+def _level_text(cell: Any) -> str:
     """Return a level as text; numbers are abbreviated unless another number has the same text."""
     if not isinstance(cell, float):
         return str(cell)
@@ -371,11 +380,13 @@ def _text(cell: Any) -> str:
     return short_text if float(short_text) == cell else repr(cell)
 
 
-def _ordered(cells_and_texts: list[tuple[Any, str]], order: list[Any] | None) -> list[str]:
+def _order_level_names(
+    cells_and_texts: list[tuple[Any, str]], ordered_categories: list[Any] | None
+) -> list[str]:
     """Return the distinct texts in the order of categories, or else sorted by value or as text."""
     cell_of_text = {text: cell for cell, text in cells_and_texts}
-    if order is not None:
-        return [text for text in map(_text, order) if text in cell_of_text]
+    if ordered_categories is not None:
+        return [text for text in map(_level_text, ordered_categories) if text in cell_of_text]
     try:
         return sorted(cell_of_text, key=lambda text: cell_of_text[text])
     except TypeError:

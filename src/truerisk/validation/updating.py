@@ -64,7 +64,7 @@ class RecalibratedModel(BaseEstimator):
         self.coef_[: len(fit.coef)] = fit.coef
         return self
 
-    def _answers(self, X: Any) -> np.ndarray:
+    def _recalibrate(self, X: Any) -> np.ndarray:
         predictions = np.asarray(X, dtype=np.float64)[:, 0]
         if self.fits == "nothing":  # A probability of 0 or 1 has no logit, so none is computed.
             return predictions
@@ -83,12 +83,12 @@ class UpdatedProbabilities(ClassifierMixin, RecalibratedModel):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the recalibrated probabilities of both classes."""
-        event = self._answers(X)
-        return np.column_stack([1 - event, event])
+        event_probability = self._recalibrate(X)
+        return np.column_stack([1 - event_probability, event_probability])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the more probable class."""
-        return np.asarray(self.classes_[(self._answers(X) > 0.5).astype(int)])
+        return np.asarray(self.classes_[(self._recalibrate(X) > 0.5).astype(int)])
 
 
 class UpdatedNumbers(RegressorMixin, RecalibratedModel):
@@ -102,7 +102,7 @@ class UpdatedNumbers(RegressorMixin, RecalibratedModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """Apply the recalibration line to the model's predictions."""
-        return self._answers(X)
+        return self._recalibrate(X)
 
 
 @frozen
@@ -141,7 +141,13 @@ class ModelUpdates(Record):
 
     @classmethod
     def from_outcomes(
-        cls, outcomes: Outcomes, line: Recalibration, *, level: float, seed: int, grouped: bool
+        cls,
+        outcomes: Outcomes,
+        calibration_line: Recalibration,
+        *,
+        level: float,
+        seed: int,
+        grouped: bool,
     ) -> ModelUpdates:
         """Compute the updates from predictions; `grouped` keeps rows of one member together."""
         is_numeric = outcomes.link is IDENTITY
@@ -157,7 +163,7 @@ class ModelUpdates(Record):
             ) from error
         except BadData as error:  # For example, there may be fewer groups than folds.
             raise Refusal(f"folds of these rows cannot be made: {error}") from error
-        measures, updates = line.measures(), []
+        measures, updates = calibration_line.measures(), []
         coefficients = (
             (0.0, 1.0),
             (measures["in-the-large"], 1.0),
@@ -181,14 +187,16 @@ class ModelUpdates(Record):
     @property
     def sentence(self) -> str:
         """Sentence on how each update changes the risk."""
-        return f"By cross-validation, {'; '.join(map(self._sentence_on, self.updates[1:]))}."
+        return f"By cross-validation, {'; '.join(map(self._update_sentence, self.updates[1:]))}."
 
-    def _sentence_on(self, update: Update) -> str:
+    def _update_sentence(self, update: Update) -> str:
         update_text = f"updating the {update.fits}"
         if update.change is None or update.interval is None:
             return f"{update_text} changes nothing that could be told"
         change_numbers = update.change, update.interval.low, update.interval.high
-        change, low, high = (rounded(number, *change_numbers) for number in change_numbers)
+        change, low, high = (
+            rounded(change_number, *change_numbers) for change_number in change_numbers
+        )
         change_text = f"change {change}, {low} to {high}"
         if 0.0 in update.interval:
             return f"{update_text} is not shown to change the {self.named_scoring} ({change_text})"
@@ -204,8 +212,8 @@ class ModelUpdates(Record):
         for update in self.updates:
             brier = [] if update.brier is None else [update.brier]
             change = (update.change, *ends_of(update.interval))
-            numbers = (update.intercept, update.slope, update.risk, *brier, *change)
-            rows.append([update.fits, *map(number, numbers)])
+            row_numbers = (update.intercept, update.slope, update.risk, *brier, *change)
+            rows.append([update.fits, *map(number, row_numbers)])
         return rows
 
     @property
@@ -223,7 +231,7 @@ class ModelUpdates(Record):
 
 
 def _risk(
-    outcomes: Outcomes, fits: UpdatedCoefficients, level: float, seed: int, grouped: bool
+    outcomes: Outcomes, fits: UpdatedCoefficients, confidence_level: float, seed: int, grouped: bool
 ) -> RiskEstimate:
     """Return the honest risk of one update, on the splits that all updates share."""
     is_numeric, weights = outcomes.link is IDENTITY, outcomes.weights
@@ -235,11 +243,11 @@ def _risk(
         groups=outcomes.members if grouped else None,
         sample_weight=None if np.ptp(weights) == 0 else weights,
         scoring="squared" if is_numeric else ["log", "brier"],
-        confidence_level=level,
+        confidence_level=confidence_level,
         random_state=seed,
     )
     with warnings.catch_warnings():
-        # Many rows may have equal predictions.
+        # Rows with equal predictions are no duplicates to warn of.
         warnings.simplefilter("ignore", DuplicateRowsWarning)
         risk = procedure_of(compute(replace(problem, calibrated=True), Pairs()))
     assert risk is not None  # The pairs method tests a procedure, so there is a risk.

@@ -180,14 +180,14 @@ def validate(
     scoring_options = {} if scoring is None else {"scoring": scoring}
     if positive is not None and scoring is not None:
         scoring_options["positive"] = positive  # The scores of one class refer to this event, too.
-    pose_model = problem_of_finished if is_finished else problem_to_validate
-    problem = pose_model(
+    make_problem = problem_of_finished if is_finished else problem_to_validate
+    problem = make_problem(
         search_or_model, X, y, groups, dict(params), seed, **times_and_places, **scoring_options
     )
     problem = problem.with_executor(n_jobs)
     if confidence_level is not None:
         problem = replace(problem, confidence_level=confidence_level)
-    options = ValidationOptions.from_arguments(
+    validation_options = ValidationOptions.from_arguments(
         X,
         problem.data,
         seed,
@@ -220,17 +220,17 @@ def validate(
         scoring=scoring,
         random_state=seed or None,
     )
-    validation = compute_validation(honest_run(problem, search_or_model), options)
+    validation = compute_validation(honest_run(problem, search_or_model), validation_options)
     notes = [*validation.notes]
     if (columns := columns_of(data.X)) is not None:
         findings = (*find_target_leaks(data, columns), *identifier_column_findings(data, columns))
         notes += [f"{finding.sentence} {finding.remedy}" for finding in findings]
     if positive is None:
-        notes += _order_contradicted(y, data, validation.rows["event"])
+        notes += _category_order_notes(y, data, validation.rows["event"])
     return replace(validation, notes=tuple(notes), given=typed_arguments)
 
 
-def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
+def _category_order_notes(y: Any, data: Data, event: Any) -> list[str]:
     """Return a note if the order of y's categories would make the other class the event."""
     categories = category_order(y)
     if categories is None or data.classes is None or data.n_classes != 2:
@@ -238,12 +238,12 @@ def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
     last_label = [label for label in categories if label in data.classes.tolist()][-1:]
     if not last_label or last_label[0] == event:
         return []
-    note = (
+    note_text = (
         f"the event is {event!r}, the second class as labels are sorted, and y orders its "
         f"categories so that {last_label[0]!r} is the second: where that is the event, name it "
         f"(positive={last_label[0]!r})."
     )
-    return [note]
+    return [note_text]
 
 
 def problem_to_validate(
@@ -253,13 +253,13 @@ def problem_to_validate(
     groups: Any,
     params: dict[str, Any],
     seed: Any,
-    **order: Any,
+    **further_arguments: Any,
 ) -> Problem:
     """Return the problem of a search, or of a model, to be tested by pairs of folds.
 
-    A model that tunes inside its own fit is tested by plain folds. `order` holds times and places
-    of the rows, and the scoring of a model. If the search was fitted already, on these very rows,
-    the problem is the one that it tested.
+    A model that tunes inside its own fit is tested by plain folds. `further_arguments` holds times
+    and places of the rows, and the scoring of a model. If the search was fitted already, on these
+    very rows, the problem is the one that it tested.
     """
     is_honest_search = isinstance(search_or_model, HonestSearchCV)
     if is_honest_search and search_or_model.outer is None:
@@ -267,7 +267,9 @@ def problem_to_validate(
             f"{mention('outer', None)} leaves out the answers about held-out rows, which a "
             f"validation rests on: use {mention('outer', 'pairs')}."
         )
-    problem = problem_of_any(search_or_model, X, y, groups, params, random_state=seed, **order)
+    problem = problem_of_any(
+        search_or_model, X, y, groups, params, random_state=seed, **further_arguments
+    )
     if not is_honest_search or not hasattr(search_or_model, "risk_"):
         return problem
     if search_or_model.risk_.data_fingerprint != problem.data.fingerprint:
@@ -307,7 +309,7 @@ def problem_of_finished(
     *,
     scoring: Any = None,
     positive: Any = None,
-    **order: Any,
+    **times_and_places: Any,
 ) -> Problem:
     """Return the problem that tests a finished model on all rows as one test set.
 
@@ -319,35 +321,38 @@ def problem_of_finished(
 
     sample_weight = params.pop("sample_weight", None)
     refuse_refits(**params)
-    frozen = model if is_a(model, FROZEN) else FrozenEstimator(model)
-    refuse_no_estimator(frozen.estimator)
-    family = Family.from_grid(frozen)
+    frozen_model = model if is_a(model, FROZEN) else FrozenEstimator(model)
+    refuse_no_estimator(frozen_model.estimator)
+    family = Family.from_grid(frozen_model)
     try:
-        check_is_fitted(frozen)
+        check_is_fitted(frozen_model)
     except NotFittedError:
         raise Refusal(
-            f"{type(frozen.estimator).__name__} is not fitted, and a finished model was announced: "
-            "fit it on rows of its own, or leave out prefit and FrozenEstimator for a validation "
-            "that makes the fits."
+            f"{type(frozen_model.estimator).__name__} is not fitted, and a finished model was "
+            "announced: fit it on rows of its own, or leave out prefit and FrozenEstimator for a "
+            "validation that makes the fits."
         ) from None
-    row_arguments = {"groups": groups, "sample_weight": sample_weight, **order}
-    feature_names = getattr(frozen, "feature_names_in_", ())
+    row_arguments = {"groups": groups, "sample_weight": sample_weight, **times_and_places}
+    feature_names = getattr(frozen_model, "feature_names_in_", ())
     X, rows, _ = take_named_columns(X, row_arguments, keep=feature_names)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
-    has_probabilities = data.classes is not None and hasattr(frozen, "predict_proba")
-    requested: dict[str, Any] = {"scoring": "log" if has_probabilities else None}
-    if isinstance(frozen.estimator, HonestSearchCV):
-        search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
+    has_probabilities = data.classes is not None and hasattr(frozen_model, "predict_proba")
+    problem_arguments: dict[str, Any] = {"scoring": "log" if has_probabilities else None}
+    if isinstance(frozen_model.estimator, HonestSearchCV):
+        search, risk = (
+            frozen_model.estimator,
+            getattr(frozen_model.estimator, "selected_risk_", None),
+        )
         if risk is not None and risk.data_fingerprint == data.fingerprint:
             raise Refusal(
                 "the search was fitted on these very rows, so that its answers about them are not "
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
         main_scoring, _ = split_scoring(scoring_of(search), search.refit)
-        requested = {"scoring": main_scoring, "confidence_level": search.confidence_level}
-    requested |= {} if scoring is None else {"scoring": scoring}
-    _refuse_other_classes(frozen, data)
-    problem = problem_on(data, family, random_state=seed, positive=positive, **requested)
+        problem_arguments = {"scoring": main_scoring, "confidence_level": search.confidence_level}
+    problem_arguments |= {} if scoring is None else {"scoring": scoring}
+    _refuse_other_classes(frozen_model, data)
+    problem = problem_on(data, family, random_state=seed, positive=positive, **problem_arguments)
     return replace(problem, select_by=External(), testing=External())
 
 
@@ -370,7 +375,7 @@ def _refuse_other_classes(model: Any, data: Data) -> None:
 
 
 def honest_run(problem: Problem, search_or_model: Any) -> HonestRun:
-    """Return the test that a fitted search stores if it suffices, or else test the procedure.
+    """Return the run that a fitted search stores, or else test the tuning procedure anew.
 
     The run of a finished model keeps that model, so that a checklist can describe it.
     """

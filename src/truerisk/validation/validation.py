@@ -139,7 +139,11 @@ class Validation(Bounded, Record):
     @property
     def parts(self) -> dict[str, Record]:
         """Parts of the validation that exist, by name."""
-        return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+        return {
+            name: validation_part
+            for name in PARTS
+            if (validation_part := getattr(self, name)) is not None
+        }
 
     @property
     def finished(self) -> bool:
@@ -193,8 +197,16 @@ class Validation(Bounded, Record):
     @property
     def measures(self) -> Mapping[str, Measured]:
         """Measures of discrimination and calibration, by name."""
-        parts = [part for part in (self.discrimination, self.calibration) if part is not None]
-        return {name: measure for part in parts for name, measure in part.measures.items()}
+        measured_parts = [
+            measured_part
+            for measured_part in (self.discrimination, self.calibration)
+            if measured_part is not None
+        ]
+        return {
+            name: measure
+            for measured_part in measured_parts
+            for name, measure in measured_part.measures.items()
+        }
 
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
@@ -202,9 +214,9 @@ class Validation(Bounded, Record):
             event = formats.escape_and_truncate(str(rows["event"]), 60)
             blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
         for name, title in PARTS.items():
-            part = getattr(self, name)
-            if part is not None:
-                blocks.append(f"{title}\n{part}")
+            validation_part = getattr(self, name)
+            if validation_part is not None:
+                blocks.append(f"{title}\n{validation_part}")
             elif name in self.missing:
                 blocks.append(f"{title}: {self.missing[name]}")
         return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])
@@ -215,32 +227,34 @@ class Validation(Bounded, Record):
             name: HonestNumber(
                 name, Reported(measure.honest, measure.interval, "larger"), largest_value
             )
-            for label, (name, largest_value) in SCORES.items()
-            if (measure := self.measures.get(label)) is not None
+            for measure_name, (name, largest_value) in SCORES.items()
+            if (measure := self.measures.get(measure_name)) is not None
         }
         # A requested score may be averaged otherwise than the measure of the same name.
-        requested = numbers_of(self.risk)
-        return requested | {
-            name: number for name, number in scores.items() if name not in requested
+        requested_numbers = numbers_of(self.risk)
+        return requested_numbers | {
+            name: number for name, number in scores.items() if name not in requested_numbers
         }
 
     def _metrics(self) -> Mapping[str, Any]:
-        numbers: dict[str, Any] = {}
+        metrics: dict[str, Any] = {}
         for name, measure in self.measures.items():
-            numbers |= Reported(measure.honest, measure.interval, "").named(name)
-        return {**numbers, **self.risk.to_metrics()}
+            metrics |= Reported(measure.honest, measure.interval, "").named(name)
+        return {**metrics, **self.risk.to_metrics()}
 
 
-def validated_rows(held_out: HeldOut, code: int | None) -> ValidatedRows:
-    """Count the held-out rows, events, repetitions and groups; `code` is the class of the event."""
-    event = None
-    distinct, first_positions = np.unique(held_out.rows, return_index=True)
-    if code is not None and held_out.classes is not None:
-        event = plain_values.to_plain(held_out.classes[code])
+def validated_rows(held_out: HeldOut, event_code: int | None) -> ValidatedRows:
+    """Count the held-out rows, repetitions and groups, and the rows of the event's class."""
+    event_label = None
+    distinct_rows, first_positions = np.unique(held_out.rows, return_index=True)
+    if event_code is not None and held_out.classes is not None:
+        event_label = plain_values.to_plain(held_out.classes[event_code])
     return {
-        "n_rows": len(distinct),
-        "event": event,
-        "n_events": None if event is None else int((held_out.truth[first_positions] == code).sum()),
+        "n_rows": len(distinct_rows),
+        "event": event_label,
+        "n_events": None
+        if event_label is None
+        else int((held_out.truth[first_positions] == event_code).sum()),
         "n_repetitions": held_out.n_repetitions,
         "n_groups": None if held_out.groups is None else len(np.unique(held_out.groups)),
     }
@@ -249,44 +263,59 @@ def validated_rows(held_out: HeldOut, code: int | None) -> ValidatedRows:
 NO_OTHER_MODELS = "nothing was fitted, so that there are no other models to hold this one against."
 
 
-def compute_validation(run: HonestRun, options: ValidationOptions) -> Validation:
+def compute_validation(run: HonestRun, validation_options: ValidationOptions) -> Validation:
     """Compute all parts of a validation; only bootstrap samples need further tuned models."""
-    event = Event.from_label(options.positive, run.problem.data, options.horizon)
+    event = Event.from_label(
+        validation_options.positive, run.problem.data, validation_options.horizon
+    )
     held_out = HeldOut.from_answers(
         run.answered, run.problem.data if event is None else event.full_data
     )
-    if options.horizon is not None and event is not None:
+    if validation_options.horizon is not None and event is not None:
         held_out = event.held_out(held_out)
     parts_by_name: dict[str, Any] = {}
-    missing: dict[str, str] = {}
+    missing_reasons: dict[str, str] = {}
     notes, apparent_answers, samples = [], None, None
     if reason := why_no_measures(run, held_out, event):
-        missing = dict.fromkeys(("discrimination", "calibration", "net_benefit"), reason)
+        missing_reasons = dict.fromkeys(("discrimination", "calibration", "net_benefit"), reason)
     else:
-        rating = HeldOutMeasures(run, held_out, options, event)
-        parts_by_name, missing, notes = rating.parts(), rating.missing, rating.notes
+        rating = HeldOutMeasures(run, held_out, validation_options, event)
+        parts_by_name, missing_reasons, notes = rating.parts(), rating.missing, rating.notes
         run, apparent_answers, samples = rating.run, rating.apparent_answers, rating.samples
-    subgroups = None if options.columns is None else compute_subgroups(run, options.columns, event)
+    subgroups = (
+        None
+        if validation_options.columns is None
+        else compute_subgroups(run, validation_options.columns, event)
+    )
     stability = None
     if run.finished:
-        missing["stability"] = NO_OTHER_MODELS
+        missing_reasons["stability"] = NO_OTHER_MODELS
     else:
         stability = model_stability(run, event, apparent_answers, samples)
-    code = None if event is None else event.code
+    event_code = None if event is None else event.code
     return Validation(
         risk=run.risk,
-        rows=validated_rows(held_out, code),
+        rows=validated_rows(held_out, event_code),
         held_out=held_out,
-        event=code,
+        event=event_code,
         subgroups=subgroups,
         stability=stability,
         checklist=Checklist.from_facts(
             collect_facts(
-                run, held_out, parts_by_name, subgroups, stability, samples, options.horizon
+                run,
+                held_out,
+                parts_by_name,
+                subgroups,
+                stability,
+                samples,
+                validation_options.horizon,
             )
         ),
-        missing=missing,
-        notes=(*notes, *(event.order_note if event and options.positive is None else ())),
+        missing=missing_reasons,
+        notes=(
+            *notes,
+            *(event.order_note if event and validation_options.positive is None else ()),
+        ),
         **parts_by_name,
     )
 
@@ -303,15 +332,17 @@ def compute_subgroups(
         run.problem,
         None if event is None else event.full_data.class_codes == event.code,
     )
-    terms = Terms(problem.confidence_level, problem.rule)
+    risk_terms = Terms(problem.confidence_level, problem.rule)
     risks = tuple(
         _with_reported_average(
-            subgroup_risks(answers, left_two_out, problem.data, loss, terms, columns, has_event),
+            subgroup_risks(
+                predictions, left_two_out, problem.data, loss, risk_terms, columns, has_event
+            ),
             loss,
             run,
             event,
         )
-        for loss, answers, left_two_out in predicted_losses(run)
+        for loss, predictions, left_two_out in predicted_losses(run)
     )
     notes = tuple(levels.note for levels in columns if levels.note is not None)
     return Subgroups(risks, problem.confidence_level, notes)
@@ -325,13 +356,13 @@ def _with_reported_average(
         risks = replace(risks, positive=plain_values.to_plain(event.full_data.label(event.code)))
     if loss.per_row or risks.whole.value is None:
         return risks
-    is_area = loss.name == "auc"
-    honest = score_of(run, "auc" if is_area else loss, event if is_area else None)
-    if honest.value is None:
+    is_auc = loss.name == "auc"
+    honest_score = score_of(run, "auc" if is_auc else loss, event if is_auc else None)
+    if honest_score.value is None:
         return risks
     fields: dict[str, Any] = {
-        "value": honest.value,
-        "std_error": honest.std_error,
-        "interval": honest.interval,
+        "value": honest_score.value,
+        "std_error": honest_score.std_error,
+        "interval": honest_score.interval,
     }
     return replace(risks, whole=replace(risks.whole, **fields))

@@ -53,7 +53,7 @@ class ValidationOptions:
         horizon: float | None = None,
     ) -> ValidationOptions:
         """Check the options as a user gives them, and raise for an invalid option."""
-        check_count("replicates", replicates, least=0)
+        check_count("replicates", replicates, minimum=0)
         data = _at_horizon(data, horizon, positive)
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
             if data.classes is None and value is not None:
@@ -68,7 +68,7 @@ class ValidationOptions:
         threshold_array = _thresholds(thresholds)
         if clip is not None:
             check_clip(clip)
-        options = cls(
+        validation_options = cls(
             thresholds=threshold_array,
             clip=None if clip is None else float(clip),
             replicates=replicates,
@@ -79,30 +79,30 @@ class ValidationOptions:
             horizon=horizon,
         )
         Event.from_label(positive, data)  # An invalid class is reported before anything is fitted.
-        return options
+        return validation_options
 
     @classmethod
     def from_argument(
-        cls, given: Any, X: Any, data: Data, seed: int, positive: Any = None
+        cls, argument: Any, X: Any, data: Data, seed: int, positive: Any = None
     ) -> ValidationOptions | None:
         """Check options of `validate`, given as True or a mapping; return None if unset."""
-        if given is None or given is False:
+        if argument is None or argument is False:
             return None
-        if given is not True and not isinstance(given, Mapping):
+        if argument is not True and not isinstance(argument, Mapping):
             raise BadArgument(
-                f"{mention('validate', given)}: give True, or words of tr.validate with their "
+                f"{mention('validate', argument)}: give True, or words of tr.validate with their "
                 "values, such as {'subgroups': 'sex', 'replicates': 50}."
             )
-        options = {"positive": positive} | ({} if given is True else dict(given))
-        for name in options:
-            check_known(f"{mention('validate', given)}: there is no word", name, OPTION_NAMES)
-        return cls.from_arguments(X, data, seed, **options)
+        keyword_arguments = {"positive": positive} | ({} if argument is True else dict(argument))
+        for name in keyword_arguments:
+            check_known(f"{mention('validate', argument)}: there is no word", name, OPTION_NAMES)
+        return cls.from_arguments(X, data, seed, **keyword_arguments)
 
 
 OPTION_NAMES = tuple(
     name
-    for name, one in signature(ValidationOptions.from_arguments).parameters.items()
-    if one.kind is one.KEYWORD_ONLY
+    for name, parameter in signature(ValidationOptions.from_arguments).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
 )
 
 
@@ -142,12 +142,16 @@ def _thresholds(thresholds: Any) -> np.ndarray:
     if thresholds is None:
         return np.arange(1, 100) / 100
     try:
-        ascending = np.unique(as_array(thresholds, np.float64))
+        ascending_thresholds = np.unique(as_array(thresholds, np.float64))
     except ValueError:
-        ascending = np.empty(0)
-    if ascending.ndim != 1 or not len(ascending) or not ((ascending >= 0) & (ascending < 1)).all():
+        ascending_thresholds = np.empty(0)
+    if (
+        ascending_thresholds.ndim != 1
+        or not len(ascending_thresholds)
+        or not ((ascending_thresholds >= 0) & (ascending_thresholds < 1)).all()
+    ):
         raise BadArgument(
             f"{mention('thresholds', thresholds)}: give probabilities from which one treats, 0 ≤ t "
             "< 1."
         )
-    return ascending
+    return ascending_thresholds

@@ -81,10 +81,10 @@ def test_recipe_leaves_other_settings_to_scikit_learn(more):
 def test_recipe_needs_every_parameter_of_its_own_kind_of_tree():
     assert recipe_of({k: v for k, v in USUAL.items() if k != "monotonic_cst"}, 5) is None
     usual = DecisionTreeRegressor().get_params()
-    assert recipe_of(usual, 5, numbers=True).criterion == "squared_error"
-    assert recipe_of({**usual, "criterion": "absolute_error"}, 5, numbers=True) is None
+    assert recipe_of(usual, 5, is_regression=True).criterion == "squared_error"
+    assert recipe_of({**usual, "criterion": "absolute_error"}, 5, is_regression=True) is None
     assert recipe_of(usual, 5) is None
-    assert recipe_of(USUAL, 5, numbers=True) is None
+    assert recipe_of(USUAL, 5, is_regression=True) is None
 
 
 @pytest.fixture(autouse=True)

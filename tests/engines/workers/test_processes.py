@@ -93,8 +93,8 @@ def test_done_of_waits_for_the_first_for_all_or_for_seconds():
     assert done_of([]) == set()
     assert done_of([done, open_]) == {done}
     assert done_of([open_], 0.15) == set()
-    assert done_of([done, open_], 0.15, every=True) == {done}
-    assert done_of([done], every=True) == {done}
+    assert done_of([done, open_], 0.15, waits_for_all=True) == {done}
+    assert done_of([done], waits_for_all=True) == {done}
 
 
 AT_STEP = """

@@ -49,40 +49,41 @@ OPTIONS_WITHOUT_EFFECT_ON_NUMBERS = (
     "store",
     "mixed_versions",
 )
-"""Options that do not affect any number in the result."""
+"""Options of `truerisk assess` that do not affect any number in the result."""
 
 
 def run(args: Any) -> int:
     """Assess the learners that the options request, print the result and return the exit code."""
     method_words = split_words("--cv", args.cv, "method", "10-fold")
-    methods: list[Any] | None = method_words and [splits_name(word) for word in method_words]
+    splitting_methods: list[Any] | None = method_words and [
+        splits_name(method_word) for method_word in method_words
+    ]
     if args.mixed_versions and args.store is None:
         raise click.UsageError("--mixed-versions needs --store.")
     given_review_options = [name for name in VALIDATION_OPTIONS if getattr(args, name) is not None]
-    if (
-        given_review_options and not args.validate
-    ):  # These options have an effect only with --validate.
+    # Options of a validation have an effect only with --validate.
+    if given_review_options and not args.validate:
         raise click.UsageError(f"--{given_review_options[0]} needs --validate.")
     source = source_of(args)
-    options: dict[str, Any] = {"rule": args.rule, **source.row_arguments}
-    options |= {"confidence_level": args.confidence, "random_state": args.seed}
-    options |= {"scoring": add_bounded_scores(args.scoring, args.min_score, source.task)}
-    options |= {"positive": label_from_text(source, args.positive), "n_jobs": args.n_jobs}
-    families = _families(source, args.models, (*(methods or (None,)), args.outer))
+    assess_arguments: dict[str, Any] = {"rule": args.rule, **source.row_arguments}
+    assess_arguments |= {"confidence_level": args.confidence, "random_state": args.seed}
+    assess_arguments |= {"scoring": add_bounded_scores(args.scoring, args.min_score, source.task)}
+    assess_arguments |= {"positive": label_from_text(source, args.positive), "n_jobs": args.n_jobs}
+    families = _make_families(source, args.models, (*(splitting_methods or (None,)), args.outer))
     learning_curves: str | list[str] | None = args.learning_curve
     if learning_curves not in (None, "cheap", "all"):
         learning_curves = split_words("--learning-curve", args.learning_curve, "learner", "knn,lda")
     validation_options = validation_arguments(source, args) if args.validate else None
-    _report_default_plan(source, methods, args.outer)
-    plan, bounds = (
-        (methods, args.outer, learning_curves),
+    _report_default_plan(source, splitting_methods, args.outer)
+    plan_arguments, requested_bounds = (
+        (splitting_methods, args.outer, learning_curves),
         (args.fail_above, args.min_score),
     )
-    is_planned = any(argument is not None for argument in plan)
+    is_planned = any(argument is not None for argument in plan_arguments)
     needs_problems = is_planned or args.dry_run or args.fail_above is not None or args.min_score
-    problems = _problems(source, families, options) if needs_problems else {}
+    problems = _make_problems(source, families, assess_arguments) if needs_problems else {}
     for problem in [*problems.values()][:1]:
-        refuse_bounds(*bounds, {loss.name: loss.scale for loss in problem.losses})
+        refuse_bounds(*requested_bounds, {loss.name: loss.scale for loss in problem.losses})
     if args.dry_run:
         for output_path in (args.report, args.figures):
             if output_path is not None:
@@ -90,15 +91,21 @@ def run(args: Any) -> int:
         if args.store is not None:
             say(f"note: a dry run does not look into {args.store}")
         if args.fail_above is not None or args.min_score:
-            say(f"note: a dry run judges no bound: {bounds_as_options(*bounds)}")
-        return _dry_run(problems, plan, as_json=args.as_json)
+            say(f"note: a dry run judges no bound: {bounds_as_options(*requested_bounds)}")
+        return _print_forecast(problems, plan_arguments, as_json=args.as_json)
     if is_planned:
-        _report_cost(source, problems, plan)
-    options |= {"cv": methods, "outer": args.outer, "learning_curve": learning_curves}
-    options |= {"store": args.store, "mixed_versions": args.mixed_versions}
-    options |= {"checks": args.checks}
-    result, exit_code = _run(source, families, options | {"validate": validation_options}, args)
-    return exit_code or judge_bounds(result, *bounds)
+        _report_cost(source, problems, plan_arguments)
+    assess_arguments |= {
+        "cv": splitting_methods,
+        "outer": args.outer,
+        "learning_curve": learning_curves,
+    }
+    assess_arguments |= {"store": args.store, "mixed_versions": args.mixed_versions}
+    assess_arguments |= {"checks": args.checks}
+    result, exit_code = _assess_and_print(
+        source, families, assess_arguments | {"validate": validation_options}, args
+    )
+    return exit_code or judge_bounds(result, *requested_bounds)
 
 
 def _default_method(source: Source) -> str:
@@ -106,19 +113,23 @@ def _default_method(source: Source) -> str:
     return default_name(source, method_name_by_size(len(source.y)))
 
 
-def _report_default_plan(source: Source, methods: list[Any] | None, outer: str | None) -> None:
-    """Print a note if the default method is not five folds, but a cheaper or a temporal one."""
+def _report_default_plan(
+    source: Source, splitting_methods: list[Any] | None, outer: str | None
+) -> None:
+    """Print a note if the default resampling method is not five folds, but cheaper or temporal."""
     default_method, n_rows = _default_method(source), len(source.y)
-    if methods is None and default_method != USUAL_FOLDS:
-        # K folds need no --outer: pairs of folds test the choice.
+    if splitting_methods is None and default_method != USUAL_FOLDS:
+        # With K folds, pairs of folds test the choice of a setting, so --outer has no default.
         has_default_outer = outer is None and not default_method.endswith("-fold")
-        options = "--cv and --outer are" if has_default_outer else "--cv is"
-        say(f"note: {n_rows:,} rows: {options} {default_method}")
+        options_phrase = "--cv and --outer are" if has_default_outer else "--cv is"
+        say(f"note: {n_rows:,} rows: {options_phrase} {default_method}")
 
 
-def _report_cost(source: Source, problems: dict[str, Problem], plan: PlanArguments) -> None:
-    """Print the number of fits if it is large, and how many fits the default methods need."""
-    n_fits, n_curve_fits = planned_fits(problems, *plan)
+def _report_cost(
+    source: Source, problems: dict[str, Problem], plan_arguments: PlanArguments
+) -> None:
+    """Print the number of planned fits if it is large, and the number that the default needs."""
+    n_fits, n_curve_fits = planned_fits(problems, *plan_arguments)
     if n_curve_fits:
         note_start = (
             f"note: {n_fits + n_curve_fits:,} fits are planned, {n_curve_fits:,} of them for "
@@ -127,19 +138,19 @@ def _report_cost(source: Source, problems: dict[str, Problem], plan: PlanArgumen
         say(f"{note_start}curves. --dry-run estimates the seconds.")
     if n_curve_fits or n_fits <= MANY_FITS:
         return
-    comparison, n_rows = "", len(source.y)
+    default_plan_text, n_rows = "", len(source.y)
     if n_rows >= FEWEST_ROWS:
         n_default_fits, _ = planned_fits(problems, None, None)
-        comparison = f"; {_default_method(source)}, the usual way, needs {n_default_fits:,}"
-    say(f"note: {n_fits:,} fits are planned{comparison}. --dry-run estimates the seconds.")
+        default_plan_text = f"; {_default_method(source)}, the usual way, needs {n_default_fits:,}"
+    say(f"note: {n_fits:,} fits are planned{default_plan_text}. --dry-run estimates the seconds.")
 
 
-def _problems(
-    source: Source, families: dict[str, Any], options: dict[str, Any]
+def _make_problems(
+    source: Source, families: dict[str, Any], assess_arguments: dict[str, Any]
 ) -> dict[str, Problem]:
 
     problem_options = {
-        name: value for name, value in options.items() if name not in source.row_arguments
+        name: value for name, value in assess_arguments.items() if name not in source.row_arguments
     }
     with print_warnings_at_end():
         data = Data.check(source.X, source.y, task=source.task, **source.row_arguments)
@@ -148,7 +159,7 @@ def _problems(
         }
 
 
-def _families(
+def _make_families(
     source: Source, models: str | None, splitting_methods: Iterable[Any]
 ) -> dict[str, Any]:
 
@@ -162,59 +173,62 @@ def _families(
     )
 
 
-def _run(
-    source: Source, families: dict[str, Any], options: dict[str, Any], args: Any
+def _assess_and_print(
+    source: Source, families: dict[str, Any], assess_arguments: dict[str, Any], args: Any
 ) -> tuple[Assessment | None, int]:
     """Assess the learners, print the result, and return it with the exit code.
 
     The result is None if the run was interrupted before any learner was assessed.
     """
-    exit_code, store = 0, args.store
+    exit_code, store_path = 0, args.store
     try:
         with print_warnings_at_end(findings=args.as_json), show_progress():
-            result = assess_learners(families, source.X, source.y, **options)
+            result = assess_learners(families, source.X, source.y, **assess_arguments)
     except Interrupted as interruption:
-        if store is not None:
-            hint = f"the fits are kept in {store}: run the same command to continue."
-            say(f"{interruption_message()}; {hint}")
+        if store_path is not None:
+            resume_hint = f"the fits are kept in {store_path}: run the same command to continue."
+            say(f"{interruption_message()}; {resume_hint}")
         if interruption.partial is None:
-            if store is None:
+            if store_path is None:
                 raise
             return None, interrupted_code()
         result, exit_code = interruption.partial, interrupted_code()
         missing_learners = ", ".join(interruption.missing)
         say(f"{interruption_message()}: {missing_learners} not assessed; what was done follows.")
     if result.kept is not None:
-        say(f"note: {store}: {result.kept.reused:,} fits found, {result.kept.added:,} added")
+        say(f"note: {store_path}: {result.kept.reused:,} fits found, {result.kept.added:,} added")
     command = typed_command(click.get_current_context(), OPTIONS_WITHOUT_EFFECT_ON_NUMBERS)
     result = replace(result, source=source.name, command=command, column_names=source.columns)
     if result.validation is not None:
         result = replace(result, validation=result.validation.with_names(source.columns))
-    with print_warnings_at_end():  # The page makes further fits, and these may warn.
+    # Writing the HTML page makes further fits, which may raise warnings.
+    with print_warnings_at_end():
         show(result.to_json() if args.as_json else str(result))
         write_page(result, args.report, args.figures)
     say_columns(source.columns, result.findings)
     return result, exit_code
 
 
-def _dry_run(problems: dict[str, Problem], plan: PlanArguments, *, as_json: bool) -> int:
+def _print_forecast(
+    problems: dict[str, Problem], plan_arguments: PlanArguments, *, as_json: bool
+) -> int:
 
     with print_warnings_at_end():
-        forecasts = forecast(problems, *plan)
+        forecasts = forecast(problems, *plan_arguments)
     total_fits, total_seconds = (
         sum(learner_forecast.fits for learner_forecast in forecasts),
         sum(learner_forecast.seconds for learner_forecast in forecasts),
     )
     if as_json:
-        content = {
+        forecast_document = {
             "schema": "truerisk.forecast/2",
             "fits": total_fits,
             "seconds": total_seconds,
             "learners": [asdict(learner_forecast) for learner_forecast in forecasts],
         }
-        show(json.dumps(content))
+        show(json.dumps(forecast_document))
         return 0
-    rows = [
+    table_rows = [
         [
             learner_forecast.learner,
             str(learner_forecast.settings),
@@ -223,6 +237,6 @@ def _dry_run(problems: dict[str, Problem], plan: PlanArguments, *, as_json: bool
         ]
         for learner_forecast in forecasts
     ]
-    rows.append(["all", "", str(total_fits), seconds(total_seconds)])
-    show(text_table(["learner", "settings", "fits", "about"], rows))
+    table_rows.append(["all", "", str(total_fits), seconds(total_seconds)])
+    show(text_table(["learner", "settings", "fits", "about"], table_rows))
     return 0

@@ -38,7 +38,7 @@ from truerisk.search.claim import ONE_CLASS_SCORES, perfect_score_of, scorer_of_
 
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
-"""Options that do not affect any number in the result."""
+"""Options of `truerisk audit` that do not affect any number in the result."""
 
 
 def run(args: Any) -> int:
@@ -47,9 +47,9 @@ def run(args: Any) -> int:
     source = read_source(**source_arguments(args))
     X = _data_for_search(source)
     # Encoding and imputation are left to the user's search, so notes on them are omitted.
-    for note in source.notes:
-        if "inside the folds" not in note:
-            say(f"note: {note}")
+    for source_note in source.notes:
+        if "inside the folds" not in source_note:
+            say(f"note: {source_note}")
     if source.layout.get("text") and X is source.X:  # X is an array, which has no column names.
         say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
@@ -75,8 +75,8 @@ def load_factory(location: str, *, is_allowed: bool) -> Any:
 
     The import runs the code of that file or module, so it is refused unless `is_allowed`.
     """
-    file_or_module, separator, name = location.rpartition(":")
-    if not separator or not file_or_module or not name.isidentifier():
+    file_or_module, separator, function_name = location.rpartition(":")
+    if not separator or not file_or_module or not function_name.isidentifier():
         raise click.UsageError(
             f"{location!r} names no function: write file.py:name or module:name."
         )
@@ -88,34 +88,36 @@ def load_factory(location: str, *, is_allowed: bool) -> Any:
         module = _import_file(Path(file_or_module))
     else:
         module = run_code(lambda: import_module(file_or_module), file_or_module)
-    if not callable(getattr(module, name, None)):
-        functions = [
-            function_name for function_name, value in vars(module).items() if callable(value)
+    if not callable(getattr(module, function_name, None)):
+        known_functions = [
+            known_function for known_function, value in vars(module).items() if callable(value)
         ]
         raise UnknownName(
-            f"{file_or_module} has no function {name!r}{suggestion_for(name, functions) or '.'}"
+            f"{file_or_module} has no function "
+            f"{function_name!r}{suggestion_for(function_name, known_functions) or '.'}"
         )
-    return getattr(module, name)
+    return getattr(module, function_name)
 
 
 def _import_file(path: Path) -> Any:
 
     if not path.is_file():
         raise UnknownName(f"there is no file {str(path)!r}.")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    run_code(lambda: spec.loader.exec_module(module), str(path))
+    module_spec = spec_from_file_location(path.stem, path)
+    assert module_spec is not None
+    assert module_spec.loader is not None
+    module = module_from_spec(module_spec)
+    run_code(lambda: module_spec.loader.exec_module(module), str(path))
     return module
 
 
 def call_factory(factory: Any, X: Any, y: Any) -> Any:
     """Call the user's function and return its result, which is the search to audit.
 
-    A function with two required arguments is called with X and y, one without any with nothing.
+    A function with two required arguments is called with X and y. A function without required
+    arguments is called without any.
     """
-    name = getattr(factory, "__name__", "the factory")
+    factory_name = getattr(factory, "__name__", "the factory")
     required_parameters = [
         parameter
         for parameter in inspect.signature(factory).parameters.values()
@@ -124,24 +126,27 @@ def call_factory(factory: Any, X: Any, y: Any) -> Any:
     ]
     if len(required_parameters) not in (0, 2):
         raise UnknownName(
-            f"{name} takes {len(required_parameters)} arguments: it must take none, or X and y."
+            f"{factory_name} takes {len(required_parameters)} arguments: it must take "
+            "none, or X and y."
         )
-    return run_code(lambda: factory(X, y) if required_parameters else factory(), name)
+    return run_code(lambda: factory(X, y) if required_parameters else factory(), factory_name)
 
 
-def run_code(function: Any, name: str) -> Any:
-    """Call the user's function; raise an error with the first and last line of its message.
+def run_code(user_function: Any, code_name: str) -> Any:
+    """Call the user's function; if it raises, report the first and last line of its message.
 
     Between these lines scikit-learn quotes the tracebacks of all failed fits.
     """
     try:
-        return function()
+        return user_function()
     except TrueRiskError:
         raise
     except Exception as error:
         last_line = str(error).strip().rpartition("\n")[2].strip()
-        cause = f" ... {last_line}" if last_line and last_line not in message_of(error) else ""
-        raise TrueRiskError(f"{name} failed: {message_of(error)}{cause}") from error
+        last_line_text = (
+            f" ... {last_line}" if last_line and last_line not in message_of(error) else ""
+        )
+        raise TrueRiskError(f"{code_name} failed: {message_of(error)}{last_line_text}") from error
 
 
 def _data_for_search(source: Source) -> Any:
@@ -153,13 +158,13 @@ def _data_for_search(source: Source) -> Any:
     if not source.columns:
         return source.X
     try:
-        frame = frame_of({name: source.column(name) for name in source.columns})
+        feature_frame = frame_of({name: source.column(name) for name in source.columns})
     except MissingExtra:
         say("note: neither pandas nor polars is installed: the search gets an array without names")
         return source.X
-    if hasattr(frame, "notna"):  # Encoders recognise NaN as missing, in text too.
-        return frame.where(frame.notna(), float("nan"))
-    return frame
+    if hasattr(feature_frame, "notna"):  # Encoders recognise NaN as missing, also in text columns.
+        return feature_frame.where(feature_frame.notna(), float("nan"))
+    return feature_frame
 
 
 def _audit_search(factory: Any, source: Source, X: Any, args: Any) -> Any:
@@ -174,14 +179,14 @@ def _audit_search(factory: Any, source: Source, X: Any, args: Any) -> Any:
             scoring = standard_score_name(getattr(search, "estimator", None))
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
-            bounds = args.fail_above, args.min_score
+            requested_bounds = args.fail_above, args.min_score
             is_known_loss = is_honest_search(search) and scoring in registry
             scale = (
                 registry.load(scoring)().scale
                 if is_known_loss
                 else Scale(perfect_score_of(scoring))
             )
-            refuse_bounds(*bounds, {scoring: scale}, remedy)
+            refuse_bounds(*requested_bounds, {scoring: scale}, remedy)
         positive = label_from_text(source, args.positive)
         search = _fit_if_needed(search, X, y, row_arguments, positive)
         row_order = _row_order(source)
@@ -199,9 +204,10 @@ def _audit_search(factory: Any, source: Source, X: Any, args: Any) -> Any:
 
 def _row_order(source: Source) -> Any:
     """Return the order of rows that a column of the file reveals, such as sorted dates."""
-    columns = {**source.dates, **{name: source.column(name) for name in source.columns}}
+    cells_by_column = {**source.dates, **{name: source.column(name) for name in source.columns}}
     named_cells = (
-        (f"column {escape_and_truncate(name, 40)!r}", cells) for name, cells in columns.items()
+        (f"column {escape_and_truncate(name, 40)!r}", cells)
+        for name, cells in cells_by_column.items()
     )
     return order_of_columns(named_cells, source.y)
 
@@ -226,7 +232,7 @@ def _fit_if_needed(
 
 
 def _set_positive_class(search: Any, positive: Any) -> None:
-    """Set the class to which the score of an unfitted search refers, such as that of `f1`."""
+    """Set the positive class of an unfitted search, to which a score such as `f1` refers."""
     scoring = getattr(search, "scoring", None)
     if positive is None:
         return

@@ -21,11 +21,15 @@ INCOMPLETE = 5  # This exit code means that some replicates have no result.
 
 
 def compare(
-    store: Path, report: str | None, figures: Path | None, as_json: bool, terms: dict[str, Any]
+    store: Path,
+    report: str | None,
+    figures: Path | None,
+    as_json: bool,
+    comparison_options: dict[str, Any],
 ) -> None:
     """Compare the learners or the methods of a study, and print the comparison."""
     with show_progress(), Store.read(store) as open_store:
-        comparison = collect(open_store).compare(**terms)
+        comparison = collect(open_store).compare(**comparison_options)
     show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
     write_page(comparison, report, figures)
 
@@ -38,20 +42,20 @@ def status(store: Path, as_json: bool) -> int:
     return 0 if study_status.complete else INCOMPLETE
 
 
-def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
+def export(store: Path, file_format: str, requested_path: Path | None, as_json: bool) -> None:
     """Write a table file in which every result of a study is one row."""
-    output_path = out or store.with_suffix(f".{form}")
+    output_path = requested_path or store.with_suffix(f".{file_format}")
     # `realpath` raises no error for a loop of symbolic links.
     if os.path.realpath(output_path) == os.path.realpath(store):
         raise click.UsageError(f"--out {output_path} is the store: name another file.")
     with Store.read(store) as open_store:
         try:
-            n_rows = write(rows_of(open_store), output_path, form)
+            n_rows = write(rows_of(open_store), output_path, file_format)
         except NotWritten as error:
             raise click.UsageError(f"--out: {error}") from None
     say(f"wrote {n_rows} rows to {output_path}")
     if as_json:
-        show(_json_document("export", file=str(output_path), format=form, rows=n_rows))
+        show(_json_document("export", file=str(output_path), format=file_format, rows=n_rows))
 
 
 def retry(store: Path, as_json: bool) -> None:
@@ -66,5 +70,5 @@ def retry(store: Path, as_json: bool) -> None:
         show(_json_document("retry", replicates=n_replicates))
 
 
-def _json_document(command: str, **content: Any) -> str:
-    return json.dumps({"schema": f"truerisk.study-{command}/2", **content})
+def _json_document(command: str, **fields: Any) -> str:
+    return json.dumps({"schema": f"truerisk.study-{command}/2", **fields})

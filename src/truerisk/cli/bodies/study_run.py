@@ -16,7 +16,7 @@ from truerisk.study.study import Study
 
 
 def run(
-    spec: Path | None, store: Path, as_json: bool, allow_import: bool, options: dict[str, Any]
+    spec: Path | None, store: Path, as_json: bool, allow_import: bool, run_options: dict[str, Any]
 ) -> int:
     """Run a study, or continue it if `spec` is None; print the results, return the exit code."""
     current_folder = str(Path.cwd())
@@ -25,7 +25,7 @@ def run(
     study = Study(spec, store, allow_import=allow_import)
     try:
         with print_warnings_at_end(), show_progress():
-            results = study.run(**options)
+            results = study.run(**run_options)
     except KeyboardInterrupt as interruption:
         try:
             status = study.status()

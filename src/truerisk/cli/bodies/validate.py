@@ -29,7 +29,7 @@ from truerisk.validation.validate import validate as validated
 from truerisk.validation.validation import SCORES
 
 WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
-"""Options that do not affect any number in the result."""
+"""Options of `truerisk validate` that do not affect any number in the result."""
 
 
 def run(args: Any) -> int:
@@ -41,13 +41,13 @@ def run(args: Any) -> int:
         checklist_path(args.checklist)
     source = read_source(**source_arguments(args))
 
-    note_starts = "target ", f"column {quoted(args.predictions)} "
-    for note in source.notes:
-        if args.predictions is None or note.startswith(note_starts):
-            say(f"note: {note}")
+    relevant_note_starts = "target ", f"column {quoted(args.predictions)} "
+    for source_note in source.notes:
+        if args.predictions is None or source_note.startswith(relevant_note_starts):
+            say(f"note: {source_note}")
 
     score_names = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
-    X, scales = source.X, {"risk": Scale()}
+    X, scale_by_loss = source.X, {"risk": Scale()}
     prefit_options: dict[str, Any] = {}
     if args.predictions is not None:
         _refuse_fit_options(click.get_current_context())
@@ -55,7 +55,7 @@ def run(args: Any) -> int:
         prefit_options = {"prefit": True, "confidence_level": args.confidence}
         args.replicates = None
     else:
-        pipeline, params, grid = read_model(args.model, args.settings, source)
+        pipeline, fixed_params, tuning_grid = read_model(args.model, args.settings, source)
         common_options = {"confidence_level": args.confidence, "random_state": args.seed}
         search_options = {"cv": args.cv, "n_jobs": args.n_jobs, **common_options}
         bounded_scores = [name for name in args.min_score if name not in score_names]
@@ -68,10 +68,12 @@ def run(args: Any) -> int:
 
             scoring = BrierAt(args.horizon)
         elif scoring is None and source.task == "classification":
-            estimator = Family.from_grid(pipeline, params or grid or None).make(0)
+            estimator = Family.from_grid(pipeline, fixed_params or tuning_grid or None).make(0)
             scoring = "log" if hasattr(estimator, "predict_proba") else None
         scoring = add_bounded_scores(scoring, bounded_scores, source.task)
-        search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **search_options)
+        search = HonestSearchCV(
+            pipeline, fixed_params or tuning_grid or None, scoring=scoring, **search_options
+        )
         if args.scoring is not None or bounded_scores:
             row_arguments = {
                 "groups": None,
@@ -82,11 +84,11 @@ def run(args: Any) -> int:
             with catch_warnings(action="ignore"):  # `validate` repeats these warnings later.
                 problem = problem_to_validate(search, X, source.y, **row_arguments)
             rated_classes = [loss.rated(problem.data) for loss in problem.losses]
-            # The score refers to the class of the event, like all numbers on the page.
+            # A score of one class refers to the class of the event, as do all numbers on the page.
             if any(class_code is not None for class_code in rated_classes):
                 search.positive = label_from_text(source, args.positive)
-            scales = {each_loss.name: each_loss.scale for each_loss in problem.losses}
-    measured_scales = scales | {
+            scale_by_loss = {each_loss.name: each_loss.scale for each_loss in problem.losses}
+    measured_scales = scale_by_loss | {
         name: Scale(best_value) for name, best_value in SCORES.values() if name in score_names
     }
     refuse_bounds(args.fail_above, args.min_score, measured_scales)
@@ -124,28 +126,35 @@ def _refuse_fit_options(context: click.Context) -> None:
             )
 
 
-def _model_from_predictions(source: Source, column: str, positive: str | None) -> tuple[Any, Any]:
-    """Return a fitted model whose predictions are the values of a column, and that column.
+def _model_from_predictions(
+    source: Source, prediction_column: str, positive: str | None
+) -> tuple[Any, Any]:
+    """Return a fitted model whose predictions are the values of a column, and its features.
 
-    The column holds probabilities for a classification, and numbers otherwise.
+    The column holds probabilities for a classification, and numbers otherwise. It is the only
+    feature of the model.
     """
     if not source.columns:
         raise click.UsageError("--predictions names a column of a FILE: a --dataset has none.")
 
     option_text, is_classification = (
-        f"--predictions {escape_and_truncate(column, 40)}",
+        f"--predictions {escape_and_truncate(prediction_column, 40)}",
         source.task == "classification",
     )
     numeric_columns = [
         name for name, levels in zip(source.columns, source.levels, strict=True) if not levels
     ]
-    if column not in numeric_columns:
+    if prediction_column not in numeric_columns:
         known_columns = escape_and_truncate(", ".join(numeric_columns), 160)
         raise BadData(f"{option_text} is no column of numbers: the file has {known_columns}.")
-    predictions = source.X[:, [source.columns.index(column)]].astype(np.float64)
-    low, high = (0.0, 1.0) if is_classification else (-np.inf, np.inf)
+    predictions = source.X[:, [source.columns.index(prediction_column)]].astype(np.float64)
+    lowest_prediction, highest_prediction = (0.0, 1.0) if is_classification else (-np.inf, np.inf)
     invalid_rows = np.flatnonzero(
-        ~(np.isfinite(predictions) & (predictions >= low) & (predictions <= high))
+        ~(
+            np.isfinite(predictions)
+            & (predictions >= lowest_prediction)
+            & (predictions <= highest_prediction)
+        )
     )
     if len(invalid_rows):
         value_kind = "probabilities" if is_classification else "numbers"
@@ -167,5 +176,6 @@ def _model_from_predictions(source: Source, column: str, positive: str | None) -
         )
     event_label = label_from_text(source, positive)
     if event_label is not None and event_label == np.unique(source.y)[0]:
-        predictions = 1 - predictions  # The model takes the probability of the second class.
+        # The model expects the probability of the second class in sorted order.
+        predictions = 1 - predictions
     return UpdatedProbabilities().fit(predictions, source.y), predictions

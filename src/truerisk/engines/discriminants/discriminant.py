@@ -40,13 +40,13 @@ from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import DiscriminantsWithoutRow, LeaveOneOutFits
 from truerisk.engines.discriminants.rule import (
-    LARGEST_ROUNDING_ERROR,
+    MAX_ROUNDING_ERROR,
     DiscriminantRule,
+    has_tied_labels,
     respond,
     setting_refusal,
-    shrinkage_of,
+    shrinkage_of_setting,
     shrunk_solution,
-    undecided,
 )
 from truerisk.engines.discriminants.scatter import Classes, ScatterSpectrum, spectrum_of
 from truerisk.engines.discriminants.weighted_samples import predict_samples
@@ -101,7 +101,7 @@ class LinearDiscriminants(OnePass):
         }
         if prior_lengths - {data.n_classes}:
             return f"there are {min(prior_lengths)} priors, and y has {data.n_classes} classes."
-        if family.is_piped or any(shrinkage_of(setting) for setting in settings):
+        if family.is_piped or any(shrinkage_of_setting(setting) for setting in settings):
             return None
         n, p = data.n_rows, np.shape(data.X)[1]
         if n - data.n_classes < p:
@@ -110,13 +110,13 @@ class LinearDiscriminants(OnePass):
 
     @override
     def shares_work(self, group: Group) -> bool:
-        return super().shares_work(group) or not all(map(shrinkage_of, group.settings))
+        return super().shares_work(group) or not all(map(shrinkage_of_setting, group.settings))
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         is_computed = np.zeros(task.plan.n_fits, dtype=bool)
         is_pending = ~is_computed if task.places is None else task.places != ELSEWHERE
-        if not is_pending.any() or (X := _shared_rows(task)) is None:
+        if not is_pending.any() or (X := _shared_table(task)) is None:
             return is_computed
         left_out_fits = LeaveOneOutFits.from_plan(task.plan)
         is_pending[left_out_fits.fits] = False
@@ -135,7 +135,7 @@ class LinearDiscriminants(OnePass):
             fits_of_class = left_out_fits.take(classes.member[left_out_fits.rows] == class_index)
             is_reliable = np.ones(task.plan.n_fits, dtype=bool)
             for candidate_index in range(len(task.group.settings)):
-                is_reliable &= ~_left_to_fit(
+                is_reliable &= ~_store_left_out_predictions(
                     task,
                     candidate_index,
                     fits_of_class.take(fits_of_class.needs_candidate(task, candidate_index)),
@@ -150,8 +150,8 @@ class LinearDiscriminants(OnePass):
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         rule = DiscriminantRule.from_settings(group.settings)
-        linear_fit = _Fit.from_training(
-            shown, rule, [shrinkage_of(setting) for setting in group.settings]
+        linear_fit = _LinearFit.from_training(
+            shown, rule, [shrinkage_of_setting(setting) for setting in group.settings]
         )
         if linear_fit is None:
             return None
@@ -169,7 +169,7 @@ class LinearDiscriminants(OnePass):
 
 
 @frozen(eq=False)
-class _Fit:
+class _LinearFit:
     """Linear discriminants of one training set: slopes without shrinkage, and the shrunk fit.
 
     Candidates whose slopes or shrunk fit are None are left to scikit-learn's estimator.
@@ -178,22 +178,22 @@ class _Fit:
     rule: DiscriminantRule
     classes: Classes
     shrinkages: list[float]
-    plain: np.ndarray | None
-    shrunk: ShrunkFit | None
+    plain_slopes: np.ndarray | None
+    shrunk_fit: ShrunkFit | None
 
     @classmethod
     def from_training(
         cls, shown: Shown, rule: DiscriminantRule, shrinkages: list[float]
-    ) -> _Fit | None:
+    ) -> _LinearFit | None:
         """Fit the candidates on a training set. Return None if scikit-learn would fail or warn."""
         positive_shrinkages = [shrinkage for shrinkage in shrinkages if shrinkage]
-        rotated_table = (
+        rotated_rows = (
             rotate_about_mean(shown.X) if positive_shrinkages and is_wide(shown.X) else None
         )
         classes = Classes.from_rows(
-            shown.X if rotated_table is None else rotated_table.shown, shown.y, shown.times
+            shown.X if rotated_rows is None else rotated_rows.shown, shown.y, shown.times
         )
-        means = classes.means if rotated_table is None else classes.means - rotated_table.origin
+        means = classes.means if rotated_rows is None else classes.means - rotated_rows.origin
         has_no_warning = rule.has_covariances(classes.sizes) and rule.has_distinct_means(means)
         if not (has_no_warning and rule.can_fit(classes.sizes, shown.X.shape[1])):
             return None
@@ -201,7 +201,7 @@ class _Fit:
             rule.plain_slopes(classes) if len(positive_shrinkages) < len(shrinkages) else None
         )
         shrunk_fit = (
-            ShrunkFit.from_rows(shown.X, rotated_table, classes, rule, min(positive_shrinkages))
+            ShrunkFit.from_rows(shown.X, rotated_rows, classes, rule, min(positive_shrinkages))
             if positive_shrinkages
             else None
         )
@@ -212,22 +212,22 @@ class _Fit:
         scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present)))
         is_unresolved = np.zeros(len(self.shrinkages), dtype=bool)
         for candidate_index, shrinkage in enumerate(self.shrinkages):
-            if shrinkage and self.shrunk is not None:
-                scores_with_bounds = self.shrunk.scores(rows, shrinkage)
+            if shrinkage and self.shrunk_fit is not None:
+                scores_with_bounds = self.shrunk_fit.scores(rows, shrinkage)
                 is_unresolved[candidate_index] = scores_with_bounds is None
                 if scores_with_bounds is not None:
                     scores[candidate_index] = scores_with_bounds[0]
                     is_unresolved[candidate_index] = moved_by_rounding(
                         *scores_with_bounds, rows.shape[1], request
                     ).any()
-            elif self.plain is not None:
-                scores[candidate_index] = self.rule.scores(self.classes, self.plain, rows)
+            elif self.plain_slopes is not None:
+                scores[candidate_index] = self.rule.scores(self.classes, self.plain_slopes, rows)
             else:
                 is_unresolved[candidate_index] = True
-        return scores, is_unresolved | undecided(scores, request).any(axis=1)
+        return scores, is_unresolved | has_tied_labels(scores, request).any(axis=1)
 
 
-def _left_to_fit(
+def _store_left_out_predictions(
     task: Task,
     candidate_index: int,
     requested_fits: LeaveOneOutFits,
@@ -235,26 +235,26 @@ def _left_to_fit(
     class_index: int,
 ) -> np.ndarray:
     """Store one candidate's predictions for left-out rows; return a mask of the failed fits."""
-    is_remaining = np.zeros(task.plan.n_fits, dtype=bool)
+    is_left_to_fit = np.zeros(task.plan.n_fits, dtype=bool)
     if not len(requested_fits.fits):
-        return is_remaining
+        return is_left_to_fit
     scores_with_mask = discriminants_without_row.scores(
-        requested_fits.rows, class_index, shrinkage_of(task.group.settings[candidate_index])
+        requested_fits.rows, class_index, shrinkage_of_setting(task.group.settings[candidate_index])
     )
     if scores_with_mask is None:
         for fit in requested_fits.fits:
             task.leave_open(fit, task.group.candidates[candidate_index : candidate_index + 1])
-        return is_remaining
+        return is_left_to_fit
     scores, is_reliable = scores_with_mask
     requested_fits.take(is_reliable).store_predictions(
         task, candidate_index, scores[is_reliable], discriminants_without_row.classes.present
     )
-    is_remaining[requested_fits.fits[~is_reliable]] = True
-    return is_remaining
+    is_left_to_fit[requested_fits.fits[~is_reliable]] = True
+    return is_left_to_fit
 
 
-def _shared_rows(task: Task) -> np.ndarray | None:
-    """Return the preprocessed table X that all fits may share, or None if each fit needs another.
+def _shared_table(task: Task) -> np.ndarray | None:
+    """Return one preprocessed table X for all fits, or None if each fit needs its own.
 
     A StandardScaler is fitted on every training set, but without shrinkage the predictions do not
     depend on the scaling, so that a scaler fitted on all rows serves all fits.
@@ -266,7 +266,9 @@ def _shared_rows(task: Task) -> np.ndarray | None:
     has_only_scalers = all(
         is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps
     )
-    if not has_only_scalers or any(shrinkage_of(setting) for setting in task.group.settings):
+    if not has_only_scalers or any(
+        shrinkage_of_setting(setting) for setting in task.group.settings
+    ):
         return None
     return task.prepared_by_all_rows()
 
@@ -279,7 +281,7 @@ ROUNDING_SHARE = (
 
 @frozen(eq=False)
 class ShrunkFit:
-    """Class means and scatter spectrum of a training set, of rotated rows if there is a `table`."""
+    """Class means and scatter spectrum of a training set; `table` holds the rows if rotated."""
 
     classes: Classes
     rule: DiscriminantRule
@@ -297,27 +299,32 @@ class ShrunkFit:
         least_shrinkage: float,
     ) -> ShrunkFit:
         """Decompose the scatter matrix of the training rows, which X holds unrotated."""
-        rows, factor = classes.rows(rule.scatter_factors(classes.sizes))
+        scatter_rows, scatter_factor = classes.rows(rule.scatter_factors(classes.sizes))
         p = X.shape[1]
         least_added_variance = (
-            least_shrinkage / p * factor * float(np.einsum("ij,ij->", rows, rows))
+            least_shrinkage
+            / p
+            * scatter_factor
+            * float(np.einsum("ij,ij->", scatter_rows, scatter_rows))
         )
-        spectrum = spectrum_of(rows, factor, n_features=p, added_variance=least_added_variance)
-        farthest = classes.farthest if rotated_table is None else float(np.abs(X).max())
-        return cls(classes, rule, spectrum, rotated_table, farthest)
+        spectrum = spectrum_of(
+            scatter_rows, scatter_factor, n_features=p, added_variance=least_added_variance
+        )
+        largest_cell = classes.farthest if rotated_table is None else float(np.abs(X).max())
+        return cls(classes, rule, spectrum, rotated_table, largest_cell)
 
     def scores(
         self, test_rows: np.ndarray, shrinkage: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return scores of test rows, and an upper bound on scikit-learn's rounding error of each.
+        """Return scores of test rows, and a bound on scikit-learn's rounding error of each score.
 
         The bound is the formula in the module's docstring; 0 means that no score changes. The
         result is None if the scores would have too few correct digits.
         """
         classes = self.classes
-        origin: Any = 0.0 if self.table is None else self.table.origin
-        slopes = self._solved(classes.means - classes.means.mean(axis=0), shrinkage)
-        mean_solution = self._solved(classes.means - origin, shrinkage)
+        rotation_centre: Any = 0.0 if self.table is None else self.table.origin
+        slopes = self._solve_shrunk_system(classes.means - classes.means.mean(axis=0), shrinkage)
+        mean_solution = self._solve_shrunk_system(classes.means - rotation_centre, shrinkage)
         if slopes is None or mean_solution is None:
             return None
         rows, orthogonal_lengths = (
@@ -328,7 +335,7 @@ class ShrunkFit:
             mean_solution[1], self.largest_cell, mean_solution[0]
         ):
             return scores, np.zeros(len(test_rows))
-        row_solution = self._solved(rows - origin, shrinkage)
+        row_solution = self._solve_shrunk_system(rows - rotation_centre, shrinkage)
         # The system was solved for the class means, so that it can be solved for the rows as well.
         assert row_solution is not None
         added_variance = shrinkage * self.spectrum.trace / self.spectrum.n_features
@@ -342,7 +349,9 @@ class ShrunkFit:
         )
         return scores, rounding_bounds
 
-    def _solved(self, rows: np.ndarray, shrinkage: float) -> tuple[np.ndarray, float] | None:
+    def _solve_shrunk_system(
+        self, rows: np.ndarray, shrinkage: float
+    ) -> tuple[np.ndarray, float] | None:
         return shrunk_solution(self.spectrum, rows, shrinkage, self.largest_cell)
 
 
@@ -357,5 +366,5 @@ def moved_by_rounding(
     else:
         is_moved = min(
             1.0, ROUNDING_SHARE / n_features**0.5
-        ) * rounding_bounds > LARGEST_ROUNDING_ERROR * (1 + margin)
+        ) * rounding_bounds > MAX_ROUNDING_ERROR * (1 + margin)
     return is_moved

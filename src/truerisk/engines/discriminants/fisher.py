@@ -19,8 +19,8 @@ from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeaveOneOutFits
-from truerisk.engines.discriminants.rule import respond, undecided
-from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
+from truerisk.engines.discriminants.rule import has_tied_labels, respond
+from truerisk.engines.discriminants.scatter import FLAT_COLUMN_RATIO, Root, root_of
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
@@ -28,10 +28,11 @@ from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
 from truerisk.plan.plan import Plan
 
-LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the fit without the row is not unique.
-# In the fit on all rows, singular values must exceed NumPy's cut-off by the factor FAR_ABOVE.
-# Removing one row multiplies a singular value by √LEAST_REMAINDER at worst.
-FAR_ABOVE = 1e4
+# Minimum of 1 − leverage. At 0 the fit without the row is not unique.
+MIN_ONE_MINUS_LEVERAGE = 1e-5
+# In the fit on all rows, singular values must exceed MIN_RATIO_TO_CUTOFF times NumPy's cut-off.
+# Removing one row multiplies a singular value by √MIN_ONE_MINUS_LEVERAGE at worst.
+MIN_RATIO_TO_CUTOFF = 1e4
 
 
 @frozen
@@ -80,15 +81,15 @@ class FisherDiscriminants(OnePass):
         left_out_fits = LeaveOneOutFits.from_plan(task.plan)
         if task.X is None or not len(left_out_fits.fits):
             return is_computed
-        code_fit = _CodeFit.from_rows(task.X, task.data.class_codes, task.weights)
+        code_fit = _CodeRegression.from_rows(task.X, task.data.class_codes, task.weights)
         if code_fit is None:
             return is_computed
         requested_fits = left_out_fits.take(left_out_fits.needs_candidate(task, 0))
-        values, is_reliable = code_fit.without_each(
+        values, is_reliable = code_fit.predict_left_out_rows(
             requested_fits.rows, task.group.settings[0]["threshold"]
         )
         requested_fits.take(is_reliable).store_predictions(
-            task, 0, _scores(values[is_reliable]), code_fit.present
+            task, 0, _class_scores(values[is_reliable]), code_fit.present_classes
         )
         is_computed[requested_fits.fits[is_reliable]] = True
         return is_computed
@@ -97,54 +98,54 @@ class FisherDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        code_fit = _CodeFit.from_rows(shown.X, shown.y, shown.all_weights)
+        code_fit = _CodeRegression.from_rows(shown.X, shown.y, shown.all_weights)
         if code_fit is None:
             return None
         predictions = []
         for rows in tests:
-            scores = _scores(code_fit.values(rows, group.settings[0]["threshold"]))
-            if undecided(scores, task.request).any():
+            scores = _class_scores(code_fit.predict(rows, group.settings[0]["threshold"]))
+            if has_tied_labels(scores, task.request).any():
                 task.leave_open(shown.fit, group.candidates)
-            responses = respond(scores, code_fit.present, task.request, task.data.n_classes)
+            responses = respond(scores, code_fit.present_classes, task.request, task.data.n_classes)
             predictions.append(responses[None])
         return predictions
 
 
-def _counts_every_direction(root: Root, n_rows: int) -> bool:
+def _uses_every_direction(scatter_root: Root, n_rows: int) -> bool:
     """Return True if NumPy's least-squares solver would drop no small singular value of the table.
 
     The smallest singular value of the columns is at least 1/√trace, which bounds that of the scaled
     columns, times the smallest scale.
     """
-    cutoff = EPS * max(n_rows, len(root.scale)) * np.linalg.norm(root.scale)
-    return bool(root.scale.min() > FAR_ABOVE * cutoff * root.trace**0.5)
+    cutoff = EPS * max(n_rows, len(scatter_root.scale)) * np.linalg.norm(scatter_root.scale)
+    return bool(scatter_root.scale.min() > MIN_RATIO_TO_CUTOFF * cutoff * scatter_root.trace**0.5)
 
 
-def _scores(values: np.ndarray) -> np.ndarray:
-    """Return regression values with one column per class; of two classes the first has value 0."""
+def _class_scores(values: np.ndarray) -> np.ndarray:
+    """Convert regression values to one score per class; with two classes the first scores 0."""
     if values.shape[1] > 1:
         return values
     return np.concatenate([np.zeros_like(values), values], axis=1)
 
 
 @frozen(eq=False)
-class _CodeFit:
+class _CodeRegression:
     """Least-squares regression of class codes on X, with the quantities to leave out a row."""
 
     X: np.ndarray
     targets: np.ndarray
-    member: np.ndarray
-    present: np.ndarray
+    class_of_row: np.ndarray
+    present_classes: np.ndarray
     weights: np.ndarray
-    root: Root
+    scatter_root: Root
     slopes: np.ndarray
-    centre: np.ndarray
-    level: np.ndarray
+    column_means: np.ndarray
+    target_mean: np.ndarray
 
     @classmethod
     def from_rows(
         cls, X: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
-    ) -> _CodeFit | None:
+    ) -> _CodeRegression | None:
         """Fit the class codes on X by least squares; return None if this is unreliable.
 
         The result is None if the solution is not unique, if it has too few correct digits, or if
@@ -160,47 +161,53 @@ class _CodeFit:
         target_mean = weights @ targets / total_weight
         centred_rows = X - column_means
         sums_of_squares = np.einsum("i,ij,ij->j", weights, centred_rows, centred_rows)
-        if (sums_of_squares <= total_weight * (FLAT * np.abs(X).max(axis=0)) ** 2).any():
+        if (
+            sums_of_squares <= total_weight * (FLAT_COLUMN_RATIO * np.abs(X).max(axis=0)) ** 2
+        ).any():
             return None
-        root = root_of(np.sqrt(weights)[:, None] * centred_rows)
-        if root is None or not _counts_every_direction(root, len(X)):
+        scatter_root = root_of(np.sqrt(weights)[:, None] * centred_rows)
+        if scatter_root is None or not _uses_every_direction(scatter_root, len(X)):
             return None
-        slopes = root.solve((weights[:, None] * (targets - target_mean)).T @ centred_rows).T
+        slopes = scatter_root.solve((weights[:, None] * (targets - target_mean)).T @ centred_rows).T
         return cls(
             X,
             targets,
             class_index,
             present_classes,
             weights,
-            root,
+            scatter_root,
             slopes,
             column_means,
             target_mean,
         )
 
-    def values(self, rows: np.ndarray, threshold: str) -> np.ndarray:
-        """Return the regressions' predicted values for rows, with the intercept of `threshold`."""
-        column_offset, target_offset = self.centre, self.level
+    def predict(self, rows: np.ndarray, threshold: str) -> np.ndarray:
+        """Return predicted regression values of rows, with the intercept that `threshold` sets."""
+        column_offset, target_offset = self.column_means, self.target_mean
         if threshold == "balanced":
             means, _ = self._class_means()
             has_weight = np.isfinite(means).all(axis=1)
             column_offset = means[has_weight].mean(axis=0)
-            target_offset = class_codes(np.flatnonzero(has_weight), len(self.present)).mean(axis=0)
+            target_offset = class_codes(np.flatnonzero(has_weight), len(self.present_classes)).mean(
+                axis=0
+            )
         return (rows - column_offset) @ self.slopes + target_offset
 
-    def without_each(self, rows: np.ndarray, threshold: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return each row's value predicted without that row, and a mask of reliable values."""
-        weights, class_index = self.weights[rows], self.member[rows]
-        centred_rows = self.X[rows] - self.centre
-        whitened_rows = self.root.whiten(centred_rows)
+    def predict_left_out_rows(
+        self, rows: np.ndarray, threshold: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the value of each row by the fit without it, and a mask of reliable values."""
+        weights, class_index = self.weights[rows], self.class_of_row[rows]
+        centred_rows = self.X[rows] - self.column_means
+        whitened_rows = self.scatter_root.whiten(centred_rows)
         leverage = weights * (
             1 / self.weights.sum() + np.einsum("ij,ij->i", whitened_rows, whitened_rows)
         )
         one_minus_leverage = 1 - leverage
-        is_reliable: np.ndarray = (one_minus_leverage > LEAST_REMAINDER) & (
-            np.bincount(self.member)[class_index] > 1
+        is_reliable: np.ndarray = (one_minus_leverage > MIN_ONE_MINUS_LEVERAGE) & (
+            np.bincount(self.class_of_row)[class_index] > 1
         )
-        residuals = self.targets[rows] - self.level - centred_rows @ self.slopes
+        residuals = self.targets[rows] - self.target_mean - centred_rows @ self.slopes
         with np.errstate(divide="ignore", invalid="ignore"):
             residuals_without_row = residuals / one_minus_leverage[:, None]
             if threshold == "least-squares":
@@ -212,7 +219,7 @@ class _CodeFit:
                 self.X[rows] - means[class_index]
             )
             offsets = self.X[rows] - means.mean(axis=0) + mean_shift
-            cross_products = np.einsum("ij,ij->i", self.root.whiten(offsets), whitened_rows)
+            cross_products = np.einsum("ij,ij->i", self.scatter_root.whiten(offsets), whitened_rows)
             target_offset = class_codes(np.arange(len(means)), len(means)).mean(axis=0)
             values = (
                 target_offset
@@ -223,7 +230,9 @@ class _CodeFit:
 
     def _class_means(self) -> tuple[np.ndarray, np.ndarray]:
         """Return each class's weighted mean row (NaN if its weight is 0), and its total weight."""
-        membership_weights = (self.member == np.arange(len(self.present))[:, None]) * self.weights
+        membership_weights = (
+            self.class_of_row == np.arange(len(self.present_classes))[:, None]
+        ) * self.weights
         class_weights = membership_weights.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return membership_weights @ self.X / class_weights[:, None], class_weights

@@ -19,29 +19,30 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.discriminants.rule import (
-    NOISE,
-    WORST,
+    MAX_CONDITION_NUMBER,
+    MIN_SHARE_ABOVE_ROUNDING,
     DiscriminantRule,
     has_distinct_means_for_svd,
+    has_tied_labels,
     respond,
     shrunk_solution,
-    undecided,
 )
 from truerisk.engines.discriminants.scatter import (
-    FLAT,
+    FLAT_COLUMN_RATIO,
     Classes,
     Root,
     ScatterSpectrum,
-    lengths,
     root_of,
     spectrum_of,
+    squared_row_lengths,
 )
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.task import Task
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
-LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row is singular.
+# Minimum of 1 − leverage. At 0 the scatter without the row is singular.
+MIN_ONE_MINUS_LEVERAGE = 1e-5
 
 
 class DiscriminantsWithoutRow:
@@ -60,150 +61,172 @@ class DiscriminantsWithoutRow:
         All rows belong to one class. The result is None if the scatter matrix has no inverse for
         any left-out row.
         """
-        remaining_sizes = self.sizes(class_index)
+        remaining_sizes = self.remaining_class_sizes(class_index)
         has_no_warning = self.rule.has_covariances(remaining_sizes)
         if not (has_no_warning and self.rule.can_fit(remaining_sizes, self.classes.n_features)):
             return np.zeros((len(rows), len(remaining_sizes))), np.zeros(len(rows), dtype=bool)
         centred_rows = self.classes.centred_rows(rows, class_index)
         products = (
-            self._shrunk(centred_rows, class_index, shrinkage)
+            self._shrunk_products(centred_rows, class_index, shrinkage)
             if shrinkage
-            else self._plain(centred_rows, class_index)
+            else self._unshrunk_products(centred_rows, class_index)
         )
         if products is None:
             return None
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            is_reliable = products.is_reliable & (products.complement > LEAST_REMAINDER)
+            is_reliable = products.is_reliable & (
+                products.one_minus_leverage > MIN_ONE_MINUS_LEVERAGE
+            )
             distances = products.distances(class_index, float(self.classes.sizes[class_index]))
             if self.rule.solver != "lsqr":
-                is_reliable &= products.tells_means(
+                is_reliable &= products.has_distinct_means(
                     class_index, float(self.classes.sizes[class_index])
                 )
-            if products.gaps is not None and self.rule.solver == "svd" and len(remaining_sizes) > 2:
-                is_reliable &= self._means_spread(products, products.gaps, class_index)
+            if (
+                products.difference_products is not None
+                and self.rule.solver == "svd"
+                and len(remaining_sizes) > 2
+            ):
+                is_reliable &= self._keeps_mean_directions(
+                    products, products.difference_products, class_index
+                )
         scores = (
             self.rule.log_priors(remaining_sizes)
             - self.rule.factor(remaining_sizes) * distances / 2
         )
         return np.where(is_reliable[:, None], scores, 0), is_reliable
 
-    def sizes(self, class_index: int) -> np.ndarray:
+    def remaining_class_sizes(self, class_index: int) -> np.ndarray:
         """Return the number of rows of each class after removing a row of one class."""
-        sizes = self.classes.sizes.copy()
-        sizes[class_index] -= 1
-        return sizes
+        class_sizes = self.classes.sizes.copy()
+        class_sizes[class_index] -= 1
+        return class_sizes
 
     def removed_row_factor(self, class_index: int) -> float:
         """Return γ, the factor by which the product d d' of a removed row is subtracted from A."""
         class_size = self.classes.sizes[class_index]
         return float(
-            self.rule.scatter_factors(self.sizes(class_index))[class_index]
+            self.rule.scatter_factors(self.remaining_class_sizes(class_index))[class_index]
             * class_size
             / (class_size - 1)
         )
 
-    def _rows(self, class_index: int) -> tuple[np.ndarray, float]:
-        return self.classes.rows(self.rule.scatter_factors(self.sizes(class_index)))
+    def _scatter_rows(self, class_index: int) -> tuple[np.ndarray, float]:
+        return self.classes.rows(self.rule.scatter_factors(self.remaining_class_sizes(class_index)))
 
     def _spectrum(self, class_index: int) -> ScatterSpectrum:
         cache_key = class_index if self.rule.weighs_classes else 0
         if cache_key not in self._spectra:
-            self._spectra[cache_key] = spectrum_of(*self._rows(class_index))
+            self._spectra[cache_key] = spectrum_of(*self._scatter_rows(class_index))
         return self._spectra[cache_key]
 
-    def _gaps(self, class_index: int) -> np.ndarray:
+    def _mean_differences(self, class_index: int) -> np.ndarray:
         """Return the difference between the mean of one class and the mean of each class."""
         return self.classes.means[class_index] - self.classes.means
 
-    def _plain(self, centred_rows: np.ndarray, class_index: int) -> _Products | None:
+    def _unshrunk_products(self, centred_rows: np.ndarray, class_index: int) -> _Products | None:
         """Compute products of rows and class means without shrinkage, from the scatter's root."""
         cache_key = class_index if self.rule.weighs_classes else 0
         if cache_key not in self._roots:
             has_flat_columns = self.classes.has_flat_columns
-            self._roots[cache_key] = None if has_flat_columns else root_of(*self._rows(class_index))
-        root = self._roots[cache_key]
-        if root is None:
+            self._roots[cache_key] = (
+                None if has_flat_columns else root_of(*self._scatter_rows(class_index))
+            )
+        scatter_root = self._roots[cache_key]
+        if scatter_root is None:
             return None
-        whitened_rows, whitened_gaps = (
-            root.whiten(centred_rows),
-            root.whiten(self._gaps(class_index)),
+        whitened_rows, whitened_differences = (
+            scatter_root.whiten(centred_rows),
+            scatter_root.whiten(self._mean_differences(class_index)),
         )
-        squared_lengths, row_factor = lengths(whitened_rows), self.removed_row_factor(class_index)
-        gap_products = whitened_gaps @ whitened_gaps.T
+        squared_lengths, row_factor = (
+            squared_row_lengths(whitened_rows),
+            self.removed_row_factor(class_index),
+        )
+        gap_products = whitened_differences @ whitened_differences.T
         one_minus_leverage = 1 - row_factor * squared_lengths
-        is_reliable = self.rule.has_full_rank(root.least_eigenvalue_bound * one_minus_leverage)
-        condition_numbers = root.total / (
-            root.least_unscaled * np.maximum(one_minus_leverage, LEAST_REMAINDER)
+        is_reliable = self.rule.has_full_rank(
+            scatter_root.least_eigenvalue_bound * one_minus_leverage
         )
-        mean_solution, farthest = root.solve(self.classes.means), self.classes.farthest
+        condition_numbers = scatter_root.total / (
+            scatter_root.least_unscaled * np.maximum(one_minus_leverage, MIN_ONE_MINUS_LEVERAGE)
+        )
+        mean_solution, largest_cell = scatter_root.solve(self.classes.means), self.classes.farthest
         is_reliable &= self.rule.has_small_rounding_error(
-            condition_numbers, farthest, mean_solution
+            condition_numbers, largest_cell, mean_solution
         )
         return _Products(
             squared_lengths,
-            whitened_rows @ whitened_gaps.T,
-            np.broadcast_to(np.diag(gap_products), (len(centred_rows), len(whitened_gaps))),
+            whitened_rows @ whitened_differences.T,
+            np.broadcast_to(np.diag(gap_products), (len(centred_rows), len(whitened_differences))),
             row_factor,
             is_reliable
-            & self.rule.keeps_all_directions(root.least_unscaled * one_minus_leverage, root.total),
+            & self.rule.keeps_all_directions(
+                scatter_root.least_unscaled * one_minus_leverage, scatter_root.total
+            ),
             gap_products,
         )
 
-    def _shrunk(self, centred_rows: np.ndarray, class_index: int, shrinkage: float) -> _Products:
+    def _shrunk_products(
+        self, centred_rows: np.ndarray, class_index: int, shrinkage: float
+    ) -> _Products:
         """Compute products of rows and class means with shrinkage, from the scatter's spectrum."""
-        spectrum, row_factor, gaps = (
+        spectrum, row_factor, mean_differences = (
             self._spectrum(class_index),
             self.removed_row_factor(class_index),
-            self._gaps(class_index),
+            self._mean_differences(class_index),
         )
         squared_norms = np.einsum("ij,ij->i", centred_rows, centred_rows)
         trace = np.maximum(spectrum.trace - row_factor * squared_norms, 0)[:, None]
         added_variance = shrinkage * trace / centred_rows.shape[1]
-        rotated_rows, rotated_gaps = centred_rows @ spectrum.vectors, gaps @ spectrum.vectors
+        rotated_rows, rotated_differences = (
+            centred_rows @ spectrum.vectors,
+            mean_differences @ spectrum.vectors,
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             inverse_eigenvalues = 1 / ((1 - shrinkage) * spectrum.values + added_variance)
             weighted_rows = inverse_eigenvalues * rotated_rows
             squared_lengths = np.einsum("ij,ij->i", weighted_rows, rotated_rows)
             cross_products, gap_products = (
-                weighted_rows @ rotated_gaps.T,
-                inverse_eigenvalues @ (rotated_gaps**2).T,
+                weighted_rows @ rotated_differences.T,
+                inverse_eigenvalues @ (rotated_differences**2).T,
             )
             # The differences of class means may leave the span of the eigenvectors.
             # A centred row d lies within this span and needs no such term.
             if spectrum.has_rest:
                 gap_products += (
-                    (gaps**2).sum(axis=1) - (rotated_gaps**2).sum(axis=1)
+                    (mean_differences**2).sum(axis=1) - (rotated_differences**2).sum(axis=1)
                 ) / added_variance
         smallest_eigenvalue = 0.0 if spectrum.has_rest else spectrum.values.min()
         largest_eigenvalue = (1 - shrinkage) * spectrum.values.max() + added_variance
         is_reliable = (
             largest_eigenvalue[:, 0]
-            < WORST * ((1 - shrinkage) * smallest_eigenvalue + added_variance)[:, 0]
+            < MAX_CONDITION_NUMBER * ((1 - shrinkage) * smallest_eigenvalue + added_variance)[:, 0]
         )
-        is_reliable &= (FLAT * self.classes.farthest) ** 2 <= added_variance[:, 0]
-        farthest = self.classes.farthest
-        mean_solution = shrunk_solution(spectrum, self.classes.means, shrinkage, farthest)
+        is_reliable &= (FLAT_COLUMN_RATIO * self.classes.farthest) ** 2 <= added_variance[:, 0]
+        largest_cell = self.classes.farthest
+        mean_solution = shrunk_solution(spectrum, self.classes.means, shrinkage, largest_cell)
         # Fits without one row resemble the fit on all rows, whose rounding error is assessed here.
         is_reliable &= mean_solution is not None and bool(
-            self.rule.has_small_rounding_error(mean_solution[1], farthest, mean_solution[0])
+            self.rule.has_small_rounding_error(mean_solution[1], largest_cell, mean_solution[0])
         )
         return _Products(
             squared_lengths, cross_products, gap_products, (1 - shrinkage) * row_factor, is_reliable
         )
 
-    def _means_spread(
-        self, row_products: _Products, gaps: np.ndarray, class_index: int
+    def _keeps_mean_directions(
+        self, row_products: _Products, difference_products: np.ndarray, class_index: int
     ) -> np.ndarray:
-        """Return a mask of removed rows after whose removal all class means span enough directions.
+        """Return a mask of rows whose removal leaves class means that differ in all directions.
 
         scikit-learn's SVD solver drops directions in which the class means hardly differ. Rows
         after whose removal it would drop one are False.
         """
         one_minus_leverage, cross_products = (
-            row_products.complement[:, None],
+            row_products.one_minus_leverage[:, None],
             row_products.row_gap_products,
         )
-        products = gaps + row_products.removed_row_factor * (
+        products = difference_products + row_products.removed_row_factor * (
             cross_products[:, :, None] * cross_products[:, None, :] / one_minus_leverage[:, None]
         )
         # Removing a row d moves the mean of its own class by −d divided by this size.
@@ -212,9 +235,9 @@ class DiscriminantsWithoutRow:
             remaining_size * one_minus_leverage
         )
         products[:, class_index, class_index] = row_products.squared_lengths / (
-            remaining_size**2 * row_products.complement
+            remaining_size**2 * row_products.one_minus_leverage
         )
-        class_priors = np.exp(self.rule.log_priors(self.sizes(class_index)))
+        class_priors = np.exp(self.rule.log_priors(self.remaining_class_sizes(class_index)))
         return has_distinct_means_for_svd(
             products, np.broadcast_to(class_priors, cross_products.shape), self.rule.tol
         )
@@ -226,8 +249,8 @@ class _Products:
 
     With the symbols of the module's docstring and δ_k = m_c − m_k, `squared_lengths` is t,
     `row_gap_products` holds d'A⁻¹δ_k, `gap_products` holds δ_k'A⁻¹δ_k, and `removed_row_factor` is
-    γ. `is_reliable` marks
-    reliable rows. `gaps` holds all products of the δ with each other if the rows share them.
+    γ. `is_reliable` marks reliable rows. `difference_products` holds the products of each δ_k with
+    each other δ, if they are the same for all left-out rows.
     """
 
     squared_lengths: np.ndarray
@@ -235,10 +258,10 @@ class _Products:
     gap_products: np.ndarray
     removed_row_factor: float
     is_reliable: np.ndarray
-    gaps: np.ndarray | None = None
+    difference_products: np.ndarray | None = None
 
     @cached_property
-    def complement(self) -> np.ndarray:
+    def one_minus_leverage(self) -> np.ndarray:
         """One minus the leverage of every left-out row."""
         return 1 - self.removed_row_factor * self.squared_lengths
 
@@ -247,14 +270,15 @@ class _Products:
         gap_products = self.squared_lengths[:, None] + self.row_gap_products
         squared_gaps = self.squared_lengths[:, None] + 2 * self.row_gap_products + self.gap_products
         distances: np.ndarray = (
-            squared_gaps + self.removed_row_factor * gap_products**2 / self.complement[:, None]
+            squared_gaps
+            + self.removed_row_factor * gap_products**2 / self.one_minus_leverage[:, None]
         )
         distances[:, class_index] = (
-            (class_size / (class_size - 1)) ** 2 * self.squared_lengths / self.complement
+            (class_size / (class_size - 1)) ** 2 * self.squared_lengths / self.one_minus_leverage
         )
         return distances
 
-    def tells_means(self, class_index: int, class_size: float) -> np.ndarray:
+    def has_distinct_means(self, class_index: int, class_size: float) -> np.ndarray:
         """Return a mask of rows after whose removal their class mean differs from another one.
 
         Without the row the mean of its class moves by −d/(n_c − 1).
@@ -264,7 +288,7 @@ class _Products:
             self.gap_products - 2 * self.row_gap_products / (class_size - 1) + squared_shift
         )
         squared_distances[:, class_index] = 0
-        is_distinct: np.ndarray = squared_distances.max(axis=1) > NOISE * (
+        is_distinct: np.ndarray = squared_distances.max(axis=1) > MIN_SHARE_ABOVE_ROUNDING * (
             self.gap_products + squared_shift
         ).max(axis=1)
         return is_distinct
@@ -284,13 +308,13 @@ class LeaveOneOutFits:
     def from_plan(cls, plan: Plan) -> LeaveOneOutFits:
         """Find the leave-one-out fits of a plan, except fits in which a label is replaced."""
         is_single, left_out_rows = single_row_fits(plan)
-        if (flips := Flips.from_holder(plan)) is not None:
-            is_single[flips.fit] = False
+        if (flipped_labels := Flips.from_holder(plan)) is not None:
+            is_single[flipped_labels.fit] = False
         fits = np.flatnonzero(is_single)
         return cls(fits, left_out_rows[fits])
 
     def take(self, selection: np.ndarray) -> LeaveOneOutFits:
-        """Select fits by their positions."""
+        """Return a subset of the leave-one-out fits, given by their indices or by a mask."""
         return LeaveOneOutFits(self.fits[selection], self.rows[selection])
 
     def needs_candidate(self, task: Task, candidate_index: int) -> np.ndarray:
@@ -308,11 +332,11 @@ class LeaveOneOutFits:
         predictions = respond(scores, present_classes, task.request, task.data.n_classes)
         index_of_fit = np.full(plan.n_fits, NO_FIT)
         index_of_fit[self.fits] = np.arange(len(self.fits))
-        index_of_question = index_of_fit[plan.fit]
-        our_questions = np.flatnonzero(index_of_question != NO_FIT)
-        values_row, values_columns = task.line_of(candidate), plan.test_offsets[our_questions]
-        task.collected.values[values_row, values_columns] = predictions[
-            index_of_question[our_questions]
+        fit_index_of_test_set = index_of_fit[plan.fit]
+        test_set_numbers = np.flatnonzero(fit_index_of_test_set != NO_FIT)
+        line_number, column_numbers = task.line_of(candidate), plan.test_offsets[test_set_numbers]
+        task.collected.values[line_number, column_numbers] = predictions[
+            fit_index_of_test_set[test_set_numbers]
         ]
-        for fit in self.fits[undecided(scores, task.request)]:
+        for fit in self.fits[has_tied_labels(scores, task.request)]:
             task.leave_open(fit, [candidate])

@@ -23,21 +23,27 @@ from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeaveOneOutFits
-from truerisk.engines.discriminants.rule import is_number_in, priors_refusal, respond, undecided
+from truerisk.engines.discriminants.rule import (
+    has_tied_labels,
+    is_number_between,
+    priors_refusal,
+    respond,
+)
 from truerisk.engines.discriminants.scatter import (
-    FLAT,
+    FLAT_COLUMN_RATIO,
     Classes,
     Root,
-    lengths,
     root_of,
     spectrum_of,
+    squared_row_lengths,
 )
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row is singular.
+# Minimum of 1 − leverage. At 0 the scatter without the row is singular.
+MIN_ONE_MINUS_LEVERAGE = 1e-5
 
 
 @frozen
@@ -99,22 +105,24 @@ class QuadraticDiscriminants(OnePass):
         if task.X is None or not len(left_out_fits.fits):
             return is_computed
         classes = Classes.from_rows(task.X, task.data.class_codes)
-        shapes = _shapes(classes, task.group)
-        if shapes is None:
+        class_distributions = _class_distributions(classes, task.group)
+        if class_distributions is None:
             return is_computed
-        scores, is_reliable = _without_each(classes, shapes, task.group.settings[0])
-        centred_positions = classes.positions[left_out_fits.rows]
+        scores, is_reliable = _scores_without_each_row(
+            classes, class_distributions, task.group.settings[0]
+        )
+        sorted_positions = classes.positions[left_out_fits.rows]
         is_computed[left_out_fits.fits] = True
         for candidate_index in range(len(scores)):
             is_requested, is_row_reliable = (
                 left_out_fits.needs_candidate(task, candidate_index),
-                is_reliable[candidate_index, centred_positions],
+                is_reliable[candidate_index, sorted_positions],
             )
             can_be_stored = is_requested & is_row_reliable
             left_out_fits.take(can_be_stored).store_predictions(
                 task,
                 candidate_index,
-                scores[candidate_index, centred_positions[can_be_stored]],
+                scores[candidate_index, sorted_positions[can_be_stored]],
                 classes.present,
             )
             is_computed[left_out_fits.fits[is_requested & ~is_row_reliable]] = False
@@ -126,82 +134,99 @@ class QuadraticDiscriminants(OnePass):
     ) -> list[np.ndarray] | None:
         classes = Classes.from_rows(shown.X, shown.y, shown.times)
         setting = group.settings[0]
-        shapes = _shapes(classes, group)
+        class_distributions = _class_distributions(classes, group)
         priors = setting["priors"]
-        if shapes is None or (priors is not None and len(priors) != len(classes.present)):
+        if class_distributions is None or (
+            priors is not None and len(priors) != len(classes.present)
+        ):
             return None
         predictions = []
-        is_unresolved = ~np.all([shape.has_full_rank for shape in shapes], axis=0)
+        is_unresolved = ~np.all([shape.has_full_rank for shape in class_distributions], axis=0)
         for rows in tests:
-            scores = np.stack([shape.log_densities(rows) for shape in shapes], axis=-1)
+            scores = np.stack([shape.log_densities(rows) for shape in class_distributions], axis=-1)
             scores += _log_priors(setting, classes.sizes)
-            is_unresolved |= undecided(scores, task.request).any(axis=1)
+            is_unresolved |= has_tied_labels(scores, task.request).any(axis=1)
             predictions.append(respond(scores, classes.present, task.request, task.data.n_classes))
         if is_unresolved.any():
             task.leave_open(shown.fit, group.candidates[is_unresolved])
         return predictions
 
 
-def _shapes(classes: Classes, group: Group) -> list[ClassDistribution] | None:
+def _class_distributions(classes: Classes, group: Group) -> list[ClassDistribution] | None:
     """Return each class's normal distribution for every candidate, or None if one is singular."""
     if len(classes.present) < 2:
         return None
     reg_params = group.values("reg_param").astype(np.float64)
     setting = group.settings[0]
-    shapes = [
-        shape_of(classes, class_index, reg_params, setting)
+    class_distributions = [
+        class_distribution_of_rows(classes, class_index, reg_params, setting)
         for class_index in range(len(classes.present))
     ]
     return (
         None
-        if any(shape is None for shape in shapes)
-        else [present_shape for present_shape in shapes if present_shape is not None]
+        if any(shape is None for shape in class_distributions)
+        else [
+            class_distribution
+            for class_distribution in class_distributions
+            if class_distribution is not None
+        ]
     )
 
 
-def _without_each(
-    classes: Classes, shapes: list[ClassDistribution], setting: Mapping[str, Any]
+def _scores_without_each_row(
+    classes: Classes, class_distributions: list[ClassDistribution], setting: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's class scores without that row, for every candidate, and a reliability mask.
+    """Return each row's class scores by the fits without it, and a mask of reliable scores.
 
     The rows are in the order of `classes.centred`.
     """
-    sizes, n_classes = classes.sizes, len(shapes)
-    has_full_rank = np.array([shape.has_full_rank for shape in shapes])
+    class_sizes, n_classes = classes.sizes, len(class_distributions)
+    has_full_rank = np.array(
+        [class_distribution.has_full_rank for class_distribution in class_distributions]
+    )
     scores = np.zeros((has_full_rank.shape[1], n_classes, len(classes.centred)))
     is_reliable = np.zeros((len(scores), len(classes.centred)), dtype=bool)
-    centred_buffer = np.empty((int(sizes.max()), classes.n_features))
+    centred_buffer = np.empty((int(class_sizes.max()), classes.n_features))
     for removed_class in range(n_classes):
-        smaller_shape = shapes[removed_class].with_size(sizes[removed_class] - 1)
-        if smaller_shape is None:
+        smaller_distribution = class_distributions[removed_class].with_class_size(
+            class_sizes[removed_class] - 1
+        )
+        if smaller_distribution is None:
             continue
         row_slice = classes.block(removed_class)
         is_removed_class = np.arange(n_classes) == removed_class
-        is_rest_full_rank = has_full_rank[~is_removed_class].all(axis=0)
-        log_priors = _log_priors(setting, sizes - is_removed_class)
-        for k, shape in enumerate(shapes):
-            squares = shape.squares(classes.centred_on(k, removed_class, centred_buffer))
-            if k == removed_class:
-                densities, is_row_reliable = _without_own(smaller_shape, squares)
-                is_reliable[:, row_slice] = is_row_reliable & is_rest_full_rank[:, None]
+        have_others_full_rank = has_full_rank[~is_removed_class].all(axis=0)
+        log_priors = _log_priors(setting, class_sizes - is_removed_class)
+        for class_index, class_distribution in enumerate(class_distributions):
+            squares = class_distribution.squares(
+                classes.centred_on(class_index, removed_class, centred_buffer)
+            )
+            if class_index == removed_class:
+                log_densities, is_row_reliable = _log_densities_without_row(
+                    smaller_distribution, squares
+                )
+                is_reliable[:, row_slice] = is_row_reliable & have_others_full_rank[:, None]
             else:
-                densities = shape.log_densities_of(squares)
-            np.add(densities, log_priors[k], out=scores[:, k, row_slice])
+                log_densities = class_distribution.log_densities_from_squares(squares)
+            np.add(log_densities, log_priors[class_index], out=scores[:, class_index, row_slice])
     return scores.transpose(0, 2, 1), is_reliable
 
 
-def _without_own(
-    smaller_shape: ClassDistribution, squares: np.ndarray
+def _log_densities_without_row(
+    smaller_distribution: ClassDistribution, squares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return log densities of rows, each removed from its class, and a mask of reliable rows."""
-    size_ratio = (smaller_shape.size + 1) / smaller_shape.size
-    distances = smaller_shape.distances(squares)
-    one_minus_leverage = (-size_ratio * (1 - smaller_shape.regs) / smaller_shape.divisor)[
-        :, None
-    ] * distances
+    size_ratio = (smaller_distribution.class_size + 1) / smaller_distribution.class_size
+    distances = smaller_distribution.distances(squares)
+    one_minus_leverage = (
+        -size_ratio * (1 - smaller_distribution.reg_params) / smaller_distribution.divisor
+    )[:, None] * distances
     one_minus_leverage += 1
     least_remainder = np.maximum(
-        LEAST_REMAINDER, smaller_shape.tol * CLEARLY / smaller_shape.sklearn_eigenvalue_bound
+        MIN_ONE_MINUS_LEVERAGE,
+        smaller_distribution.tol
+        * RANK_SAFETY_FACTOR
+        / smaller_distribution.sklearn_eigenvalue_bound,
     )
     is_reliable: np.ndarray = one_minus_leverage > least_remainder[:, None]
     if not is_reliable.all():
@@ -209,7 +234,7 @@ def _without_own(
     distances /= one_minus_leverage
     distances *= -(size_ratio**2) / 2
     log_terms = np.log(one_minus_leverage, out=one_minus_leverage)
-    log_terms += smaller_shape.log_determinants[:, None]
+    log_terms += smaller_distribution.log_determinants[:, None]
     log_terms /= 2
     distances -= log_terms
     return distances, is_reliable
@@ -225,38 +250,38 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return f"solver={setting['solver']!r} is not 'svd'."
     if setting.get("shrinkage") is not None or setting.get("covariance_estimator") is not None:
         return "shrinkage or a covariance_estimator is given."
-    if not is_number_in(setting["reg_param"], 0, 1):
+    if not is_number_between(setting["reg_param"], 0, 1):
         return f"reg_param={setting['reg_param']!r} does not lie between 0 and 1."
-    if not is_number_in(setting["tol"], 0, np.inf):
+    if not is_number_between(setting["tol"], 0, np.inf):
         return f"tol={setting['tol']!r} is no tolerance."
     if setting.get("divisor", _sklearn_divisor_name()) not in DIVISOR_REDUCTION:
         return f"divisor={setting['divisor']!r} is unknown."
     return priors_refusal(setting["priors"])
 
 
-CLEARLY = 1 + 1e-6
+RANK_SAFETY_FACTOR = 1 + 1e-6
 # The divisor of a scatter is the number of rows minus DIVISOR_REDUCTION.
 DIVISOR_REDUCTION = {"n": 0, "n-1": 1}
-SMALLEST = 1e-11  # Smallest accepted ratio of the scales of the smallest and the largest column.
-LEAST_EIGENVALUE_RATIO = (
-    1e-13  # Eigenvalues below this share of the largest eigenvalue are rounding errors.
-)
+# Smallest accepted ratio of the scales of the smallest and the largest column.
+MIN_COLUMN_SCALE_RATIO = 1e-11
+# Eigenvalues below this share of the largest eigenvalue are rounding errors.
+LEAST_EIGENVALUE_RATIO = 1e-13
 
 
 @frozen(eq=False)
 class ClassDistribution:
-    """Normal distribution of one class, for every regularization parameter in `regs`.
+    """Normal distribution of one class, for every regularization parameter in `reg_params`.
 
-    Row j of `weights` has the inverse variances for `regs[j]`. `values` are the eigenvalues of the
-    scatter matrix. If `axes` is a Cholesky root, which whitens the scatter, all eigenvalues are 1
-    and `regs` is 0.
+    Row j of `inverse_variances` has the inverse variances for `reg_params[j]`. `eigenvalues` are
+    those of the scatter matrix, and `axes` its eigenvectors. If `axes` is a Cholesky root instead,
+    which whitens the scatter, all eigenvalues are 1 and `reg_params` is 0.
     """
 
     mean: np.ndarray
-    size: float
+    class_size: float
     axes: np.ndarray | Root
-    values: np.ndarray
-    regs: np.ndarray
+    eigenvalues: np.ndarray
+    reg_params: np.ndarray
     setting: Mapping[str, Any]
 
     @property
@@ -267,23 +292,25 @@ class ClassDistribution:
     @cached_property
     def divisor(self) -> float:
         """Number by which the scatter matrix is divided to get the covariance."""
-        return divisor_of(self.setting, self.size)
+        return scatter_divisor(self.setting, self.class_size)
 
-    def with_size(self, size: float) -> ClassDistribution | None:
+    def with_class_size(self, class_size: float) -> ClassDistribution | None:
         """Return the same distribution for another number of rows, or None if they are too few."""
-        if size <= len(self.mean):
+        if class_size <= len(self.mean):
             return None
-        return ClassDistribution(self.mean, size, self.axes, self.values, self.regs, self.setting)
+        return ClassDistribution(
+            self.mean, class_size, self.axes, self.eigenvalues, self.reg_params, self.setting
+        )
 
     @cached_property
-    def weights(self) -> np.ndarray:
-        """Inverse variances along the axes, one row for each regularisation."""
+    def inverse_variances(self) -> np.ndarray:
+        """Inverse variances along the eigenvectors, one row for each regularization parameter."""
         return 1 / self._variances(self.divisor)
 
     @cached_property
     def log_determinants(self) -> np.ndarray:
-        """Logarithm of the determinant of the covariance, for each regularisation."""
-        logs: np.ndarray = np.log(self.weights)
+        """Logarithm of the determinant of the covariance, for each regularization parameter."""
+        logs: np.ndarray = np.log(self.inverse_variances)
         if isinstance(self.axes, Root):  # With a root all inverse variances are equal.
             log_determinants: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
         else:
@@ -293,7 +320,7 @@ class ClassDistribution:
     @cached_property
     def sklearn_eigenvalue_bound(self) -> np.ndarray:
         """Lower bound on the eigenvalues of the covariance with scikit-learn's divisor."""
-        sklearn_divisor = divisor_of({}, self.size)
+        sklearn_divisor = scatter_divisor({}, self.class_size)
         if isinstance(self.axes, Root):
             lower_bounds: np.ndarray = np.array([self.axes.least_unscaled / sklearn_divisor])
         else:
@@ -303,45 +330,47 @@ class ClassDistribution:
     @cached_property
     def has_full_rank(self) -> np.ndarray:
         """Mask of the candidates whose covariance has full rank by scikit-learn's criterion."""
-        is_full_rank: np.ndarray = self.sklearn_eigenvalue_bound > self.tol * CLEARLY
+        is_full_rank: np.ndarray = self.sklearn_eigenvalue_bound > self.tol * RANK_SAFETY_FACTOR
         if isinstance(self.axes, Root) and not is_full_rank.all():
-            sklearn_divisor = divisor_of({}, self.size)
+            sklearn_divisor = scatter_divisor({}, self.class_size)
             exact_bounds = np.array([self.axes.least_unscaled_exactly() / sklearn_divisor])
-            is_full_rank = exact_bounds > self.tol * CLEARLY
+            is_full_rank = exact_bounds > self.tol * RANK_SAFETY_FACTOR
         return is_full_rank
 
     def squares(self, centred_rows: np.ndarray) -> np.ndarray:
-        """Return squared coordinates of centred rows along the axes, or only their sum for a root.
+        """Return squared coordinates of centred rows in `axes`; for a Cholesky root only their sum.
 
         The array of centred rows may be overwritten.
         """
         if isinstance(self.axes, Root):
             whitened_rows = self.axes.whiten(centred_rows, overwrite=True)
-            squared_lengths = lengths(whitened_rows)
+            squared_lengths = squared_row_lengths(whitened_rows)
             return squared_lengths.reshape(-1, 1)
         squared_coordinates: np.ndarray = centred_rows @ self.axes
         squared_coordinates *= squared_coordinates
         return squared_coordinates
 
-    def log_densities_of(self, squares: np.ndarray) -> np.ndarray:
-        """Return log densities of rows for every candidate, up to a constant of all classes."""
+    def log_densities_from_squares(self, squares: np.ndarray) -> np.ndarray:
+        """Return log densities of rows for every candidate, up to a constant all classes share."""
         return -(self.distances(squares) + self.log_determinants[:, None]) / 2
 
     def distances(self, squares: np.ndarray) -> np.ndarray:
         """Return squared Mahalanobis distances of rows by the covariance of every candidate."""
-        weights = self.weights[:, :1] if isinstance(self.axes, Root) else self.weights
+        weights = (
+            self.inverse_variances[:, :1] if isinstance(self.axes, Root) else self.inverse_variances
+        )
         return weights @ squares.T
 
     def log_densities(self, rows: np.ndarray) -> np.ndarray:
         """Compute the log density of each row under this class, up to a constant."""
-        return self.log_densities_of(self.squares(rows - self.mean))
+        return self.log_densities_from_squares(self.squares(rows - self.mean))
 
     def _variances(self, divisor: float) -> np.ndarray:
-        reg_params = self.regs[:, None]
-        return (1 - reg_params) * self.values / divisor + reg_params
+        reg_params = self.reg_params[:, None]
+        return (1 - reg_params) * self.eigenvalues / divisor + reg_params
 
 
-def shape_of(
+def class_distribution_of_rows(
     classes: Classes, class_index: int, reg_params: np.ndarray, setting: Mapping[str, Any]
 ) -> ClassDistribution | None:
     """Return the normal distribution of a class for every regularization parameter.
@@ -349,18 +378,23 @@ def shape_of(
     It is None if the scatter matrix cannot be inverted or has too few correct digits.
     """
     rows, mean = classes.scatter_rows_of_class(class_index), classes.means[class_index]
-    size, p = float(classes.sizes[class_index]), classes.n_features
+    class_size, p = float(classes.sizes[class_index]), classes.n_features
     if len(rows) <= p:
         return None
     if len(reg_params) == 1 and reg_params[0] == 0:
-        root = root_of(rows)
-        if root is None or (root.scale <= size**0.5 * FLAT * classes.largest).any():
+        scatter_root = root_of(rows)
+        if (
+            scatter_root is None
+            or (scatter_root.scale <= class_size**0.5 * FLAT_COLUMN_RATIO * classes.largest).any()
+        ):
             return None
         # An SVD of the rows would lose a column of such a small scale.
-        if root.scale.min() < SMALLEST * root.scale.max():
+        if scatter_root.scale.min() < MIN_COLUMN_SCALE_RATIO * scatter_root.scale.max():
             return None
-        return ClassDistribution(mean, size, root, np.ones(p), reg_params, setting)
-    if (FLAT * classes.farthest) ** 2 > reg_params.min() and classes.is_flat(class_index):
+        return ClassDistribution(mean, class_size, scatter_root, np.ones(p), reg_params, setting)
+    if (FLAT_COLUMN_RATIO * classes.farthest) ** 2 > reg_params.min() and classes.is_flat(
+        class_index
+    ):
         return None
     spectrum = spectrum_of(rows)
     if (
@@ -368,12 +402,14 @@ def shape_of(
         and spectrum.values.min() <= LEAST_EIGENVALUE_RATIO * spectrum.values.max()
     ):
         return None
-    return ClassDistribution(mean, size, spectrum.vectors, spectrum.values, reg_params, setting)
+    return ClassDistribution(
+        mean, class_size, spectrum.vectors, spectrum.values, reg_params, setting
+    )
 
 
-def divisor_of(setting: Mapping[str, Any], size: float) -> float:
+def scatter_divisor(setting: Mapping[str, Any], n_rows: float) -> float:
     """Return the number by which a scatter matrix of this many rows is divided."""
-    return size - DIVISOR_REDUCTION[setting.get("divisor", _sklearn_divisor_name())]
+    return n_rows - DIVISOR_REDUCTION[setting.get("divisor", _sklearn_divisor_name())]
 
 
 @cache

@@ -12,7 +12,7 @@ from truerisk.core.arguments import as_array
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.engines.discriminants.scatter import (
-    FLAT,
+    FLAT_COLUMN_RATIO,
     Classes,
     Root,
     ScatterSpectrum,
@@ -21,14 +21,16 @@ from truerisk.engines.discriminants.scatter import (
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.answers import code_type
 
-WORST = 1e8  # Largest accepted condition number of a shrunk scatter matrix.
-NOISE = 1e-12  # A share of the scatter between classes below NOISE is rounding error only.
+MAX_CONDITION_NUMBER = 1e8  # Largest accepted condition number of a shrunk scatter matrix.
+# A smaller share of the scatter between classes is nothing but rounding error.
+MIN_SHARE_ABOVE_ROUNDING = 1e-12
 SAFETY_FACTOR = 1.001
-# LARGEST_ROUNDING_ERROR is the largest accepted bound on the rounding error of a score, relative to
+# MAX_ROUNDING_ERROR is the largest accepted bound on the rounding error of a score, relative to
 # the score.
 # Few data sets reach this bound, and the actual rounding error is seldom nearly as large.
-LARGEST_ROUNDING_ERROR = 1e-8
-CUT_OFF = 1e-13  # lstsq may drop directions with an eigenvalue below CUT_OFF times the largest.
+MAX_ROUNDING_ERROR = 1e-8
+# lstsq may drop directions with an eigenvalue below LSTSQ_CUTOFF times the largest.
+LSTSQ_CUTOFF = 1e-13
 
 
 @frozen(eq=False)
@@ -87,8 +89,14 @@ class DiscriminantRule:
 
         If they are equal, scikit-learn divides 0 by 0 and warns.
         """
-        spread, magnitude = np.ptp(means, axis=-2).max(axis=-1), np.abs(means).max(axis=(-1, -2))
-        return np.asarray((spread > NOISE * magnitude) | (self.solver == "lsqr"))
+        largest_difference, largest_value = (
+            np.ptp(means, axis=-2).max(axis=-1),
+            np.abs(means).max(axis=(-1, -2)),
+        )
+        return np.asarray(
+            (largest_difference > MIN_SHARE_ABOVE_ROUNDING * largest_value)
+            | (self.solver == "lsqr")
+        )
 
     def log_priors(self, sizes: np.ndarray) -> np.ndarray:
         """Return the logarithms of the given priors, or of the class frequencies."""
@@ -125,10 +133,10 @@ class DiscriminantRule:
         """
         if self.solver != "lsqr":
             return np.ones(np.shape(least_eigenvalue), dtype=bool)
-        return np.asarray(least_eigenvalue > CUT_OFF * trace)
+        return np.asarray(least_eigenvalue > LSTSQ_CUTOFF * trace)
 
     def has_small_rounding_error(
-        self, condition_number: Any, farthest: float, coefficients: np.ndarray
+        self, condition_number: Any, largest_cell: float, coefficients: np.ndarray
     ) -> Any:
         """Return True if rounding in scikit-learn's estimator changes no score noticeably.
 
@@ -141,7 +149,7 @@ class DiscriminantRule:
         longest_coefficients = np.sqrt((coefficients**2).sum(axis=-1)).max(axis=-1)
         with np.errstate(over="ignore", invalid="ignore"):
             return (
-                EPS * condition_number * farthest * longest_coefficients <= LARGEST_ROUNDING_ERROR
+                EPS * condition_number * largest_cell * longest_coefficients <= MAX_ROUNDING_ERROR
             )
 
     def plain_slopes(self, classes: Classes) -> np.ndarray | None:
@@ -152,45 +160,49 @@ class DiscriminantRule:
         """
         if classes.has_flat_columns:
             return None
-        root = root_of(*classes.rows(self.scatter_factors(classes.sizes)))
-        offsets = classes.means - classes.means.mean(axis=0)
-        return self._slopes_of(root, classes, offsets)
+        scatter_root = root_of(*classes.rows(self.scatter_factors(classes.sizes)))
+        centred_means = classes.means - classes.means.mean(axis=0)
+        return self._reliable_slopes(scatter_root, classes, centred_means)
 
-    def _slopes_of(
-        self, root: Root | None, classes: Classes, offsets: np.ndarray
+    def _reliable_slopes(
+        self, scatter_root: Root | None, classes: Classes, centred_means: np.ndarray
     ) -> np.ndarray | None:
-        if root is None or not self._accepts(root):
+        if scatter_root is None or not self._accepts_root(scatter_root):
             return None
-        condition_number = root.total / root.least_unscaled
+        condition_number = scatter_root.total / scatter_root.least_unscaled
         if not self.has_small_rounding_error(
-            condition_number, classes.farthest, root.solve(classes.means)
+            condition_number, classes.farthest, scatter_root.solve(classes.means)
         ):
             return None
-        if self.solver == "svd" and len(offsets) > 2:
-            whitened_offsets = root.whiten(offsets)
+        if self.solver == "svd" and len(centred_means) > 2:
+            whitened_means = scatter_root.whiten(centred_means)
             class_priors = np.exp(self.log_priors(classes.sizes))
             if not has_distinct_means_for_svd(
-                (whitened_offsets @ whitened_offsets.T)[None], class_priors[None], self.tol
+                (whitened_means @ whitened_means.T)[None], class_priors[None], self.tol
             )[0]:
                 return None
-        return root.solve(offsets)
+        return scatter_root.solve(centred_means)
 
-    def _accepts(self, root: Root) -> bool:
-        return bool(self.keeps_all_directions(root.least_unscaled, root.total)) and bool(
-            self.has_full_rank(np.asarray(root.least_eigenvalue_bound))
-            or self.has_full_rank(np.asarray(root.smallest_scaled_eigenvalue()))
+    def _accepts_root(self, scatter_root: Root) -> bool:
+        return bool(
+            self.keeps_all_directions(scatter_root.least_unscaled, scatter_root.total)
+        ) and bool(
+            self.has_full_rank(np.asarray(scatter_root.least_eigenvalue_bound))
+            or self.has_full_rank(np.asarray(scatter_root.smallest_scaled_eigenvalue()))
         )
 
     def scores(self, classes: Classes, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return log(prior · density) of rows for each class, up to a constant of all classes."""
-        centre = classes.means.mean(axis=0)
-        offsets = classes.means - centre
-        distances = (rows - centre) @ slopes.T - np.einsum("kj,kj->k", offsets, slopes) / 2
+        """Return log(prior · density) of rows by class, up to a constant that all classes share."""
+        overall_mean = classes.means.mean(axis=0)
+        centred_means = classes.means - overall_mean
+        distances = (rows - overall_mean) @ slopes.T - np.einsum(
+            "kj,kj->k", centred_means, slopes
+        ) / 2
         return self.log_priors(classes.sizes) + self.factor(classes.sizes) * distances
 
 
 def shrunk_solution(
-    spectrum: ScatterSpectrum, rows: np.ndarray, shrinkage: float, farthest: float
+    spectrum: ScatterSpectrum, rows: np.ndarray, shrinkage: float, largest_cell: float
 ) -> tuple[np.ndarray, float] | None:
     """Return the inverse of a shrunk scatter matrix times each row, and its condition number.
 
@@ -201,8 +213,8 @@ def shrunk_solution(
     shrunk_eigenvalues = (1 - shrinkage) * spectrum.values + added_variance
     smallest_eigenvalue = added_variance if spectrum.has_rest else shrunk_eigenvalues.min()
     if not (
-        shrunk_eigenvalues.max() < WORST * smallest_eigenvalue
-        and (FLAT * farthest) ** 2 <= added_variance
+        shrunk_eigenvalues.max() < MAX_CONDITION_NUMBER * smallest_eigenvalue
+        and (FLAT_COLUMN_RATIO * largest_cell) ** 2 <= added_variance
     ):
         return None
     rotated_rows = rows @ spectrum.vectors
@@ -233,13 +245,13 @@ def has_distinct_means_for_svd(
     )
     eigenvalues = np.linalg.eigvalsh(weighted_products)
     largest_eigenvalue = eigenvalues[:, -1:]
-    is_dropped = (eigenvalues > NOISE * largest_eigenvalue) & (
+    is_dropped = (eigenvalues > MIN_SHARE_ABOVE_ROUNDING * largest_eigenvalue) & (
         eigenvalues <= tol**2 * SAFETY_FACTOR * largest_eigenvalue
     )
     return is_finite & ~is_dropped.any(axis=1)
 
 
-def shrinkage_of(setting: Mapping[str, Any]) -> float:
+def shrinkage_of_setting(setting: Mapping[str, Any]) -> float:
     """Return the shrinkage of a hyperparameter setting, which is 0 if nothing is shrunk."""
     return float(setting["shrinkage"] or 0)
 
@@ -255,24 +267,24 @@ def setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return "a covariance_estimator is given."
     if isinstance(shrinkage, str):
         return f"shrinkage={shrinkage!r} is estimated anew on every train set."
-    if shrinkage is not None and (solver == "svd" or not is_number_in(shrinkage, 0, 1)):
+    if shrinkage is not None and (solver == "svd" or not is_number_between(shrinkage, 0, 1)):
         return f"shrinkage={shrinkage!r} is none that solver '{solver}' takes."
-    if not is_number_in(setting["tol"], 0, np.inf):
+    if not is_number_between(setting["tol"], 0, np.inf):
         return f"tol={setting['tol']!r} is no tolerance."
     if setting.get("divisor", "n") not in ("n", "n-K"):
         return f"divisor={setting['divisor']!r} is unknown."
-    components = setting.get("n_components")
-    if components is not None and not isinstance(components, int | np.integer):
-        return f"n_components={components!r} is no number of components."
-    if components is not None and components < 1:
-        return f"n_components={components!r} is no number of components."
+    n_components = setting.get("n_components")
+    if n_components is not None and not isinstance(n_components, int | np.integer):
+        return f"n_components={n_components!r} is no number of components."
+    if n_components is not None and n_components < 1:
+        return f"n_components={n_components!r} is no number of components."
     return priors_refusal(setting["priors"])
 
 
-def is_number_in(value: Any, low: float, high: float) -> bool:
-    """Return True if a value is a number (not a bool) between `low` and `high` inclusive."""
+def is_number_between(value: Any, lower_limit: float, upper_limit: float) -> bool:
+    """Return True if a value is a number (not a bool) between two limits, inclusive."""
     is_number = isinstance(value, int | float | np.integer | np.floating)
-    return is_number and not isinstance(value, bool) and bool(low <= value <= high)
+    return is_number and not isinstance(value, bool) and bool(lower_limit <= value <= upper_limit)
 
 
 def priors_refusal(priors: Any) -> str | None:
@@ -292,7 +304,7 @@ def priors_refusal(priors: Any) -> str | None:
     return None
 
 
-CLOSE = 1e-9
+TIE_TOLERANCE = 1e-9
 
 
 def respond(
@@ -321,7 +333,7 @@ def respond(
     return probabilities
 
 
-def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
+def has_tied_labels(scores: np.ndarray, request: Request) -> np.ndarray:
     """Return a mask of rows whose two best class scores are equal up to rounding.
 
     If no labels are requested, such ties do not matter and the mask is False everywhere.
@@ -337,4 +349,4 @@ def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
     )
     for class_index in range(1, scores.shape[-1]):
         largest_score = np.maximum(largest_score, np.abs(scores[..., class_index]))
-    return margin <= CLOSE * (1 + largest_score)
+    return margin <= TIE_TOLERANCE * (1 + largest_score)

@@ -15,14 +15,17 @@ from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
 from truerisk.core.frozen import frozen
 
-# A column is flat if its standard deviation is below FLAT times its largest absolute value.
+# A column is flat if its standard deviation is a smaller share of its largest absolute value.
 # Half of the digits of the centred cells of a flat column are rounding errors.
-FLAT = 1e-6
-# A product X'X of scaled columns does not resolve eigenvalues below LEAST times their mean.
-LEAST = 1e-7
-LONG = 8192  # With this many cells, NumPy's loop over the cells outweighs the cost of the call.
-DRIFT = 1e-13  # A mean counts as exact if its error is below DRIFT times the column's spread.
-ENOUGH = 1e-5  # Eigenvalues below ENOUGH times the largest are not computed from X'X.
+FLAT_COLUMN_RATIO = 1e-6
+# A product X'X of scaled columns does not resolve smaller eigenvalues, as shares of their mean.
+MIN_RESOLVED_EIGENVALUE = 1e-7
+# With this many cells, NumPy's loop over the cells outweighs the cost of the call.
+MIN_CELLS_PER_CALL = 8192
+# A mean counts as exact if its error is below MAX_ERROR_OF_MEAN times the column's spread.
+MAX_ERROR_OF_MEAN = 1e-13
+# Eigenvalues below MIN_EIGENVALUE_SHARE times the largest are not computed from X'X.
+MIN_EIGENVALUE_SHARE = 1e-5
 
 
 @frozen(eq=False)
@@ -66,14 +69,21 @@ class Classes:
         sizes = np.empty(len(present_classes))
         means, squares = (np.empty((len(present_classes), X.shape[1])) for _ in range(2))
         # Working class by class keeps the rows of one class in the processor's cache.
-        for class_index, (start, end) in enumerate(pairwise(class_starts)):
+        for class_index, (class_start, class_end) in enumerate(pairwise(class_starts)):
             rows_of_class = X.take(
-                class_order[start:end], axis=0, out=centred_rows[start:end], mode="clip"
+                class_order[class_start:class_end],
+                axis=0,
+                out=centred_rows[class_start:class_end],
+                mode="clip",
             )
-            counts = np.ones(end - start) if times is None else times[start:end].astype(np.float64)
-            sizes[class_index] = counts.sum()
+            multiplicities = (
+                np.ones(class_end - class_start)
+                if times is None
+                else times[class_start:class_end].astype(np.float64)
+            )
+            sizes[class_index] = multiplicities.sum()
             means[class_index], squares[class_index] = _centre(
-                rows_of_class, counts / sizes[class_index]
+                rows_of_class, multiplicities / sizes[class_index]
             )
         return cls(
             present_classes,
@@ -115,10 +125,10 @@ class Classes:
             return self.centred[row_slice]  # All rows are requested, so that no copy is needed.
         return self.centred[self.positions[rows]]
 
-    def centred_on(self, mean_class: int, rows_class: int, out: np.ndarray) -> np.ndarray:
-        """Write the rows of one class minus the mean of this or another class into `out`."""
+    def centred_on(self, mean_class: int, rows_class: int, buffer: np.ndarray) -> np.ndarray:
+        """Write the rows of one class minus the mean of this or another class into `buffer`."""
         rows = self.centred[self.block(rows_class)]
-        centred_rows: np.ndarray = out[: len(rows)]
+        centred_rows: np.ndarray = buffer[: len(rows)]
         if rows_class == mean_class:
             np.copyto(centred_rows, rows)
         else:
@@ -126,14 +136,14 @@ class Classes:
         return centred_rows
 
     def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return rows R and a number f so that f R'R is the sum of class scatters times factors."""
+        """Return rows R and a number f: f R'R is the sum of the class scatters times `factors`."""
         if self.times is None and (factors == factors[0]).all():
-            # The factors of all classes are equal, so that the rows need not be copied.
+            # All classes have the same scatter factor, so that the rows need not be copied.
             return self.centred, float(factors[0])
-        scale = np.repeat(factors, np.diff(self.starts))
+        row_factors = np.repeat(factors, np.diff(self.starts))
         if self.times is not None:
-            scale = scale * self.times
-        return np.sqrt(scale)[:, None] * self.centred, 1.0
+            row_factors = row_factors * self.times
+        return np.sqrt(row_factors)[:, None] * self.centred, 1.0
 
     def scatter_rows_of_class(self, class_index: int) -> np.ndarray:
         """Return rows R such that R'R is the scatter matrix of one class."""
@@ -144,7 +154,7 @@ class Classes:
 
     @cached_property
     def largest(self) -> np.ndarray:
-        """Upper bound on the absolute values of each column."""
+        """Upper bound on the absolute cell values of each column."""
         root_squares = np.sqrt(
             self.squares.sum(axis=0)
         )  # No cell is farther than this from its class mean.
@@ -165,7 +175,7 @@ class Classes:
         return self._flat(self.squares[class_index], int(np.diff(self.starts)[class_index]))
 
     def _flat(self, squares: np.ndarray, n_rows: int) -> bool:
-        return bool((squares <= n_rows * (FLAT * self.largest) ** 2).any())
+        return bool((squares <= n_rows * (FLAT_COLUMN_RATIO * self.largest) ** 2).any())
 
 
 def _centre(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,25 +188,25 @@ def _centre(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, np.nd
     _subtract_row(rows, mean, rows)
     remaining_mean = row_shares @ rows
     squares = np.einsum("ij,ij->j", rows, rows)
-    if (len(rows) * remaining_mean**2 > DRIFT**2 * squares).any():
+    if (len(rows) * remaining_mean**2 > MAX_ERROR_OF_MEAN**2 * squares).any():
         _subtract_row(rows, remaining_mean, rows)
         squares = np.einsum("ij,ij->j", rows, rows)
     return mean + remaining_mean, squares
 
 
-def _subtract_row(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
+def _subtract_row(rows: np.ndarray, row: np.ndarray, result: np.ndarray) -> None:
     """Subtract one row from all rows, treating many short rows as one long row for speed."""
     n, p = rows.shape
-    n_rows_at_once = max(1, min(n, LONG // p))
+    n_rows_at_once = max(1, min(n, MIN_CELLS_PER_CALL // p))
     n_reshaped_rows = n - n % n_rows_at_once
     wide_shape = (-1, n_rows_at_once * p)
     repeated_row = np.concatenate([row] * n_rows_at_once)
     np.subtract(
         rows[:n_reshaped_rows].reshape(wide_shape),
         repeated_row,
-        out=out[:n_reshaped_rows].reshape(wide_shape),
+        out=result[:n_reshaped_rows].reshape(wide_shape),
     )
-    np.subtract(rows[n_reshaped_rows:], row, out=out[n_reshaped_rows:])
+    np.subtract(rows[n_reshaped_rows:], row, out=result[n_reshaped_rows:])
 
 
 @frozen(eq=False)
@@ -256,7 +266,7 @@ class Root:
         return 1 / float(eigvalsh(self.triangle.T @ self.triangle)[-1])
 
 
-def lengths(rows: np.ndarray) -> np.ndarray:
+def squared_row_lengths(rows: np.ndarray) -> np.ndarray:
     """Return the squared Euclidean length of each row."""
     squares: np.ndarray
     if hasattr(np, "vecdot"):  # `vecdot` exists since NumPy 2.0 and is faster.
@@ -267,28 +277,28 @@ def lengths(rows: np.ndarray) -> np.ndarray:
 
 
 def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
-    """Return the root of the scatter rows'rows times a factor, or None if it is too imprecise."""
+    """Compute the root of the scatter rows'rows times a factor; None if it is too imprecise."""
     n, p = rows.shape
     if n < p:
         return None
     column_products = blas.dsyrk(1.0, rows.T)
-    scale = np.sqrt(column_products.diagonal())
-    if not (scale > 0).all():
+    column_scales = np.sqrt(column_products.diagonal())
+    if not (column_scales > 0).all():
         return None
-    upper, has_failed = lapack.dpotrf(column_products, overwrite_a=1, clean=1)
+    upper_triangle, has_failed = lapack.dpotrf(column_products, overwrite_a=1, clean=1)
     if has_failed:
         return None
-    upper_inverse, has_failed = lapack.dtrtri(upper, overwrite_c=1)
+    upper_inverse, has_failed = lapack.dtrtri(upper_triangle, overwrite_c=1)
     lower_inverse = upper_inverse.T
     # This product is as precise as if the columns had been scaled before the decomposition.
-    scaled = lower_inverse * scale
-    trace = float(np.einsum("ij,ij->", scaled, scaled))
-    if has_failed or not trace * LEAST <= p:
+    scaled_inverse = lower_inverse * column_scales
+    trace = float(np.einsum("ij,ij->", scaled_inverse, scaled_inverse))
+    if has_failed or not trace * MIN_RESOLVED_EIGENVALUE <= p:
         return None
     if factor != 1:
-        scale *= np.sqrt(factor)
+        column_scales *= np.sqrt(factor)
         lower_inverse /= np.sqrt(factor)
-    return Root(lower_inverse, scale, trace)
+    return Root(lower_inverse, column_scales, trace)
 
 
 @frozen(eq=False)
@@ -336,8 +346,8 @@ def spectrum_of(
             rows.T @ rows, driver=lapack_driver, overwrite_a=True, check_finite=False
         )
         if (
-            eigenvalues[0] > ENOUGH * eigenvalues[-1]
-            or added_variance > ENOUGH * factor * eigenvalues[-1]
+            eigenvalues[0] > MIN_EIGENVALUE_SHARE * eigenvalues[-1]
+            or added_variance > MIN_EIGENVALUE_SHARE * factor * eigenvalues[-1]
         ):
             return ScatterSpectrum(factor * np.maximum(eigenvalues, 0.0), vectors, trace, n_columns)
     _, singular_values, right_vectors = svd(rows, full_matrices=False, check_finite=False)

@@ -17,11 +17,11 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.discriminants.rule import (
     DiscriminantRule,
     has_distinct_means_for_svd,
+    has_tied_labels,
     respond,
-    shrinkage_of,
-    undecided,
+    shrinkage_of_setting,
 )
-from truerisk.engines.discriminants.scatter import FLAT
+from truerisk.engines.discriminants.scatter import FLAT_COLUMN_RATIO
 from truerisk.engines.templates.fits_of_one_table import (
     MOST_PRODUCTS,
     Samples,
@@ -30,9 +30,10 @@ from truerisk.engines.templates.fits_of_one_table import (
 )
 from truerisk.engines.templates.task import Task
 
-LEAST = 1e-5  # Smallest accepted eigenvalue, as a share of the mean eigenvalue of scaled columns.
-# After subtracting means and blocks, CANCELLED of a column's sum of squares must remain.
-CANCELLED = 1e-4
+# Smallest accepted eigenvalue, as a share of the mean eigenvalue of scaled columns.
+MIN_EIGENVALUE_SHARE = 1e-5
+# After subtracting means and blocks, MIN_REMAINING_SHARE of a column's sum of squares must remain.
+MIN_REMAINING_SHARE = 1e-4
 
 
 def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.ndarray:
@@ -41,17 +42,19 @@ def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.nda
     rule = DiscriminantRule.from_settings(task.group.settings)
     centred_table, largest_values = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
     sums_of_squares = np.einsum("ij,ij->j", centred_table, centred_table)
-    shrinkages = list(map(shrinkage_of, task.group.settings))
+    shrinkages = list(map(shrinkage_of_setting, task.group.settings))
     distinct_shrinkages = list(dict.fromkeys(shrinkages))
-    for batch, products_by_class in _by_class(
+    for batch, products_by_class in _class_products_by_batch(
         task, is_pending, centred_table, len(distinct_shrinkages)
     ):
-        class_sums = _Sums.from_rows(products_by_class, rule, largest_values, sums_of_squares)
+        class_sums = _ClassMoments.from_rows(
+            products_by_class, rule, largest_values, sums_of_squares
+        )
         fitted_discriminants = {
-            shrinkage: class_sums.fitted(shrinkage) for shrinkage in distinct_shrinkages
+            shrinkage: class_sums.fit_discriminants(shrinkage) for shrinkage in distinct_shrinkages
         }
         is_reliable = np.all(
-            [discriminants.sound for discriminants in fitted_discriminants.values()], axis=0
+            [discriminants.is_reliable for discriminants in fitted_discriminants.values()], axis=0
         )
         reliable_fits = batch.select(np.flatnonzero(is_reliable))
         if not len(reliable_fits.positions[0]):
@@ -62,7 +65,7 @@ def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.nda
                 for candidate_index, candidate_shrinkage in enumerate(shrinkages)
                 if candidate_shrinkage == shrinkage
             ]
-            _answer(
+            _store_predictions(
                 reliable_fits,
                 candidate_indices,
                 discriminants.select(is_reliable).scores(centred_table, reliable_fits),
@@ -71,12 +74,14 @@ def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.nda
     return is_computed
 
 
-def _answer(reliable_fits: Samples, candidate_indices: list[int], scores: np.ndarray) -> None:
+def _store_predictions(
+    reliable_fits: Samples, candidate_indices: list[int], scores: np.ndarray
+) -> None:
     """Store each candidate's predictions, computed from scores `(test row, class)`."""
     task, fit_of_row = reliable_fits.task, reliable_fits.positions[0]
     class_codes = np.arange(task.data.n_classes)
     predictions = respond(scores, class_codes, task.request, len(class_codes))
-    is_tied = undecided(scores, task.request)
+    is_tied = has_tied_labels(scores, task.request)
     for candidate_index in candidate_indices:
         needs_candidate = reliable_fits.asks(candidate_index)
         if needs_candidate.all():
@@ -88,7 +93,7 @@ def _answer(reliable_fits: Samples, candidate_indices: list[int], scores: np.nda
             )
 
 
-def _by_class(
+def _class_products_by_batch(
     task: Task, is_pending: np.ndarray, X: np.ndarray, n_settings: int
 ) -> Iterator[tuple[Samples, list[np.ndarray]]]:
     """Yield batches of fits with the sums of column products of their training rows in each class.
@@ -135,15 +140,15 @@ def _by_class(
 
 
 @frozen(eq=False)
-class _Sums:
+class _ClassMoments:
     """Class sizes, class means and scatter matrix of every fit, with a mask of reliable fits."""
 
     rule: DiscriminantRule
-    sound: np.ndarray
+    is_reliable: np.ndarray
     sizes: np.ndarray
     means: np.ndarray
     scatter: np.ndarray
-    largest: float
+    largest_value: float
 
     @classmethod
     def from_rows(
@@ -152,7 +157,7 @@ class _Sums:
         rule: DiscriminantRule,
         largest_values: np.ndarray,
         sums_of_squares: np.ndarray,
-    ) -> _Sums:
+    ) -> _ClassMoments:
         sizes = np.stack([products[:, 0, 0] for products in products_by_class], axis=1)
         smallest_sizes = sizes[sizes.sum(axis=1).argmin()]
         is_reliable = (sizes > 0).all(axis=1) & rule.can_fit(smallest_sizes, len(largest_values))
@@ -162,75 +167,82 @@ class _Sums:
             / positive_sizes[..., None]
         )
         is_reliable &= rule.has_covariances(sizes) & rule.has_distinct_means(means)
-        scatter, within_squares = _scatters(
+        scatter, within_squares = _pooled_scatters(
             products_by_class, sizes, means, rule.scatter_factors(positive_sizes)
         )
-        flat_squares = positive_sizes.sum(axis=1)[:, None] * (10 * FLAT * largest_values) ** 2
+        flat_squares = (
+            positive_sizes.sum(axis=1)[:, None] * (10 * FLAT_COLUMN_RATIO * largest_values) ** 2
+        )
         is_reliable &= (
-            (within_squares > flat_squares) & (within_squares > CANCELLED * sums_of_squares)
+            (within_squares > flat_squares)
+            & (within_squares > MIN_REMAINING_SHARE * sums_of_squares)
         ).all(axis=1)
         return cls(rule, is_reliable, positive_sizes, means, scatter, float(largest_values.max()))
 
-    def fitted(self, shrinkage: float) -> _Fitted:
+    def fit_discriminants(self, shrinkage: float) -> _FittedDiscriminants:
         """Return the discriminants' slopes for one shrinkage, with a mask of precise fits."""
         rule, means, scatter = self.rule, self.means, self.scatter
-        is_reliable, (n_classes, p) = self.sound.copy(), means.shape[1:]
+        is_reliable, (n_classes, p) = self.is_reliable.copy(), means.shape[1:]
         if shrinkage:
             added_variance = shrinkage / p * np.einsum("fjj->f", scatter)
             scatter = (1 - shrinkage) * scatter + added_variance[:, None, None] * np.eye(p)
-        inverse, scaled_trace = _inverses(scatter, is_reliable)
-        is_reliable &= scaled_trace * LEAST <= p
+        inverse, scaled_trace = _invert_scatters(scatter, is_reliable)
+        is_reliable &= scaled_trace * MIN_EIGENVALUE_SHARE <= p
         is_reliable &= rule.has_full_rank(1 / np.where(is_reliable, scaled_trace, 1))
         variances, inverse_trace = np.einsum("fjj->fj", scatter), np.einsum("fjj->f", inverse)
         is_reliable &= rule.keeps_all_directions(
             1 / np.where(is_reliable, inverse_trace, 1), variances.sum(axis=1)
         )
         condition = variances.sum(axis=1) * inverse_trace
-        is_reliable &= rule.has_small_rounding_error(condition, self.largest, means @ inverse)
-        offsets = means - means.mean(axis=1, keepdims=True)
-        slopes = offsets @ inverse
+        is_reliable &= rule.has_small_rounding_error(condition, self.largest_value, means @ inverse)
+        centred_means = means - means.mean(axis=1, keepdims=True)
+        slopes = centred_means @ inverse
         if rule.solver == "svd" and n_classes > 2:
             class_priors = np.exp(rule.log_priors(self.sizes))
             is_reliable &= has_distinct_means_for_svd(
-                slopes @ offsets.transpose(0, 2, 1), class_priors, rule.tol
+                slopes @ centred_means.transpose(0, 2, 1), class_priors, rule.tol
             )
-        return _Fitted(rule, is_reliable, self.sizes, means, slopes)
+        return _FittedDiscriminants(rule, is_reliable, self.sizes, means, slopes)
 
 
 @frozen(eq=False)
-class _Fitted:
+class _FittedDiscriminants:
     """Discriminant slopes `(fit, class, column)` of many fits, with a mask of reliable fits."""
 
     rule: DiscriminantRule
-    sound: np.ndarray
+    is_reliable: np.ndarray
     sizes: np.ndarray
     means: np.ndarray
     slopes: np.ndarray
 
-    def select(self, selection: np.ndarray) -> _Fitted:
+    def select(self, selection: np.ndarray) -> _FittedDiscriminants:
         """Return the slopes, class means and sizes of a subset of the fits."""
-        arrays = (self.sound, self.sizes, self.means, self.slopes)
-        return _Fitted(self.rule, *(array[selection] for array in arrays))
+        arrays = (self.is_reliable, self.sizes, self.means, self.slopes)
+        return _FittedDiscriminants(self.rule, *(array[selection] for array in arrays))
 
     def scores(self, X: np.ndarray, samples: Samples) -> np.ndarray:
         """Return class scores `(test row, class)`, like `DiscriminantRule.scores` for one fit."""
         (fit_of_row, rows, _), (n_fits, n_classes) = samples.positions, self.slopes.shape[:2]
-        centre = self.means.mean(axis=1, keepdims=True)
-        offsets = self.means - centre
-        offsets_by_class = np.einsum("fkj,fkj->fk", centre + offsets / 2, self.slopes)
+        overall_means = self.means.mean(axis=1, keepdims=True)
+        centred_means = self.means - overall_means
+        midpoint_scores = np.einsum("fkj,fkj->fk", overall_means + centred_means / 2, self.slopes)
         factors, log_priors = (
             self.rule.factor(self.sizes)[:, None],
             self.rule.log_priors(self.sizes),
         )
         scores = np.empty((len(rows), n_classes))
         fit_ends = np.searchsorted(fit_of_row, np.arange(n_fits + 1)).tolist()
-        for fit, (start, end) in enumerate(pairwise(fit_ends)):
-            np.matmul(X[rows[start:end]], self.slopes[fit].T * factors[fit], out=scores[start:end])
-        scores += (log_priors - factors * offsets_by_class)[fit_of_row]
+        for fit, (first_index, end_index) in enumerate(pairwise(fit_ends)):
+            np.matmul(
+                X[rows[first_index:end_index]],
+                self.slopes[fit].T * factors[fit],
+                out=scores[first_index:end_index],
+            )
+        scores += (log_priors - factors * midpoint_scores)[fit_of_row]
         return scores
 
 
-def _scatters(
+def _pooled_scatters(
     products_by_class: list[np.ndarray], sizes: np.ndarray, means: np.ndarray, factors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each fit's scatter matrix, and its columns' sums of squares within classes."""
@@ -246,12 +258,12 @@ def _scatters(
     return scatter, within_squares
 
 
-def _inverses(scatter: np.ndarray, is_reliable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _invert_scatters(scatter: np.ndarray, is_reliable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return inverses of reliable scatter matrices, and the inverses' traces for scaled columns."""
     p = scatter.shape[1]
-    scale = np.sqrt(np.maximum(np.einsum("fjj->fj", scatter), 0))
-    scale = np.where(is_reliable[:, None] & (scale > 0), scale, 1)
-    scaled_scatter = scatter / (scale[:, :, None] * scale[:, None, :])
+    column_scales = np.sqrt(np.maximum(np.einsum("fjj->fj", scatter), 0))
+    column_scales = np.where(is_reliable[:, None] & (column_scales > 0), column_scales, 1)
+    scaled_scatter = scatter / (column_scales[:, :, None] * column_scales[:, None, :])
     scaled_scatter[~is_reliable] = np.eye(p)
     trace = np.full(len(scatter), np.inf)
     try:
@@ -261,4 +273,4 @@ def _inverses(scatter: np.ndarray, is_reliable: np.ndarray) -> tuple[np.ndarray,
         return np.zeros_like(scaled_scatter), trace
     trace[is_reliable] = np.einsum("fjj->f", inverse[is_reliable])
     trace[~(trace > 0)] = np.inf
-    return inverse / (scale[:, :, None] * scale[:, None, :]), trace
+    return inverse / (column_scales[:, :, None] * column_scales[:, None, :]), trace

@@ -1,4 +1,4 @@
-"""Fit classifiers with at most k intervals of one feature that minimise the errors, for every k."""
+"""Fit classifiers with at most k intervals of one feature and the fewest errors, for every k."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-LARGEST = 2**31
+LARGEST_COUNT = 2**31
 
 
 def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]:
@@ -95,7 +95,7 @@ def labels_after_changes(
     error_counts, distinct_ks, index_of_k = _errors_and_ks(counts, ks)
     groups = integers(group, "group", n_dimensions=1)
     check_bounds(groups, "group", 0, len(error_counts) - 1, "the last group")
-    changed_errors = _wrong(instead, "instead")
+    changed_errors = _count_errors(instead, "instead")
     asks_next_group = (
         np.zeros(len(groups), bool) if asks_next is None else np.asarray(asks_next, bool)
     )
@@ -124,24 +124,24 @@ def labels_after_changes(
 def _errors_and_ks(
     counts: ArrayLike, ks: Iterable[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return each group's errors by label, the sorted distinct ks, and each k's index in these."""
-    error_counts = _wrong(counts, "counts")
+    """Return error counts `(group, label)`, the distinct ks sorted, and each k's index in them."""
+    error_counts = _count_errors(counts, "counts")
     if not len(error_counts):
         raise ValueError("counts has no groups: there is nothing to divide into intervals")
     k_array = integers(list(ks), "ks", n_dimensions=1)
     if k_array.size == 0:
         raise ValueError("ks is empty: give at least one number of intervals")
-    check_bounds(k_array, "ks", 1, LARGEST, "more than any line needs")
+    check_bounds(k_array, "ks", 1, LARGEST_COUNT, "more than any line needs")
     distinct_ks, index_of_k = np.unique(k_array.astype(np.int64), return_inverse=True)
     return error_counts, distinct_ks, index_of_k.ravel()
 
 
-def _wrong(counts: ArrayLike, name: str) -> NDArray[np.int64]:
+def _count_errors(counts: ArrayLike, name: str) -> NDArray[np.int64]:
     """Return the numbers of rows in each group that the labels 0 and 1 misclassify."""
     count_array = integers(counts, name, n_dimensions=2)
     if count_array.shape[1] != 2:
         raise ValueError(
             f"{name} must have 2 columns, one per class, got shape {count_array.shape}"
         )
-    check_bounds(count_array, name, 0, LARGEST, "more than any data hold")
+    check_bounds(count_array, name, 0, LARGEST_COUNT, "more than any data hold")
     return np.ascontiguousarray(count_array[:, ::-1], dtype=np.int64)

@@ -111,7 +111,7 @@ class Intervals(OnePass):
 
     @override
     def fits(self, numbers: Any) -> bool:
-        # Only the order of the numbers and the midpoints between them matter, not their size.
+        # Only the order of feature values and the midpoints between them matter, not their size.
         return True
 
     def answer_together(self, task: Task) -> np.ndarray:
@@ -136,7 +136,7 @@ class Intervals(OnePass):
         is_single[plan.fit[questions_counted(plan)]] = False
         fits = np.flatnonzero(is_single)
         if len(fits):
-            labels = _labels_of_singles(task, fits, changed_row[fits])
+            labels = _predict_changed_rows(task, fits, changed_row[fits])
             store_single_rows(task, fits, labels, np.zeros(labels.shape, dtype=bool))
         return is_single
 
@@ -145,40 +145,40 @@ class Intervals(OnePass):
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         sorted_rows, test_sets = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
-        counts_of_all_groups = sorted_rows.counts(shown.y, shown.times)
+        counts_of_all_groups = sorted_rows.count_rows(shown.y, shown.times)
         present_groups = np.flatnonzero(counts_of_all_groups.sum(axis=1))
         counts, nearest_group = (
             counts_of_all_groups[present_groups],
-            sorted_rows.nearest(present_groups),
+            sorted_rows.nearest_training_group(present_groups),
         )
         predictions_by_group = labels = labels_for_every_k(
             counts, _numbers_of_intervals(task, group)
         )
-        sizes, response = None, task.request.response
+        interval_sizes, response = None, task.request.response
         gathered_counts = GatheredCounts.from_holder(task.collected)
         if response != "label" or (
             gathered_counts is not None and shown.fit in gathered_counts.fits
         ):
-            sizes, class_shares = rows_of_intervals(labels, counts)
+            interval_sizes, class_shares = rows_of_intervals(labels, counts)
             predictions_by_group = {"label": labels, "probability": class_shares}.get(
                 response, class_shares[..., 1]
             )
         predictions = []
-        for question, test_rows in zip(task.questions(shown.fit), test_sets, strict=True):
-            test_groups = nearest_group[test_rows.group]
+        for test_set_number, test_rows in zip(task.questions(shown.fit), test_sets, strict=True):
+            test_groups = nearest_group[test_rows.group_of_row]
             predictions.append(predictions_by_group[:, test_groups])
-            if sizes is not None and gathered_counts is not None:
-                class_counts = (sizes[..., None] * class_shares)[:, test_groups]
-                gathered_counts.count(int(question), task.lines_of(group), class_counts)
+            if interval_sizes is not None and gathered_counts is not None:
+                class_counts = (interval_sizes[..., None] * class_shares)[:, test_groups]
+                gathered_counts.count(int(test_set_number), task.lines_of(group), class_counts)
         return predictions
 
 
 @frozen(eq=False)
 class _SortedRows:
-    """Rows with one feature: its sorted distinct values `x`, and each row's index in x."""
+    """Rows with one feature: its sorted distinct values, and the index of each row's value."""
 
-    x: np.ndarray
-    group: np.ndarray
+    distinct_values: np.ndarray
+    group_of_row: np.ndarray
 
     @classmethod
     def from_rows(cls, X: np.ndarray) -> _SortedRows:
@@ -187,41 +187,48 @@ class _SortedRows:
 
     def __getitem__(self, rows: np.ndarray) -> _SortedRows:
         """Return a subset of the rows, with the groups of all rows."""
-        return _SortedRows(self.x, self.group[rows])
+        return _SortedRows(self.distinct_values, self.group_of_row[rows])
 
-    def counts(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
+    def count_rows(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
         """Return the number of rows `(group, class)` in each group of equal feature values."""
-        cell_indices = 2 * self.group + codes
-        cell_counts = np.bincount(cell_indices, weights=times, minlength=2 * len(self.x))
+        cell_indices = 2 * self.group_of_row + codes
+        cell_counts = np.bincount(
+            cell_indices, weights=times, minlength=2 * len(self.distinct_values)
+        )
         return cell_counts.astype(np.int64).reshape(-1, 2)
 
-    def nearest(self, present: np.ndarray) -> np.ndarray:
+    def nearest_training_group(self, present: np.ndarray) -> np.ndarray:
         """Return, for each group, the index in `present` of the training group whose label it gets.
 
         A group gets the label of its left neighbour among the training groups if it lies left of
         the boundary between both neighbours, else the label of the right neighbour. If both have
         the same label there is no boundary, and the choice does not matter.
         """
-        right_index = np.searchsorted(present, np.arange(len(self.x)))
+        right_index = np.searchsorted(present, np.arange(len(self.distinct_values)))
         right_neighbour = np.minimum(right_index, len(present) - 1)
         left_neighbour = np.maximum(right_index - 1, 0)
         is_between = (right_neighbour > left_neighbour) & (
-            present[right_neighbour] > np.arange(len(self.x))
+            present[right_neighbour] > np.arange(len(self.distinct_values))
         )
         boundaries = boundaries_between(
-            self.x[present[left_neighbour]], self.x[present[right_neighbour]]
+            self.distinct_values[present[left_neighbour]],
+            self.distinct_values[present[right_neighbour]],
         )
-        return np.where(is_between & (self.x <= boundaries), left_neighbour, right_neighbour)
+        return np.where(
+            is_between & (self.distinct_values <= boundaries), left_neighbour, right_neighbour
+        )
 
     def goes_right(self, group: np.ndarray) -> np.ndarray:
         """Return a mask of groups that lie right of the boundary between their two neighbours."""
-        is_inner = (group > 0) & (group < len(self.x) - 1)
+        is_inner = (group > 0) & (group < len(self.distinct_values) - 1)
         if not is_inner.any():
             return is_inner
         inner_group = np.where(is_inner, group, 1)
         return is_inner & (
-            boundaries_between(self.x[inner_group - 1], self.x[inner_group + 1])
-            < self.x[inner_group]
+            boundaries_between(
+                self.distinct_values[inner_group - 1], self.distinct_values[inner_group + 1]
+            )
+            < self.distinct_values[inner_group]
         )
 
 
@@ -230,22 +237,22 @@ def _numbers_of_intervals(task: Task, group: Group) -> list[int]:
     return [min(int(setting["k"]), task.data.n_rows) for setting in group.settings]
 
 
-def _labels_of_singles(task: Task, fits: np.ndarray, changed_row: np.ndarray) -> np.ndarray:
+def _predict_changed_rows(task: Task, fits: np.ndarray, changed_row: np.ndarray) -> np.ndarray:
     """Return labels `(candidate, fit)` predicted for the row that each fit leaves out or flips."""
-    codes, flips = task.data.class_codes, Flips.from_holder(task.plan)
+    codes, flipped_labels = task.data.class_codes, Flips.from_holder(task.plan)
     sorted_rows = task.X
-    counts, group = sorted_rows.counts(codes), sorted_rows.group[changed_row]
-    new_counts = counts[group]
+    counts, group_of_fit = sorted_rows.count_rows(codes), sorted_rows.group_of_row[changed_row]
+    new_counts = counts[group_of_fit]
     new_counts[np.arange(len(fits)), codes[changed_row]] -= 1
-    if flips is not None:
-        fit_index = np.searchsorted(fits, flips.fit)
+    if flipped_labels is not None:
+        fit_index = np.searchsorted(fits, flipped_labels.fit)
         is_flipped = (fit_index < len(fits)) & (
-            fits[np.minimum(fit_index, len(fits) - 1)] == flips.fit
+            fits[np.minimum(fit_index, len(fits) - 1)] == flipped_labels.fit
         )
-        new_counts[fit_index[is_flipped], flips.code[is_flipped]] += 1
-    goes_right = (new_counts.sum(axis=1) == 0) & sorted_rows.goes_right(group)
+        new_counts[fit_index[is_flipped], flipped_labels.code[is_flipped]] += 1
+    goes_right = (new_counts.sum(axis=1) == 0) & sorted_rows.goes_right(group_of_fit)
     return labels_after_changes(
-        counts, _numbers_of_intervals(task, task.group), group, new_counts, goes_right
+        counts, _numbers_of_intervals(task, task.group), group_of_fit, new_counts, goes_right
     )
 
 
@@ -255,6 +262,8 @@ def rows_of_intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarra
     is_start[:, 1:] = labels[:, 1:] != labels[:, :-1]
     tiled_counts = np.tile(counts, (len(labels), 1))
     interval_counts = np.add.reduceat(tiled_counts, np.flatnonzero(is_start), axis=0)
-    sizes = interval_counts.sum(axis=1)
-    interval = np.cumsum(is_start.ravel()).reshape(labels.shape) - 1
-    return sizes[interval], (interval_counts / sizes[:, None])[interval]
+    interval_sizes = interval_counts.sum(axis=1)
+    interval_index = np.cumsum(is_start.ravel()).reshape(labels.shape) - 1
+    return interval_sizes[interval_index], (interval_counts / interval_sizes[:, None])[
+        interval_index
+    ]

@@ -20,7 +20,7 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.linear.fit import DOUBT, TrainSet
+from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, TrainSet
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.linear.normal_equations import descend
 from truerisk.engines.prepared import unless_it_fails
@@ -30,16 +30,24 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.plan import Plan
 
-SAME = 1e-9  # Coefficients that differ by less than SAME count as equal.
-FEW = 4  # From FEW penalties on, one descent for all penalties at once is faster.
-CACHED = 250_000  # Number of cells of the largest table that fits into the processor's cache.
-KINDS: dict[str, Any] = {
+# Coefficients that differ by less than MAX_COEFFICIENT_DIFFERENCE count as equal.
+MAX_COEFFICIENT_DIFFERENCE = 1e-9
+# From MIN_JOINT_PENALTIES penalties on, one descent for all penalties at once is faster.
+MIN_JOINT_PENALTIES = 4
+# Number of cells of the largest table that fits into the processor's cache.
+MAX_CACHED_CELLS = 250_000
+PARAMETER_TYPES: dict[str, Any] = {
     **dict.fromkeys(("fit_intercept", "copy_X"), bool | np.bool_),
     **dict.fromkeys(("l1_ratio", "tol"), Real),
     "max_iter": Integral,
     "random_state": Integral | None,
 }
-SERVED = {"precompute": False, "warm_start": False, "positive": False, "selection": "cyclic"}
+SUPPORTED_VALUES = {
+    "precompute": False,
+    "warm_start": False,
+    "positive": False,
+    "selection": "cyclic",
+}
 
 
 @frozen
@@ -73,10 +81,10 @@ class ElasticNets(OnePass):
 
     @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        for name, value in SERVED.items():
+        for name, value in SUPPORTED_VALUES.items():
             if type(setting[name]) is not type(value) or setting[name] != value:
                 return f"{name}={setting[name]!r} takes other steps than those it follows."
-        for name, allowed_type in KINDS.items():
+        for name, allowed_type in PARAMETER_TYPES.items():
             if not isinstance(setting.get(name, 1), allowed_type):
                 return f"{name}={setting[name]!r} is nothing that it knows."
         l1_ratio, tol, max_iter = setting.get("l1_ratio", 1.0), setting["tol"], setting["max_iter"]
@@ -127,7 +135,9 @@ class ElasticNets(OnePass):
         sklearn_seconds = len(family) * (2.5e-3 + 2.2e-8 * n_cells + descent_seconds).sum()
         engine_seconds = len(groups) * (1e-3 + 3e-8 * n_cells).sum()
         for group in groups:
-            gains_nothing = (len(group.settings) < FEW) & (n_cells > CACHED)
+            gains_nothing = (len(group.settings) < MIN_JOINT_PENALTIES) & (
+                n_cells > MAX_CACHED_CELLS
+            )
             engine_seconds += (
                 len(group.settings) * (np.where(gains_nothing, 1.25, 0.8) * descent_seconds).sum()
             )
@@ -137,10 +147,10 @@ class ElasticNets(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
+        n_training_rows = len(shown.rows) if shown.times is None else int(shown.times.sum())
         setting, y = group.settings[0], shown.y.astype(np.float64)[:, None]
         train = TrainSet.from_rows(
-            shown.X, y, shown.all_weights, n_given, bool(setting["fit_intercept"])
+            shown.X, y, shown.all_weights, n_training_rows, bool(setting["fit_intercept"])
         )
         if train is None:
             return None
@@ -152,7 +162,8 @@ class ElasticNets(OnePass):
             np.abs(train.mean), np.maximum(test_rows.max(axis=0), -test_rows.min(axis=0))
         )
         is_certain &= (
-            EPS * (np.abs(coefs) @ largest_values + np.abs(train.mean_y)) <= DOUBT * train.scale
+            EPS * (np.abs(coefs) @ largest_values + np.abs(train.mean_y))
+            <= MAX_ROUNDING_ERROR * train.scale
         )
         task.leave_open(shown.fit, group.candidates[~is_certain])
         task.warn_alike(shown.fit, group.candidates[is_certain & (n_passes > setting["max_iter"])])
@@ -171,10 +182,10 @@ def installed_sklearn_screens() -> bool | None:
     problems = [
         (alpha_share, l1_ratio) for alpha_share in (1.1, 0.5, 0.1, 0.02) for l1_ratio in (1.0, 0.5)
     ]
-    matching_ways = (
+    matching_variants = (
         screens for screens in (True, False) if all(map(partial(_agrees, screens), problems))
     )
-    return next(matching_ways, None)
+    return next(matching_variants, None)
 
 
 def _agrees(screens_columns: bool, problem: tuple[float, float]) -> bool:
@@ -192,7 +203,7 @@ def _agrees(screens_columns: bool, problem: tuple[float, float]) -> bool:
     coefs, n_passes, is_certain = _coefficients_by_descent(
         X, y, 30, [model.get_params()], screens_columns
     )
-    is_near = np.abs(coefs[0] - model.coef_).max() < SAME
+    is_near = np.abs(coefs[0] - model.coef_).max() < MAX_COEFFICIENT_DIFFERENCE
     return bool(is_certain[0] and is_near and n_passes[0] == model.n_iter_)
 
 

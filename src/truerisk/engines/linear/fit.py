@@ -32,11 +32,15 @@ from truerisk.plan.answers import Response, code_type
 
 # Largest accepted rounding error of a prediction, as a share of the targets' spread.
 # Predictions with a larger possible error are left to scikit-learn.
-DOUBT = 1e-10
-MARGIN = 10.0  # Singular values within a factor of MARGIN of the cut-off may be dropped or kept.
-CLEAR = 1e-4  # Ratios of singular values below CLEAR are imprecise if computed from Z'Z.
-TIE = 1e-8  # Class scores that differ by less than TIE are tied; scikit-learn decides the winner.
-NARROW = 1e-10  # A cut-off below NARROW does not separate null directions from rounding error.
+MAX_ROUNDING_ERROR = 1e-10
+# A solver may drop or keep singular values within this factor of the cut-off.
+CUTOFF_UNCERTAINTY_FACTOR = 10.0
+# Ratios of singular values below MIN_PRECISE_RATIO are imprecise if computed from Z'Z.
+MIN_PRECISE_RATIO = 1e-4
+# Class scores that differ by less than TIE_TOLERANCE are tied; scikit-learn decides the winner.
+TIE_TOLERANCE = 1e-8
+# A cut-off below MIN_SEPARATING_CUTOFF does not separate null directions from rounding error.
+MIN_SEPARATING_CUTOFF = 1e-10
 
 
 @frozen
@@ -65,15 +69,17 @@ class SolverSettings:
         """
         if self.penalised:
             return True
-        if self.cutoff < NARROW and has_null_direction:
+        if self.cutoff < MIN_SEPARATING_CUTOFF and has_null_direction:
             return False
         if not len(singular_values) or singular_values[0] == 0:
             return True
         singular_ratios = singular_values / singular_values[0]
-        is_near_cutoff = (singular_ratios > self.cutoff / MARGIN) & (
-            singular_ratios < self.cutoff * MARGIN
+        is_near_cutoff = (singular_ratios > self.cutoff / CUTOFF_UNCERTAINTY_FACTOR) & (
+            singular_ratios < self.cutoff * CUTOFF_UNCERTAINTY_FACTOR
         )
-        is_blurred = self.cutoff < NARROW and bool((singular_ratios < CLEAR**2).any())
+        is_blurred = self.cutoff < MIN_SEPARATING_CUTOFF and bool(
+            (singular_ratios < MIN_PRECISE_RATIO**2).any()
+        )
         return not is_near_cutoff.any() and not is_blurred
 
     def is_unaffected_by_null_directions(
@@ -90,7 +96,7 @@ class SolverSettings:
         """
         if not self.penalised:
             return np.ones(len(penalties), dtype=bool)
-        return smallest_eigenvalue + penalties > MARGIN * n_rows * EPS * (
+        return smallest_eigenvalue + penalties > CUTOFF_UNCERTAINTY_FACTOR * n_rows * EPS * (
             largest_eigenvalue + penalties
         )
 
@@ -107,8 +113,10 @@ def _linear_regression_cuts_at_tol() -> bool:
 
 def scales(targets: np.ndarray, target_means: np.ndarray, total_weight: float) -> np.ndarray:
     """Return each target's standard deviation plus a small share of the absolute target mean."""
-    spread = np.sqrt((targets**2).sum(axis=0) / total_weight) + 1e-6 * np.abs(target_means)
-    return np.where(spread > 0, spread, 1.0)
+    standard_deviations = np.sqrt((targets**2).sum(axis=0) / total_weight) + 1e-6 * np.abs(
+        target_means
+    )
+    return np.where(standard_deviations > 0, standard_deviations, 1.0)
 
 
 @frozen(eq=False)
@@ -260,8 +268,9 @@ def _by_product(
     if not solver.penalised:
         has_null_direction = is_wide and (train.intercept or train.n_given > len(train.root))
         singular_values = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
-        is_stable &= smallest_eigenvalue > CLEAR**2 * largest_eigenvalue and solver.rank_is_clear(
-            singular_values, has_null_direction=has_null_direction
+        is_stable &= (
+            smallest_eigenvalue > MIN_PRECISE_RATIO** 2 * largest_eigenvalue
+            and solver.rank_is_clear(singular_values, has_null_direction=has_null_direction)
         )
         if not is_stable.all():  # Division by nearly zero eigenvalues would be unsafe.
             return (
@@ -279,7 +288,7 @@ def _by_product(
         rounding_errors += intercept_rounding_bounds(
             spectrum, train.mean_distance_from_zero, penalties, train.scale
         )
-    return predictions, ~(is_stable & (rounding_errors <= DOUBT)), is_solvable
+    return predictions, ~(is_stable & (rounding_errors <= MAX_ROUNDING_ERROR)), is_solvable
 
 
 def _by_rows(
@@ -329,7 +338,7 @@ def _by_rows(
                 scale,
                 is_wide=is_wide,
             )
-    return predictions, ~(is_stable & (rounding_errors <= DOUBT))
+    return predictions, ~(is_stable & (rounding_errors <= MAX_ROUNDING_ERROR))
 
 
 def intercept_rounding_bounds(
@@ -341,8 +350,8 @@ def intercept_rounding_bounds(
     """
     if not len(spectrum.values):
         return np.zeros(len(penalties))
-    lengths = lengths_of_coefficients(spectrum, penalties, scale)
-    return EPS * distance_from_zero * lengths
+    coefficient_lengths = lengths_of_coefficients(spectrum, penalties, scale)
+    return EPS * distance_from_zero * coefficient_lengths
 
 
 @frozen(eq=False)
@@ -388,10 +397,10 @@ class TargetCoding:
         if len(self.present) == 2:
             class_index, is_tied = (
                 (predicted_numbers[:, :, 0] > 0).astype(int),
-                np.abs(predicted_numbers[:, :, 0]) <= TIE,
+                np.abs(predicted_numbers[:, :, 0]) <= TIE_TOLERANCE,
             )
         else:
             class_index = predicted_numbers.argmax(axis=2)
             sorted_numbers = np.partition(predicted_numbers, -2, axis=2)
-            is_tied = sorted_numbers[:, :, -1] - sorted_numbers[:, :, -2] <= TIE
+            is_tied = sorted_numbers[:, :, -1] - sorted_numbers[:, :, -2] <= TIE_TOLERANCE
         return self.present[class_index].astype(code_type(self.n_classes)), is_tied

@@ -18,7 +18,7 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.linear.fit import DOUBT, SolverSettings, scales
+from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, SolverSettings, scales
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.linear.leverage import leave_out_dual
 from truerisk.engines.settings import Group, groups_along
@@ -35,7 +35,7 @@ from truerisk.kernels.spectral import (
 )
 from truerisk.plan.plan import Plan
 
-BYTES = 1 << 29  # Largest size in bytes of the kernel matrix of all rows.
+MAX_KERNEL_BYTES = 1 << 29  # Largest size in bytes of the kernel matrix of all rows.
 
 
 @frozen
@@ -75,7 +75,7 @@ class KernelRidges(OnePass):
             return "kernel='precomputed' makes X a matrix of rows against rows."
         if not isinstance(kernel, str) or kernel not in PAIRWISE_KERNEL_FUNCTIONS:
             return f"kernel={kernel!r} is none of those that scikit-learn knows by name."
-        return penalty_refusal(setting["alpha"]) or _number_refusal(setting)
+        return penalty_refusal(setting["alpha"]) or _kernel_parameter_refusal(setting)
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -120,7 +120,7 @@ class KernelRidges(OnePass):
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         is_computed = np.zeros(task.plan.n_fits, dtype=bool)
-        if task.X is None or 8 * len(task.X) ** 2 > BYTES:
+        if task.X is None or 8 * len(task.X) ** 2 > MAX_KERNEL_BYTES:
             return is_computed
         try:
             kernel_table = KernelTable.from_task(task)
@@ -144,18 +144,18 @@ class KernelRidges(OnePass):
             return None
         test_rows = np.concatenate(tests)
         try:
-            kernel_part = KernelFit.of_rows(group.settings[0], shown.X, shown.y, weights, test_rows)
+            kernel_fit = KernelFit.of_rows(group.settings[0], shown.X, shown.y, weights, test_rows)
         except Exception:  # noqa: BLE001  Some kernels do not allow, for example, negative cells.
             return None
-        predictions, is_unresolved = kernel_part.answers(
-            kernel_part.across, group.values("alpha").astype(np.float64)
+        predictions, is_unresolved = kernel_fit.predict(
+            kernel_fit.test_kernel, group.values("alpha").astype(np.float64)
         )
         task.leave_open(shown.fit, group.candidates[is_unresolved])
         predictions = predictions.reshape(*predictions.shape[:2], *task.data.y.shape[1:])
         return np.split(predictions, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
-def _number_refusal(setting: Mapping[str, Any]) -> str | None:
+def _kernel_parameter_refusal(setting: Mapping[str, Any]) -> str | None:
     """Return why a parameter of the kernel is invalid, or None if all parameters are valid."""
     for name, least_value in (("gamma", 0.0), ("degree", 0.0), ("coef0", -np.inf)):
         value = setting[name]
@@ -183,11 +183,15 @@ class KernelTable:
     def from_task(cls, task: Task) -> KernelTable:
         """Compute the kernel of all rows for the task's group of settings."""
         setting, penalties = task.group.settings[0], task.group.values("alpha")
-        kernel = kernel_of(setting, task.X, None)
-        return cls(task, kernel, rounding_of(setting, task.X), penalties.astype(np.float64))
+        kernel = compute_kernel(setting, task.X, None)
+        return cls(
+            task, kernel, kernel_rounding_bound(setting, task.X), penalties.astype(np.float64)
+        )
 
-    def part(self, weights: np.ndarray, n_given: int, test_rows: np.ndarray) -> KernelFit:
-        """Return the kernel, targets and weights of one fit, with the rows that it tests."""
+    def kernel_fit_of_rows(
+        self, weights: np.ndarray, n_given: int, test_rows: np.ndarray
+    ) -> KernelFit:
+        """Return the kernel, targets and weights of one fit, with the kernel of its test rows."""
         rows = np.flatnonzero(weights)
         y = self.task.data.y[rows].reshape(len(rows), -1)
         has_all_rows = len(rows) == len(weights)
@@ -203,26 +207,26 @@ class KernelTable:
         group = task.of_fit(fit)
         if group is None:
             return True
-        rows, times = plan.train_rows(fit)
+        rows, row_counts = plan.train_rows(fit)
         weights = np.zeros(plan.n_rows)
         sample_weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
-        weights[rows] = sample_weights if times is None else sample_weights * times
+        weights[rows] = sample_weights if row_counts is None else sample_weights * row_counts
         if not weights.any():
             return False
-        questions = task.questions(fit)
-        test_sets = [plan.test_rows(int(question_number))[0] for question_number in questions]
-        n_given = len(rows) if times is None else int(times.sum())
-        kernel_part = self.part(weights, n_given, np.concatenate(test_sets))
-        predictions, is_unresolved = kernel_part.answers(
-            kernel_part.across, group.values("alpha").astype(np.float64)
+        test_set_numbers = task.questions(fit)
+        test_sets = [plan.test_rows(int(test_set))[0] for test_set in test_set_numbers]
+        n_training_rows = len(rows) if row_counts is None else int(row_counts.sum())
+        kernel_fit = self.kernel_fit_of_rows(weights, n_training_rows, np.concatenate(test_sets))
+        predictions, is_unresolved = kernel_fit.predict(
+            kernel_fit.test_kernel, group.values("alpha").astype(np.float64)
         )
         task.leave_open(fit, group.candidates[is_unresolved])
         predictions = predictions.reshape(*predictions.shape[:2], *task.data.y.shape[1:])
         split_points = np.cumsum([len(rows_of_set) for rows_of_set in test_sets])[:-1]
-        for question, test_predictions in zip(
-            questions, np.split(predictions, split_points, axis=1), strict=True
+        for test_set_number, test_predictions in zip(
+            test_set_numbers, np.split(predictions, split_points, axis=1), strict=True
         ):
-            task.place(int(question), group, test_predictions)
+            task.place(int(test_set_number), group, test_predictions)
         return True
 
     def answer_left_out(self, fits: np.ndarray, left_out_rows: np.ndarray) -> np.ndarray:
@@ -234,23 +238,27 @@ class KernelTable:
         weights = np.ones(n_rows) if self.task.weights is None else self.task.weights
         if not weights[left_out_rows].all() or np.count_nonzero(weights) < 2:
             return np.zeros(len(fits), dtype=bool)
-        kernel_part = self.part(weights, n_rows, np.empty(0, np.int64))
+        kernel_fit = self.kernel_fit_of_rows(weights, n_rows, np.empty(0, np.int64))
         index_of_row = np.cumsum(weights > 0) - 1
-        is_stable = kernel_part.factors(self.penalties)
-        predicted_values = np.zeros((len(is_stable), len(fits), kernel_part.Y.shape[1]))
+        is_stable = kernel_fit.has_cholesky_factor(self.penalties)
+        predicted_values = np.zeros((len(is_stable), len(fits), kernel_fit.Y.shape[1]))
         is_unresolved = np.ones((len(is_stable), len(fits)), dtype=bool)
         if is_stable.any():
-            penalties, spectrum = self.penalties[is_stable], kernel_part.spectrum
-            left_out = leave_out_dual(spectrum.vectors, spectrum, penalties, kernel_part.scale)
+            penalties, spectrum = self.penalties[is_stable], kernel_fit.spectrum
+            left_out_errors = leave_out_dual(
+                spectrum.vectors, spectrum, penalties, kernel_fit.scale
+            )
             row_indices = index_of_row[left_out_rows]
             predicted_values[is_stable] = (
-                kernel_part.Y[row_indices]
-                - left_out.prediction_errors[:, row_indices] / kernel_part.root[row_indices, None]
+                kernel_fit.Y[row_indices]
+                - left_out_errors.prediction_errors[:, row_indices]
+                / kernel_fit.root_weights[row_indices, None]
             )
             rounding_errors = (
-                left_out.rounding_bounds + kernel_part.kernel_rounding_bounds(penalties)[:, None]
-            ) / kernel_part.root
-            is_unresolved[is_stable] = rounding_errors[:, row_indices] > DOUBT
+                left_out_errors.rounding_bounds
+                + kernel_fit.kernel_rounding_bounds(penalties)[:, None]
+            ) / kernel_fit.root_weights
+            is_unresolved[is_stable] = rounding_errors[:, row_indices] > MAX_ROUNDING_ERROR
         predictions = predicted_values.reshape(
             *predicted_values.shape[:2], *self.task.data.y.shape[1:]
         )
@@ -258,10 +266,10 @@ class KernelTable:
         return np.ones(len(fits), dtype=bool)
 
 
-MANNER = SolverSettings(penalised=True, intercept=False)
+RIDGE_SOLVER = SolverSettings(penalised=True, intercept=False)
 
 
-def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -> np.ndarray:
+def compute_kernel(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -> np.ndarray:
     """Return the kernel matrix of rows X and Y (None: X with itself) as KernelRidge computes it."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -269,7 +277,7 @@ def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -
     return pairwise_kernels(X, Y, metric=setting["kernel"], filter_params=True, **parameters)
 
 
-def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
+def kernel_rounding_bound(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
     """Return a bound on the rounding error of a kernel element, in units of the machine precision.
 
     Squared distances between rows lose digits if the rows are far from zero.
@@ -289,16 +297,17 @@ def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
 class KernelFit:
     """Kernel matrix, targets and weights of one fit.
 
-    `inside` is the kernel of the training rows with each other, and `across` that of test rows with
-    training rows. Rows of weight 0 are dropped; `n_given` counts them, and copies of rows.
+    `train_kernel` is the kernel of the training rows with each other, and `test_kernel` that of
+    test rows with training rows. Rows of weight 0 are dropped; `n_given` counts them,
+    and copies of rows.
     """
 
-    inside: np.ndarray
+    train_kernel: np.ndarray
     Y: np.ndarray
-    root: np.ndarray
+    root_weights: np.ndarray
     n_given: int
     rounding: float
-    across: np.ndarray
+    test_kernel: np.ndarray
 
     @classmethod
     def of_rows(
@@ -312,8 +321,11 @@ class KernelFit:
         """Compute the kernel matrices of one fit from its training and test rows."""
         has_weight = weights > 0
         X, Y = X[has_weight], y[has_weight].reshape(int(has_weight.sum()), -1)
-        rounding = rounding_of(setting, X, test_rows)
-        train_kernel, test_kernel = kernel_of(setting, X, None), kernel_of(setting, test_rows, X)
+        rounding = kernel_rounding_bound(setting, X, test_rows)
+        train_kernel, test_kernel = (
+            compute_kernel(setting, X, None),
+            compute_kernel(setting, test_rows, X),
+        )
         return cls(
             train_kernel, Y, np.sqrt(weights[has_weight]), len(weights), rounding, test_kernel
         )
@@ -321,27 +333,27 @@ class KernelFit:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Decompose the weighted kernel of the training rows into eigenvalues and eigenvectors."""
-        product = self.inside * np.multiply.outer(self.root, self.root)
-        noise = self.rounding * float((self.root**2).max())
+        product = self.train_kernel * np.multiply.outer(self.root_weights, self.root_weights)
+        noise = self.rounding * float((self.root_weights**2).max())
         return from_product(product, self.targets, noise=noise, dual=True)
 
     @cached_property
     def targets(self) -> np.ndarray:
         """Targets of the training rows, multiplied by the square roots of the weights."""
-        return self.Y * self.root[:, None]
+        return self.Y * self.root_weights[:, None]
 
     @cached_property
     def scale(self) -> np.ndarray:
         """Spread of each target, against which rounding errors are judged."""
-        total_weight = float(self.root @ self.root)
+        total_weight = float(self.root_weights @ self.root_weights)
         return scales(self.targets, np.zeros(self.Y.shape[1]), total_weight)
 
-    def factors(self, penalties: np.ndarray) -> np.ndarray:
+    def has_cholesky_factor(self, penalties: np.ndarray) -> np.ndarray:
         """Return a mask of penalties for which scikit-learn certainly finds a Cholesky factor."""
         eigenvalues = self.spectrum.values
         smallest_eigenvalue = min(float(eigenvalues.min(initial=0.0)), 0.0)
         largest_eigenvalue = float(np.abs(eigenvalues).max(initial=0.0))
-        return MANNER.is_unaffected_by_null_directions(
+        return RIDGE_SOLVER.is_unaffected_by_null_directions(
             smallest_eigenvalue, largest_eigenvalue, self.n_given, penalties
         )
 
@@ -350,16 +362,16 @@ class KernelFit:
         solution_length = longest_solutions(
             (self.spectrum.right / self.scale).T, self.spectrum, penalties
         )
-        return EPS * self.rounding * float(self.root.max()) * solution_length
+        return EPS * self.rounding * float(self.root_weights.max()) * solution_length
 
-    def answers(
+    def predict(
         self, test_kernel: np.ndarray, penalties: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions `(penalty, row, target)`, and a mask of penalties rounding affects."""
-        is_stable = self.factors(penalties)
+        is_stable = self.has_cholesky_factor(penalties)
         predictions = np.zeros((len(penalties), len(test_kernel), self.Y.shape[1]))
         if is_stable.any():
-            test_coordinates = (test_kernel * self.root) @ self.spectrum.vectors
+            test_coordinates = (test_kernel * self.root_weights) @ self.spectrum.vectors
             stable_penalties = penalties[is_stable]
             rounding_errors = rounding_bounds_at(
                 test_coordinates, 0.0, self.spectrum, stable_penalties, self.scale
@@ -368,5 +380,5 @@ class KernelFit:
             predictions[is_stable] = predictions_at(
                 test_coordinates, self.spectrum, stable_penalties
             )
-            is_stable[is_stable] = rounding_errors <= DOUBT
+            is_stable[is_stable] = rounding_errors <= MAX_ROUNDING_ERROR
         return predictions, ~is_stable

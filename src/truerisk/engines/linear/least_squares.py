@@ -39,7 +39,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-EXACT = ("auto", "svd", "cholesky")
+EXACT_SOLVERS = ("auto", "svd", "cholesky")
 
 
 @frozen
@@ -75,11 +75,11 @@ class LeastSquares(OnePass):
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         if setting["positive"] is not False:
             return "positive=True is solved step by step: there is no closed form."
-        for name, allowed in ALLOWED.items():
+        for name, allowed in PARAMETER_CHECKS.items():
             if name in setting and not allowed(setting[name]):
                 return f"{name}={setting[name]!r} is nothing that scikit-learn allows."
         solver = setting.get("solver", "auto")
-        if solver not in EXACT:
+        if solver not in EXACT_SOLVERS:
             return f"solver={solver!r} stops near the solution and does not compute it."
         return penalty_refusal(setting["alpha"]) if "alpha" in setting else None
 
@@ -137,7 +137,7 @@ class LeastSquares(OnePass):
             block_arguments = replace(task, X=X), solver, penalties, is_single
             return predict_without_blocks(*block_arguments, is_standardised=True)
         if task.X is None:
-            scaled_task = _scaled(task, solver) if is_single.any() else None
+            scaled_task = _scale_by_all_rows(task, solver) if is_single.any() else None
             if scaled_task is None:
                 return no_fits
             return LeaveOneOutLeastSquares(
@@ -160,13 +160,13 @@ class LeastSquares(OnePass):
     ) -> list[np.ndarray] | None:
         coding = TargetCoding.from_data(task.data, task.request.response, shown.y)
         setting = group.settings[0]
-        weights = _with_class_weights(setting.get("class_weight"), shown, task.data)
-        if coding is None or weights is NOTHING:
+        weights = _multiply_class_weights(setting.get("class_weight"), shown, task.data)
+        if coding is None or weights is INVALID_WEIGHTS:
             return None
         solver = SolverSettings.from_setting(setting)
-        n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
+        n_training_rows = len(shown.rows) if shown.times is None else int(shown.times.sum())
         Y = coding.numbers(shown.y)
-        train = TrainSet.from_rows(shown.X, Y, weights, n_given, solver.intercept)
+        train = TrainSet.from_rows(shown.X, Y, weights, n_training_rows, solver.intercept)
         if train is None:
             return None
         predicted_numbers, is_unresolved = solve(
@@ -206,7 +206,7 @@ def _is_class_weight(value: Any) -> bool:
     return value is None or isinstance(value, dict) or str(value) == "balanced"
 
 
-ALLOWED = {
+PARAMETER_CHECKS = {
     "fit_intercept": _is_bool,
     "copy_X": _is_bool,
     "tol": _is_tolerance,
@@ -214,7 +214,7 @@ ALLOWED = {
     "max_iter": lambda value: _is_count(value) and (value is None or value > 0),
     "class_weight": _is_class_weight,
 }
-NOTHING = np.empty(0)
+INVALID_WEIGHTS = np.empty(0)
 SCALERS = tuple(
     f"sklearn.preprocessing:{name}"
     for name in ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
@@ -237,7 +237,7 @@ def negative_weights(data: Data) -> str | None:
     return None
 
 
-def _scaled(task: Task, solver: SolverSettings) -> Task | None:
+def _scale_by_all_rows(task: Task, solver: SolverSettings) -> Task | None:
     """Return the task with columns scaled by statistics of all rows, or None if scaling matters.
 
     It is None if predictions depend on which rows the scaling is computed from.
@@ -259,18 +259,18 @@ def _only_scales(step: tuple[str, Any]) -> bool:
     return is_exactly(step[1], *SCALERS) and not getattr(step[1], "clip", False)
 
 
-def _with_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarray | None:
-    """Return the sample weights times the class weights; NOTHING if scikit-learn would raise."""
+def _multiply_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarray | None:
+    """Multiply sample weights by class weights; INVALID_WEIGHTS if scikit-learn would raise."""
     if class_weight is None or data.classes is None:
         return shown.all_weights
     from sklearn.utils import compute_sample_weight
 
-    times = np.ones(len(shown.y), dtype=int) if shown.times is None else shown.times
+    row_counts = np.ones(len(shown.y), dtype=int) if shown.times is None else shown.times
     try:
         repeated_weights = compute_sample_weight(
-            class_weight, np.repeat(data.classes[shown.y], times)
+            class_weight, np.repeat(data.classes[shown.y], row_counts)
         )
     except ValueError:
-        return NOTHING
-    class_weights: np.ndarray = repeated_weights[np.cumsum(times) - 1]
+        return INVALID_WEIGHTS
+    class_weights: np.ndarray = repeated_weights[np.cumsum(row_counts) - 1]
     return class_weights if shown.all_weights is None else class_weights * shown.all_weights

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
-BLOCK = 512
-ENOUGH = 1e-12  # Rounding errors below ENOUGH times a target's scale matter to no caller.
+ROWS_PER_BLOCK = 512
+# Rounding errors below NEGLIGIBLE_ERROR times a target's scale matter to no caller.
+NEGLIGIBLE_ERROR = 1e-12
 
 
 @frozen(eq=False)
@@ -37,8 +38,7 @@ class LeftOutErrors:
 
     `prediction_errors` holds the prediction errors, `one_minus_leverage` is 1 − leverage in the fit
     on all rows, and `rounding_bounds` bounds the rounding error of `prediction_errors`, in units of
-    each target's
-    scale.
+    each target's scale.
     """
 
     prediction_errors: Doubles
@@ -80,9 +80,11 @@ def leave_out_primal(
         np.empty((len(penalties), n)),
     )
     one_minus_mean_leverage = np.broadcast_to(1.0 - mean_leverage, n)
-    buffer = np.empty((len(inverse_eigenvalues), min(n, BLOCK)))
-    for first_row in range(0, n, BLOCK):  # A block of rows fits into the processor's cache.
-        row_slice = slice(first_row, first_row + BLOCK)
+    buffer = np.empty((len(inverse_eigenvalues), min(n, ROWS_PER_BLOCK)))
+    for first_row in range(
+        0, n, ROWS_PER_BLOCK
+    ):  # A block of rows fits into the processor's cache.
+        row_slice = slice(first_row, first_row + ROWS_PER_BLOCK)
         transposed_coordinates = (
             coordinates.across(row_slice, buffer)
             if isinstance(coordinates, RowCoordinates)
@@ -117,7 +119,7 @@ def _amplified_errors(rounding_errors: Doubles, one_minus_leverage: Doubles) -> 
     largest_errors = (
         rounding_errors / np.maximum(one_minus_leverage.min(axis=1, initial=1.0), EPS) ** 2
     )
-    if (largest_errors <= ENOUGH).all():
+    if (largest_errors <= NEGLIGIBLE_ERROR).all():
         return np.broadcast_to(largest_errors[:, None], one_minus_leverage.shape)
     return rounding_errors[:, None] / np.maximum(one_minus_leverage, EPS) ** 2
 
@@ -151,7 +153,7 @@ def leave_out_dual(
 def _squared_lengths(rows: Doubles, weights: Doubles) -> Doubles:
     """Return Σ_j weights_j rows_j² for each `(penalty, row)`, in blocks that fit into the cache."""
     squares = np.empty((weights.shape[1], len(rows)))
-    for first_row in range(0, len(rows), BLOCK):
-        row_slice = slice(first_row, first_row + BLOCK)
+    for first_row in range(0, len(rows), ROWS_PER_BLOCK):
+        row_slice = slice(first_row, first_row + ROWS_PER_BLOCK)
         np.matmul(weights.T, np.square(rows[row_slice]).T, out=squares[:, row_slice])
     return squares

@@ -105,7 +105,8 @@ def predict_rows(
 
 
 SHARE = 100  # Up to SHARE columns per penalty, computing X'X first is faster.
-FILLED = 8  # Rows of the table are padded with zeros to a multiple of FILLED cells.
+# Rows of the table are padded with zeros to a multiple of PADDING_MULTIPLE cells.
+PADDING_MULTIPLE = 8
 
 
 def descend(
@@ -134,15 +135,15 @@ def descend(
     >>> beta.tolist(), passes.tolist(), sure.tolist()
     ([[2.0, 0.0]], [2], [True])
     """
-    (rows, p), n = X.shape, len(penalties)
-    if y.shape != (rows,) or not p:
+    (n_rows, p), n = X.shape, len(penalties)
+    if y.shape != (n_rows,) or not p:
         raise ValueError(f"shapes {X.shape} of X and {y.shape} of y differ")
     if penalties.shape != (n, 2) or not (penalties >= 0).all() or not penalties[:, 0].all():
         raise ValueError("penalties must be lines of one that is positive, one not negative")
-    uses_rows = p > min(rows, SHARE * n)  # With this rule X'X never takes more memory than X.
+    uses_rows = p > min(n_rows, SHARE * n)  # With this rule X'X never takes more memory than X.
     kernel_input, kernel_targets = (X.T, y) if uses_rows else (X.T @ X, X.T @ y)
     n_used_columns = kernel_input.shape[1]
-    padded_table = np.zeros((p + uses_rows, n_used_columns + -n_used_columns % FILLED))
+    padded_table = np.zeros((p + uses_rows, n_used_columns + -n_used_columns % PADDING_MULTIPLE))
     padded_table[:p, :n_used_columns] = kernel_input
     padded_targets = np.zeros(padded_table.shape[1])
     padded_targets[:n_used_columns] = kernel_targets

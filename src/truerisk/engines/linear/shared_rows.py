@@ -14,7 +14,7 @@ from scipy.linalg.blas import dsyr
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.linear.fit import (
-    DOUBT,
+    MAX_ROUNDING_ERROR,
     SolverSettings,
     TargetCoding,
     intercept_rounding_bounds,
@@ -31,9 +31,11 @@ from truerisk.kernels.spectral import (
     rounding_bounds_at,
 )
 
-SAMPLE = 8  # To see whether columns lie around zero, one in this many rows is examined first.
-NEAR = 0.5  # Columns lie around zero if the squared mean is at most NEAR times the mean square.
-BYTES = 1 << 28  # Largest size in bytes of the matrix XX' of all rows.
+# To see whether columns lie around zero, one in this many rows is examined first.
+SAMPLING_STEP = 8
+# Columns lie around zero if the squared mean is at most this share of the mean square.
+MAX_SQUARED_MEAN_SHARE = 0.5
+MAX_KERNEL_BYTES = 1 << 28  # Largest size in bytes of the matrix XX' of all rows.
 
 
 @frozen(eq=False)
@@ -50,7 +52,7 @@ class SharedRows:
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
         column_means = self.column_means
-        if self._lies_near(column_means, SAMPLE) or self._lies_near(column_means, 1):
+        if self._lies_near(column_means, SAMPLING_STEP) or self._lies_near(column_means, 1):
             return np.zeros(
                 len(column_means)
             )  # Rows that lie around zero need not be shifted and copied.
@@ -68,7 +70,10 @@ class SharedRows:
         sampled_rows = X[::row_step]
         return bool(
             (
-                column_means**2 <= NEAR * np.einsum("ij,ij->j", sampled_rows, sampled_rows) / len(X)
+                column_means**2
+                <= MAX_SQUARED_MEAN_SHARE
+                * np.einsum("ij,ij->j", sampled_rows, sampled_rows)
+                / len(X)
             ).all()
         )
 
@@ -79,7 +84,10 @@ class SharedRows:
         if len(X) >= X.shape[1] or not self.shares_kernel:
             return None
         kernel: np.ndarray = X @ X.T
-        is_near_zero = not self.manner.intercept or kernel.mean() <= NEAR * kernel.diagonal().mean()
+        is_near_zero = (
+            not self.manner.intercept
+            or kernel.mean() <= MAX_SQUARED_MEAN_SHARE * kernel.diagonal().mean()
+        )
         return kernel if is_near_zero else None
 
     @cached_property
@@ -100,7 +108,7 @@ class SharedRows:
 
     @cached_property
     def gram(self) -> np.ndarray:
-        """Weighted cross-product X'X of the columns, measured from `origin`."""
+        """Weighted cross-product X'X of the columns, after `origin` is subtracted from the rows."""
         weighted_rows = self.shifted_rows
         if self.task.weights is not None:
             weighted_rows = weighted_rows * np.sqrt(self.weights)[:, None]
@@ -108,7 +116,7 @@ class SharedRows:
 
     @cached_property
     def kernel(self) -> np.ndarray:
-        """Inner products XX' of the rows, measured from `origin` unless given."""
+        """Inner products XX' of all rows: `kernel_as_given`, or else with `origin` subtracted."""
         if self.kernel_as_given is not None:
             return self.kernel_as_given
         return self.shifted_rows @ self.shifted_rows.T
@@ -127,16 +135,18 @@ class SharedRows:
         train_sizes = plan.least_train_sizes.astype(np.float64)
         n_test_rows = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
         return bool(
-            8 * self.n**2 <= BYTES
+            8 * self.n**2 <= MAX_KERNEL_BYTES
             and self.n**2 <= (train_sizes * (train_sizes + n_test_rows)).sum()
         )
 
     def weights_of(self, fit: int) -> tuple[np.ndarray, int]:
         """Return each row's weight in a fit (0 outside the training set), and the training size."""
-        rows, times = self.task.plan.train_rows(fit)
+        rows, row_counts = self.task.plan.train_rows(fit)
         weights = np.zeros(self.n)
-        weights[rows] = self.weights[rows] if times is None else self.weights[rows] * times
-        return weights, len(rows) if times is None else int(times.sum())
+        weights[rows] = (
+            self.weights[rows] if row_counts is None else self.weights[rows] * row_counts
+        )
+        return weights, len(rows) if row_counts is None else int(row_counts.sum())
 
     def coding(self, fit: int) -> tuple[TargetCoding | None, np.ndarray]:
         """Return the coding of the classes that a fit sees (None in regression), and its labels."""
@@ -164,18 +174,18 @@ class SharedRows:
         if coding is None or not weights.any():
             return False
         subset_fit = FitOnSharedRows.from_table(self, weights, coding.numbers(y), n_given)
-        questions = self.task.questions(fit)
-        test_sets = [
-            self.task.plan.test_rows(int(question_number))[0] for question_number in questions
-        ]
+        test_set_numbers = self.task.questions(fit)
+        test_sets = [self.task.plan.test_rows(int(test_set))[0] for test_set in test_set_numbers]
         predicted_numbers = subset_fit.answers(np.concatenate(test_sets), penalties)
         if predicted_numbers is None:
             return False
         predictions, is_tied = coding.to_predictions(predicted_numbers)
         self.task.leave_open(fit, group.candidates[is_tied.any(axis=1)]) if is_tied.any() else None
         first_row = 0
-        for question, rows in zip(questions, test_sets, strict=True):
-            self.task.place(int(question), group, predictions[:, first_row : first_row + len(rows)])
+        for test_set_number, rows in zip(test_set_numbers, test_sets, strict=True):
+            self.task.place(
+                int(test_set_number), group, predictions[:, first_row : first_row + len(rows)]
+            )
             first_row += len(rows)
         return True
 
@@ -253,17 +263,17 @@ class FitOnSharedRows:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Decompose the kernel XX' if the table is wide, otherwise the cross-product X'X."""
-        return self._dual() if self.wide else self._primal()
+        return self._dual_spectrum() if self.wide else self._primal_spectrum()
 
     @cached_property
     def reflecting(self) -> np.ndarray | None:
         """Reflection that removes the intercept from the rows; None without an intercept."""
         return contrasts(self.root) if self.table.manner.intercept else None
 
-    def _shifted(self, gram_trace: float) -> float:
+    def _shift_rounding_error(self, gram_trace: float) -> float:
         return self.far * (self.total * gram_trace) ** 0.5
 
-    def _primal(self) -> Spectrum:
+    def _primal_spectrum(self) -> Spectrum:
         shared_rows = self.table
         changed_rows = np.flatnonzero(self.weights != shared_rows.weights)
         lost_weights = shared_rows.weights[changed_rows] - self.weights[changed_rows]
@@ -287,24 +297,29 @@ class FitOnSharedRows:
         targets_product = shared_rows.shifted_rows.T @ weighted_targets - np.multiply.outer(
             self.mean, weighted_targets.sum(axis=0)
         )
-        noise = largest_diagonal + self._shifted(float(max(np.trace(gram), 0.0)))
+        noise = largest_diagonal + self._shift_rounding_error(float(max(np.trace(gram), 0.0)))
         noise_of_targets = (largest_diagonal * self.total) ** 0.5
         return from_product(gram, targets_product, noise=noise, noise_right=noise_of_targets)
 
-    def _dual(self) -> Spectrum:
-        kernel, training_targets = self._cross(self.rows) * self.root[:, None], self.targets
+    def _dual_spectrum(self) -> Spectrum:
+        kernel, training_targets = (
+            self._cross_products(self.rows) * self.root[:, None],
+            self.targets,
+        )
         if self.reflecting is not None:
             kernel = contrast_rows(self.reflecting, kernel)
             training_targets = contrast_rows(self.reflecting, training_targets)
         squared_lengths = self.table.squares
         weighted_lengths = squared_lengths[self.rows] * self.weights[self.rows]
-        noise = float(weighted_lengths.max()) + self._shifted(float(max(np.trace(kernel), 0.0)))
+        noise = float(weighted_lengths.max()) + self._shift_rounding_error(
+            float(max(np.trace(kernel), 0.0))
+        )
         noise_of_targets = float(squared_lengths.max() * weighted_lengths.sum()) ** 0.5
         return from_product(
             kernel, training_targets, noise=noise, noise_right=noise_of_targets, dual=True
         )
 
-    def _cross(self, test_rows: np.ndarray) -> np.ndarray:
+    def _cross_products(self, test_rows: np.ndarray) -> np.ndarray:
         """Return inner products of centred test rows with training rows (or their contrasts)."""
         shared_rows, training_rows = self.table, self.rows
         if shared_rows.shares_kernel:
@@ -326,7 +341,7 @@ class FitOnSharedRows:
     def left(self, test_rows: np.ndarray) -> np.ndarray:
         """Return the coordinates of test rows in the eigenvector basis of the fit."""
         if self.wide:
-            return self._cross(test_rows) @ self.spectrum.vectors
+            return self._cross_products(test_rows) @ self.spectrum.vectors
         has_all_rows = np.array_equal(test_rows, np.arange(self.table.n))
         X = self.table.shifted_rows if has_all_rows else self.table.shifted_rows[test_rows]
         coordinates: np.ndarray = X @ self.spectrum.vectors
@@ -372,7 +387,12 @@ class FitOnSharedRows:
     def doubts(self, coordinates: np.ndarray | RowCoordinates, penalties: np.ndarray) -> np.ndarray:
         """Return bounds on the rounding errors of predictions for rows with these coordinates."""
         rounding_errors = rounding_bounds_at(
-            coordinates, 0.0, self.spectrum, penalties, self.scale, sufficient_bound=DOUBT / 10
+            coordinates,
+            0.0,
+            self.spectrum,
+            penalties,
+            self.scale,
+            sufficient_bound=MAX_ROUNDING_ERROR / 10,
         )
         rounding_errors += intercept_rounding_bounds(self.spectrum, self.far, penalties, self.scale)
         return rounding_errors
@@ -382,6 +402,6 @@ class FitOnSharedRows:
         if not self.is_accurate(penalties):
             return None
         coordinates = self.left(test_rows)
-        if (self.doubts(coordinates, penalties) > DOUBT).any():
+        if (self.doubts(coordinates, penalties) > MAX_ROUNDING_ERROR).any():
             return None
         return predictions_at(coordinates, self.spectrum, penalties) + self.mean_y

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.engines.linear.fit import DOUBT, TargetCoding, TrainSet, intercept_rounding_bounds
+from truerisk.engines.linear.fit import (
+    MAX_ROUNDING_ERROR,
+    TargetCoding,
+    TrainSet,
+    intercept_rounding_bounds,
+)
 from truerisk.engines.linear.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.engines.linear.shared_rows import FitOnSharedRows, SharedRows
 from truerisk.engines.settings import ELSEWHERE
@@ -27,9 +32,10 @@ from truerisk.kernels.spectral import (
 )
 from truerisk.plan.extras.flips import Flips
 
-LEAST = 1e-3  # If 1 − leverage of a row is below LEAST, the fit without it is separate.
-ALONE = 1e-10
-WELL = 1e-6
+# If 1 − leverage of a row is smaller, the fit without this row is computed separately.
+MIN_ONE_MINUS_LEVERAGE = 1e-3
+LEVERAGE_ONE_TOLERANCE = 1e-10
+MIN_EIGENVALUE_RATIO = 1e-6
 
 
 @frozen(eq=False)
@@ -37,8 +43,8 @@ class LeaveOneOutLeastSquares:
     """Fits that leave out one row or flip its label, and predict this row only."""
 
     table: SharedRows
-    single: np.ndarray
-    row: np.ndarray
+    is_single: np.ndarray
+    changed_row_of_fit: np.ndarray
     # True if each fit scales its own columns, in which case no direction may be dropped.
     scaled: bool = False
 
@@ -48,7 +54,7 @@ class LeaveOneOutLeastSquares:
         Fits with a prediction that rounding could change are not in the mask.
         """
         shared_rows, task = self.table, self.table.task
-        is_computed = np.zeros_like(self.single)
+        is_computed = np.zeros_like(self.is_single)
         y = task.data.y if task.data.codes is None else task.data.codes
         coding = TargetCoding.from_data(task.data, task.request.response, y)
         if (
@@ -61,46 +67,52 @@ class LeaveOneOutLeastSquares:
         full_fit = FitOnSharedRows.from_table(
             shared_rows, shared_rows.weights, coding.numbers(y), shared_rows.n
         )
-        left_out_errors = self._by_product(full_fit)
+        left_out_errors = self._errors_from_product(full_fit)
         if self.scaled:
             if (
                 full_fit.wide
                 or left_out_errors is None
-                or full_fit.spectrum.values[0] < WELL * full_fit.spectrum.values[-1]
+                or full_fit.spectrum.values[0] < MIN_EIGENVALUE_RATIO * full_fit.spectrum.values[-1]
             ):
                 return is_computed
         elif left_out_errors is None or self.is_hopeless(left_out_errors).any():
-            left_out_errors = self._by_rows(full_fit, coding.numbers(y)) or left_out_errors
+            left_out_errors = self._errors_from_rows(full_fit, coding.numbers(y)) or left_out_errors
         if left_out_errors is None:
             return is_computed
-        fits = np.flatnonzero(self.single)
-        predicted_numbers, is_stable = self._numbers(full_fit, left_out_errors, coding, fits)
-        self._note(full_fit, left_out_errors)
+        fits = np.flatnonzero(self.is_single)
+        predicted_numbers, is_stable = self._predict_numbers(
+            full_fit, left_out_errors, coding, fits
+        )
+        self._note_leverage_one(full_fit, left_out_errors)
         if coding.present is not None:  # If a class has one row, leaving it out removes the class.
-            is_stable &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
-        is_computed[fits] = self._place(
+            is_stable &= (
+                np.bincount(y, minlength=coding.n_classes)[y[self.changed_row_of_fit[fits]]] > 1
+            )
+        is_computed[fits] = self._store_predictions(
             fits, coding, predicted_numbers, is_stable, self.is_hopeless(left_out_errors)
         )
         return is_computed
 
-    def _note(self, full_fit: FitOnSharedRows, left_out_errors: LeftOutErrors) -> None:
+    def _note_leverage_one(self, full_fit: FitOnSharedRows, left_out_errors: LeftOutErrors) -> None:
         """Add a note that lists the rows that alone determine a coefficient (leverage 1)."""
         if full_fit.wide or self.table.manner.penalised:
             return
-        is_tested = np.isin(full_fit.rows, self.row[self.single])
-        rows = full_fit.rows[is_tested & (left_out_errors.one_minus_leverage[0] < ALONE)]
+        is_tested = np.isin(full_fit.rows, self.changed_row_of_fit[self.is_single])
+        rows = full_fit.rows[
+            is_tested & (left_out_errors.one_minus_leverage[0] < LEVERAGE_ONE_TOLERANCE)
+        ]
         if len(rows):
-            listed = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
+            listed_rows = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
             self.table.task.collected.notes.append(
-                f"leverage 1 in {len(rows)} row(s) ({listed}): without such a row the others leave "
-                "a coefficient open, and its prediction is that of the shortest solution."
+                f"leverage 1 in {len(rows)} row(s) ({listed_rows}): without such a row the others "
+                "leave a coefficient open, and its prediction is that of the shortest solution."
             )
 
     def is_hopeless(self, left_out_errors: LeftOutErrors) -> np.ndarray:
         """Return a mask of penalties at which rounding could change the predictions of all rows."""
-        return left_out_errors.rounding_bounds.min(axis=1) > DOUBT
+        return left_out_errors.rounding_bounds.min(axis=1) > MAX_ROUNDING_ERROR
 
-    def _by_product(self, full_fit: FitOnSharedRows) -> LeftOutErrors | None:
+    def _errors_from_product(self, full_fit: FitOnSharedRows) -> LeftOutErrors | None:
         penalties, spectrum = self.table.penalties, full_fit.spectrum
         if full_fit.wide:
             if not full_fit.is_accurate(penalties):
@@ -120,7 +132,7 @@ class LeaveOneOutLeastSquares:
             location_errors = intercept_rounding_bounds(
                 spectrum, full_fit.far, penalties, full_fit.scale
             )
-            return self._over_roots(left_out_errors, full_fit.root, location_errors)
+            return self._unweighted_errors(left_out_errors, full_fit.root, location_errors)
         smallest_eigenvalue, largest_eigenvalue = (
             spectrum.values.min(initial=np.inf),
             spectrum.values.max(initial=0.0),
@@ -132,24 +144,24 @@ class LeaveOneOutLeastSquares:
         left_out_errors = leave_out_primal(
             coordinates,
             full_fit.targets,
-            self._of_mean(full_fit),
+            self._leverage_of_mean(full_fit),
             spectrum,
             penalties,
             rounding_errors,
         )
         if not full_fit.is_accurate(
-            penalties, _least_own_share(left_out_errors.one_minus_leverage)
+            penalties, _least_one_minus_leverage(left_out_errors.one_minus_leverage)
         ):
             return None
-        return self._over_roots(left_out_errors, full_fit.root, np.zeros(len(penalties)))
+        return self._unweighted_errors(left_out_errors, full_fit.root, np.zeros(len(penalties)))
 
-    def _of_mean(self, full_fit: FitOnSharedRows) -> np.ndarray | float:
+    def _leverage_of_mean(self, full_fit: FitOnSharedRows) -> np.ndarray | float:
         """Return the contribution of the weighted mean to each row's leverage."""
         return (
             full_fit.weights[full_fit.rows] / full_fit.total if self.table.manner.intercept else 0.0
         )
 
-    def _by_rows(self, full_fit: FitOnSharedRows, Y: np.ndarray) -> LeftOutErrors | None:
+    def _errors_from_rows(self, full_fit: FitOnSharedRows, Y: np.ndarray) -> LeftOutErrors | None:
         """Compute leave-one-out errors from an SVD of the rows, more precisely than from X'X."""
         shared_rows, solver, penalties = self.table, self.table.manner, self.table.penalties
         X = shared_rows.task.X
@@ -166,12 +178,19 @@ class LeaveOneOutLeastSquares:
             coordinates / train.root[:, None],
             train.Z / train.root[:, None],
         )
-        rounding_errors = self._row_doubts(train, spectrum, unweighted_coordinates, unweighted_rows)
+        rounding_errors = self._row_rounding_bounds(
+            train, spectrum, unweighted_coordinates, unweighted_rows
+        )
         smallest_eigenvalue, largest_eigenvalue = singular_values[-1] ** 2, singular_values[0] ** 2
         left_out_errors = leave_out_primal(
-            coordinates, train.T, self._of_mean(full_fit), spectrum, penalties, rounding_errors
+            coordinates,
+            train.T,
+            self._leverage_of_mean(full_fit),
+            spectrum,
+            penalties,
+            rounding_errors,
         )
-        least_share = _least_own_share(left_out_errors.one_minus_leverage)
+        least_share = _least_one_minus_leverage(left_out_errors.one_minus_leverage)
         is_unsure = ~solver.is_unaffected_by_null_directions(
             smallest_eigenvalue * least_share, largest_eigenvalue, shared_rows.n, penalties
         )
@@ -182,9 +201,9 @@ class LeaveOneOutLeastSquares:
             return None
         rounding_errors = np.where(is_unsure[:, None], np.inf, left_out_errors.rounding_bounds)
         left_out_errors = replace(left_out_errors, rounding_bounds=rounding_errors)
-        return self._over_roots(left_out_errors, train.root, np.zeros(len(penalties)))
+        return self._unweighted_errors(left_out_errors, train.root, np.zeros(len(penalties)))
 
-    def _row_doubts(
+    def _row_rounding_bounds(
         self, train: TrainSet, spectrum: Spectrum, coordinates: np.ndarray, test_rows: np.ndarray
     ) -> np.ndarray:
         solver, penalties, scale = self.table.manner, self.table.penalties, train.scale
@@ -209,7 +228,7 @@ class LeaveOneOutLeastSquares:
                 )
         return rounding_errors
 
-    def _over_roots(
+    def _unweighted_errors(
         self, left_out_errors: LeftOutErrors, root_weights: np.ndarray, location_errors: np.ndarray
     ) -> LeftOutErrors:
         """Divide errors of weighted rows by the root weights, to get errors of unweighted rows."""
@@ -227,7 +246,7 @@ class LeaveOneOutLeastSquares:
             rounding_bounds=rounding_errors,
         )
 
-    def _numbers(
+    def _predict_numbers(
         self,
         full_fit: FitOnSharedRows,
         left_out_errors: LeftOutErrors,
@@ -235,7 +254,7 @@ class LeaveOneOutLeastSquares:
         fits: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions `(penalty, fit, target)` and a mask of certain `(penalty, fit)`."""
-        changed_rows = self.row[fits]
+        changed_rows = self.changed_row_of_fit[fits]
         index_of_row = np.full(self.table.n, -1)
         index_of_row[full_fit.rows] = np.arange(len(full_fit.rows))
         row_indices: Any = index_of_row[changed_rows]
@@ -244,24 +263,26 @@ class LeaveOneOutLeastSquares:
                 None
             )  # Every row is used once in its order, so that a view suffices.
         Y = full_fit.Y[changed_rows]
-        flipped_fits, new_codes = self._flips(fits)
+        flipped_fits, new_codes = self._flipped_fits(fits)
         prediction_errors = left_out_errors.prediction_errors[:, row_indices]
         # If every row is used once, the array of errors may be overwritten.
         may_overwrite = len(fits) == self.table.n and not len(flipped_fits)
         predicted_numbers = np.subtract(
             Y + full_fit.mean_y, prediction_errors, out=prediction_errors if may_overwrite else None
         )
-        is_stable = left_out_errors.rounding_bounds[:, row_indices] <= DOUBT
+        is_stable = left_out_errors.rounding_bounds[:, row_indices] <= MAX_ROUNDING_ERROR
         if not full_fit.wide:  # For wide tables the dual problem subtracts nothing from 1.
-            is_stable &= left_out_errors.one_minus_leverage[:, row_indices] >= LEAST
+            is_stable &= (
+                left_out_errors.one_minus_leverage[:, row_indices] >= MIN_ONE_MINUS_LEVERAGE
+            )
         if len(flipped_fits):
             target_changes = coding.numbers(new_codes) - full_fit.mean_y - Y[flipped_fits]
             flipped_rows = index_of_row[changed_rows[flipped_fits]]
             fitted_values = Y[flipped_fits] - left_out_errors.residual[:, flipped_rows]
-            moved_values = (
+            flipped_values = (
                 fitted_values + left_out_errors.leverage[:, flipped_rows, None] * target_changes
             )
-            predicted_numbers[:, flipped_fits] = moved_values + full_fit.mean_y
+            predicted_numbers[:, flipped_fits] = flipped_values + full_fit.mean_y
         unweighted_fits = np.flatnonzero(index_of_row[changed_rows] < 0)
         if len(unweighted_fits):  # Leaving out a row of weight 0 changes no prediction.
             coordinates = full_fit.left(changed_rows[unweighted_fits])
@@ -270,21 +291,21 @@ class LeaveOneOutLeastSquares:
                 predictions_at(coordinates, full_fit.spectrum, penalties) + full_fit.mean_y
             )
             is_stable[:, unweighted_fits] = full_fit.is_accurate(penalties)
-            is_stable[:, unweighted_fits] &= (full_fit.doubts(coordinates, penalties) <= DOUBT)[
-                :, None
-            ]
+            is_stable[:, unweighted_fits] &= (
+                full_fit.doubts(coordinates, penalties) <= MAX_ROUNDING_ERROR
+            )[:, None]
         return predicted_numbers, is_stable
 
-    def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _flipped_fits(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of fits that flip the label of their row, and the new class codes."""
-        flips = Flips.from_holder(self.table.task.plan)
-        if flips is None:
+        flipped_labels = Flips.from_holder(self.table.task.plan)
+        if flipped_labels is None:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        fit_indices = np.searchsorted(fits, flips.fit)
-        is_among_fits = fits[np.minimum(fit_indices, len(fits) - 1)] == flips.fit
-        return fit_indices[is_among_fits], flips.code[is_among_fits].astype(np.int64)
+        fit_indices = np.searchsorted(fits, flipped_labels.fit)
+        is_among_fits = fits[np.minimum(fit_indices, len(fits) - 1)] == flipped_labels.fit
+        return fit_indices[is_among_fits], flipped_labels.code[is_among_fits].astype(np.int64)
 
-    def _place(
+    def _store_predictions(
         self,
         fits: np.ndarray,
         coding: TargetCoding,
@@ -307,11 +328,13 @@ class LeaveOneOutLeastSquares:
         return is_computed
 
 
-def _least_own_share(one_minus_leverage: np.ndarray) -> float:
+def _least_one_minus_leverage(one_minus_leverage: np.ndarray) -> float:
     """Return the smallest 1 − leverage among rows that are left out without a separate fit."""
     smallest_share = float(one_minus_leverage.min(initial=1.0))
     return (
         smallest_share
-        if smallest_share >= LEAST
-        else float(one_minus_leverage[one_minus_leverage >= LEAST].min(initial=1.0))
+        if smallest_share >= MIN_ONE_MINUS_LEVERAGE
+        else float(
+            one_minus_leverage[one_minus_leverage >= MIN_ONE_MINUS_LEVERAGE].min(initial=1.0)
+        )
     )

@@ -14,21 +14,25 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from truerisk.engines.linear.fit import DOUBT, SolverSettings, TargetCoding
+from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, SolverSettings, TargetCoding
 from truerisk.engines.linear.normal_equations import predict_rows, solve_without
 from truerisk.engines.templates.fits_of_one_table import fits_lacking_blocks
 from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
-from truerisk.kernels.spectral import CLEARLY, EPS
+from truerisk.kernels.spectral import EPS, ROUNDING_SAFETY_FACTOR
 from truerisk.plan.plan import Plan
 
-FEW = 5  # Fewer fits than FEW are computed one by one, which is as fast.
-MANY = 300  # If penalties × columns exceed MANY, decomposing the rows of every fit is faster.
-CLEAR = 1e4  # Up to condition number CLEAR, rounding stays below 1e-11 of the targets' spread.
-ALIKE = 1e2  # Largest accepted ratio of column scales if directions of small variance are dropped.
-NARROW = 1e-3  # Smallest accepted share of a column's variance that remains in a fit.
-SHARP = 1e-6  # Default cut-off below which solvers drop directions with little variance.
-ROWS = 1 << 16  # The matrix Z is formed for ROWS rows at a time.
+MIN_FITS = 5  # Fewer fits than MIN_FITS are computed one by one, which is as fast.
+# If penalties × columns exceed MANY, decomposing the rows of every fit is faster.
+MANY = 300
+# Up to this condition number, rounding errors stay below 1e-11 of the targets' spread.
+MAX_CONDITION_NUMBER = 1e4
+# Largest accepted ratio of column scales if directions of small variance are dropped.
+MAX_COLUMN_SCALE_RATIO = 1e2
+MIN_VARIANCE_SHARE = 1e-3  # Smallest accepted share of a column's variance that remains in a fit.
+# Default cut-off below which solvers drop directions with little variance.
+MAX_SOLVER_CUTOFF = 1e-6
+ROWS_PER_SLICE = 1 << 16  # The matrix Z is formed for ROWS_PER_SLICE rows at a time.
 
 
 def predict_without_blocks(
@@ -44,43 +48,44 @@ def predict_without_blocks(
     Fits marked in `is_single` are skipped. With `is_standardised` each fit scales its columns to
     variance 1 before they are penalised.
     """
-    plan, coding, y = task.plan, *_target(task)
+    plan, coding, y = task.plan, *_code_target(task)
     is_computed = np.zeros(plan.n_fits, dtype=bool)
     fits = fits_lacking_blocks(plan, ~is_single)
-    is_plain = not plan.needs and task.weights is None
-    is_sharp = solver.penalised or solver.cutoff <= SHARP
-    if len(fits) < FEW or len(penalties) * task.X.shape[1] > MANY or task.run.only is not None:
+    has_plain_fits = not plan.needs and task.weights is None
+    has_small_cutoff = solver.penalised or solver.cutoff <= MAX_SOLVER_CUTOFF
+    if len(fits) < MIN_FITS or len(penalties) * task.X.shape[1] > MANY or task.run.only is not None:
         return is_computed
-    if coding is None or not (is_plain and is_sharp and solver.intercept):
+    if coding is None or not (has_plain_fits and has_small_cutoff and solver.intercept):
         return is_computed
     column_means, X = task.X.mean(axis=0), task.X
     sums_of_squares = sum(
-        ((X[row_slice] - column_means) ** 2).sum(axis=0) for row_slice in _parts(plan.n_rows)
+        ((X[row_slice] - column_means) ** 2).sum(axis=0) for row_slice in _row_slices(plan.n_rows)
     )
     column_deviations = np.sqrt(sums_of_squares / plan.n_rows)
     # Columns with so small a deviation are constant up to rounding.
-    is_constant = column_deviations <= CLEARLY * EPS * np.abs(column_means)
+    is_constant = column_deviations <= ROUNDING_SAFETY_FACTOR * EPS * np.abs(column_means)
     if is_constant.any() or (
-        not solver.penalised and column_deviations.max() > ALIKE * column_deviations.min()
+        not solver.penalised
+        and column_deviations.max() > MAX_COLUMN_SCALE_RATIO * column_deviations.min()
     ):
         return is_computed
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
         return is_computed
     if (missing_kernel := why_not()) is not None:
-        note = f"Fits that lack blocks of rows were made one by one: {missing_kernel}."
-        task.collected.notes.append(note)
+        refusal_note = f"Fits that lack blocks of rows were made one by one: {missing_kernel}."
+        task.collected.notes.append(refusal_note)
         return is_computed
     target_mean = float(y.mean())
 
-    def rows_of(rows: np.ndarray | slice) -> np.ndarray:
+    def augment_rows(rows: np.ndarray | slice) -> np.ndarray:
         """Return rows of Z: a one, followed by the scaled columns."""
         scaled_rows = (X[rows] - column_means) / column_deviations
         return np.concatenate([np.ones((*scaled_rows.shape[:-1], 1)), scaled_rows], axis=-1)
 
-    products_of_all, products_of_blocks, missing_blocks, offsets = _products(
-        plan, fits, rows_of, y - target_mean
+    products_of_all, products_of_blocks, missing_blocks, offsets = _matrix_products(
+        plan, fits, augment_rows, y - target_mean
     )
-    target_scales = _scales(plan, fits, y, target_mean)
+    target_scales = _target_scales(plan, fits, y, target_mean)
     # Precision is lost if the targets vary less within a fit than in all rows.
     precision_loss = np.maximum(y.std() / target_scales, 1.0)
     distance_from_zero = float(np.linalg.norm(column_means / column_deviations))
@@ -91,11 +96,11 @@ def predict_without_blocks(
     if is_standardised:
         weights = _variances(products_of_all, products_of_blocks, missing_blocks, offsets)
         # With less variance a column may be constant up to rounding.
-        has_variance = weights.min(axis=1) > NARROW
+        has_variance = weights.min(axis=1) > MIN_VARIANCE_SHARE
     solutions = []
     for penalty in penalties:
         ridge = np.pad(penalty * weights, ((0, 0), (1, 0)))
-        coefficients, condition = solve_without(
+        coefficients, condition_numbers = solve_without(
             products_of_all, products_of_blocks, missing_blocks, offsets, ridge
         )
         # The intercept is a difference of large numbers, which limits its precision.
@@ -103,25 +108,27 @@ def predict_without_blocks(
             EPS * distance_from_zero * np.linalg.norm(coefficients[:, 1:], axis=1) / target_scales
         )
         is_certain = (
-            (condition * precision_loss <= CLEAR) & (rounding_errors <= DOUBT) & has_variance
+            (condition_numbers * precision_loss <= MAX_CONDITION_NUMBER)
+            & (rounding_errors <= MAX_ROUNDING_ERROR)
+            & has_variance
         )
         if not is_certain.any():
             return is_computed
         solutions.append((coefficients, is_certain))
     is_computed[fits] = np.all([is_certain for _, is_certain in solutions], axis=0)
-    _place(
+    _store_predictions(
         task,
         coding,
         is_computed,
         fits,
         [coefficients for coefficients, _ in solutions],
-        rows_of,
+        augment_rows,
         target_mean,
     )
     return is_computed
 
 
-def _target(task: Task) -> tuple[TargetCoding | None, np.ndarray]:
+def _code_target(task: Task) -> tuple[TargetCoding | None, np.ndarray]:
     """Return the numeric coding of the targets, and one number per row.
 
     The coding is None if there are several targets, or if all rows have the same class.
@@ -132,7 +139,7 @@ def _target(task: Task) -> tuple[TargetCoding | None, np.ndarray]:
     return coding if target_numbers.shape[1] == 1 and y.ndim == 1 else None, target_numbers[:, 0]
 
 
-def _parts(n_items: int, slice_size: int = ROWS) -> Iterator[slice]:
+def _row_slices(n_items: int, slice_size: int = ROWS_PER_SLICE) -> Iterator[slice]:
     """Return consecutive slices that cover `n_items` items, with `slice_size` items each."""
     return (
         slice(first_item, min(first_item + slice_size, n_items))
@@ -140,28 +147,30 @@ def _parts(n_items: int, slice_size: int = ROWS) -> Iterator[slice]:
     )
 
 
-def _products(
-    plan: Plan, fits: np.ndarray, rows_of: Callable[..., np.ndarray], y: np.ndarray
+def _matrix_products(
+    plan: Plan, fits: np.ndarray, augment_rows: Callable[..., np.ndarray], y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (Z'Z, Z'y) of all rows and of each block, and the blocks that each fit lacks."""
     training_sets = plan.train.take(fits)
     used_blocks, block_index = np.unique(training_sets.minus, return_inverse=True)
 
-    def product(rows: np.ndarray | slice) -> np.ndarray:
-        augmented_rows = rows_of(rows)
+    def multiply_rows(rows: np.ndarray | slice) -> np.ndarray:
+        augmented_rows = augment_rows(rows)
         return augmented_rows.swapaxes(-1, -2) @ np.concatenate(
             [augmented_rows, y[rows][..., None]], axis=-1
         )
 
-    products_of_all = np.sum([product(row_slice) for row_slice in _parts(plan.n_rows)], axis=0)
+    products_of_all = np.sum(
+        [multiply_rows(row_slice) for row_slice in _row_slices(plan.n_rows)], axis=0
+    )
     products_of_blocks = np.zeros((len(used_blocks), *products_of_all.shape))
-    for size in np.unique(plan.blocks.sizes[used_blocks]):
-        blocks_of_size = np.flatnonzero(plan.blocks.sizes[used_blocks] == size)
+    for block_size in np.unique(plan.blocks.sizes[used_blocks]):
+        blocks_of_size = np.flatnonzero(plan.blocks.sizes[used_blocks] == block_size)
         rows = plan.blocks.rows[
-            plan.blocks.offsets[used_blocks[blocks_of_size], None] + np.arange(size)
+            plan.blocks.offsets[used_blocks[blocks_of_size], None] + np.arange(block_size)
         ]
-        for row_slice in _parts(size, max(1, ROWS // len(blocks_of_size))):
-            products_of_blocks[blocks_of_size] += product(rows[:, row_slice])
+        for row_slice in _row_slices(block_size, max(1, ROWS_PER_SLICE // len(blocks_of_size))):
+            products_of_blocks[blocks_of_size] += multiply_rows(rows[:, row_slice])
     return products_of_all, products_of_blocks, block_index.ravel(), training_sets.offsets
 
 
@@ -188,7 +197,7 @@ def _variances(
     return variances[:, 1:]
 
 
-def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, target_mean: float) -> np.ndarray:
+def _target_scales(plan: Plan, fits: np.ndarray, y: np.ndarray, target_mean: float) -> np.ndarray:
     """Return the targets' standard deviation in each fit, plus a small share of their mean.
 
     It is the same quantity as in `fit.scales`.
@@ -212,13 +221,13 @@ def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, target_mean: float) -> 
     return np.where(target_scales > 0, target_scales, 1.0)
 
 
-def _place(
+def _store_predictions(
     task: Task,
     coding: TargetCoding,
     is_computed: np.ndarray,
     fits: np.ndarray,
     coefficients_by_penalty: list[np.ndarray],
-    rows_of: Callable[..., np.ndarray],
+    augment_rows: Callable[..., np.ndarray],
     target_mean: float,
 ) -> None:
     """Compute and store the predictions of the solved fits.
@@ -230,20 +239,27 @@ def _place(
     index_of_fit = np.zeros(plan.n_fits, dtype=np.int64)
     index_of_fit[fits] = np.arange(len(fits))
     value_rows = np.arange(len(task.collected.values))[task.lines_of(task.group)]
-    for position_slice in _parts(len(rows)):
-        positions = np.arange(position_slice.start, position_slice.stop)
-        fit = plan.fit[np.searchsorted(plan.test_offsets, positions, side="right") - 1]
-        positions, fit = positions[is_computed[fit]], fit[is_computed[fit]]
+    for position_slice in _row_slices(len(rows)):
+        test_positions = np.arange(position_slice.start, position_slice.stop)
+        fit_of_position = plan.fit[
+            np.searchsorted(plan.test_offsets, test_positions, side="right") - 1
+        ]
+        test_positions, fit_of_position = (
+            test_positions[is_computed[fit_of_position]],
+            fit_of_position[is_computed[fit_of_position]],
+        )
         augmented_rows, row_numbers = (
-            rows_of(rows[positions]),
-            np.arange(len(positions), dtype=np.int32),
+            augment_rows(rows[test_positions]),
+            np.arange(len(test_positions), dtype=np.int32),
         )
         for value_row, coefficients in zip(value_rows, coefficients_by_penalty, strict=True):
             predicted_numbers = (
-                predict_rows(augmented_rows, row_numbers, coefficients, index_of_fit[fit])
+                predict_rows(
+                    augmented_rows, row_numbers, coefficients, index_of_fit[fit_of_position]
+                )
                 + target_mean
             )
             predictions, is_tied = coding.to_predictions(predicted_numbers[None, :, None])
-            task.collected.values[value_row, positions] = predictions[0]
-            for tied_fit in np.unique(fit[is_tied[0]]):
+            task.collected.values[value_row, test_positions] = predictions[0]
+            for tied_fit in np.unique(fit_of_position[is_tied[0]]):
                 task.leave_open(tied_fit, [value_row])

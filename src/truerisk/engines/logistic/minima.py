@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
-    OPEN,
+    MIN_LABEL_MARGIN,
     QuestionRows,
     least_margin,
     predictions_from_scores,
@@ -39,11 +39,13 @@ from truerisk.models.stated.without_a_row import leave_one_out_log_odds, row_var
 from truerisk.plan.answers import code_type
 from truerisk.plan.extras.linear_rules import LinearRules
 
-EXACT = 1e-20  # Steps end if the squared change of the linear predictor is below EXACT: ten digits.
-MANY_PASSES = 300_000
-USUAL, USUAL_STEPS = 1e-4, 100
-PENALTIES = {"l1": 1.0, "l2": 0.0}
-RANKS = 1e-12  # Rounding may decide the order of two scores that differ by at most RANKS.
+# Steps end if the squared change of the linear predictor is below MAX_SQUARED_CHANGE: ten digits.
+MAX_SQUARED_CHANGE = 1e-20
+MAX_PASSES = 300_000
+SKLEARN_TOL, SKLEARN_MAX_ITER = 1e-4, 100
+L1_RATIO_BY_PENALTY = {"l1": 1.0, "l2": 0.0}
+# Rounding may decide the order of two scores that differ by at most RANK_TOLERANCE.
+RANK_TOLERANCE = 1e-12
 
 
 def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
@@ -75,9 +77,9 @@ def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
     solver = setting["solver"]
     if solver == "liblinear":
         return "solver='liblinear' penalises the intercept, another objective."
-    if l1_ratio_of(setting) is None:
+    if l1_ratio_of_setting(setting) is None:
         return f"penalty={setting.get('penalty')!r} is none that it knows."
-    if l1_ratio_of(setting) != 0 and solver != "saga":
+    if l1_ratio_of_setting(setting) != 0 and solver != "saga":
         return f"solver='{solver}' has no L1 penalty."
     if solver not in ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"):
         return f"solver={solver!r} is none that it knows."
@@ -93,21 +95,21 @@ def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
     if setting.get("multi_class", "auto") not in ("auto", "deprecated"):
         return f"multi_class={setting['multi_class']!r} is not served."
     tol, max_iter = setting["tol"], setting["max_iter"]
-    if not 0 < tol <= USUAL:
-        return f"tol={tol!r} does not ask for the minimum: set tol to {USUAL:g} or less."
-    if not max_iter >= USUAL_STEPS:
+    if not 0 < tol <= SKLEARN_TOL:
+        return f"tol={tol!r} does not ask for the minimum: set tol to {SKLEARN_TOL:g} or less."
+    if not max_iter >= SKLEARN_MAX_ITER:
         return f"max_iter={max_iter!r} stops the solver short of the minimum."
     return None
 
 
-def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
+def l1_ratio_of_setting(setting: Mapping[str, Any]) -> float | None:
     """Return a LogisticRegression's share of the L1 penalty, or None if the penalty is unsupported.
 
     Up to scikit-learn 1.7 the penalty has a name; from 1.8 on, `l1_ratio` alone determines it.
     """
     penalty, l1_ratio_given = setting.get("penalty", "deprecated"), setting["l1_ratio"]
-    if isinstance(penalty, str) and penalty in PENALTIES:
-        return PENALTIES[penalty]
+    if isinstance(penalty, str) and penalty in L1_RATIO_BY_PENALTY:
+        return L1_RATIO_BY_PENALTY[penalty]
     if penalty not in ("deprecated", "elasticnet"):
         return None
     l1_ratio = 0.0 if l1_ratio_given is None and penalty == "deprecated" else l1_ratio_given
@@ -120,16 +122,17 @@ def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
 class Rule:
     """Fitted logistic regressions of all candidates on one training set.
 
-    `coefficients` have shape (candidate, score function, column). `among` are the columns that some
-    candidate may use, and `present` the classes in the training set. Labels are certain only if the
-    scores are farther than `margin` from a tie. `candidates` are indices in the family.
+    `coefficients` have shape (candidate, score function, column). `used_columns` are the
+    columns that some candidate may use, and `present` the classes in the training set.
+    Labels are certain only if the scores are farther than `margin` from a tie. `candidates` are
+    indices in the family.
     """
 
     candidates: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
     converged: np.ndarray
-    among: np.ndarray
+    used_columns: np.ndarray
     present: np.ndarray
     margin: float
     penalty: Penalty
@@ -139,13 +142,13 @@ class Rule:
         # Without convergence, predictions depend on where scikit-learn's own solver stops.
         if not self.converged.all():
             task.leave_open(fit, self.candidates[~self.converged])
-        linear_rules = self._state(task, fit)
+        linear_rules = self._record_linear_rules(task, fit)
         used_columns, (n_candidates, n_functions, _) = linear_rules.used, self.coefficients.shape
         flat_coefficients = np.take(
             self.coefficients.reshape(n_candidates * n_functions, -1), used_columns, axis=1
         )
         predictions = []
-        for question_rows, question in zip(tests, task.questions(fit), strict=True):
+        for question_rows, test_set_number in zip(tests, task.questions(fit), strict=True):
             scores = (
                 question_rows.times(used_columns, flat_coefficients)
                 .reshape(-1, n_candidates, n_functions)
@@ -154,29 +157,39 @@ class Rule:
             scores = scores + self.intercepts[:, None]
             if question_rows.own is not None:
                 scores = question_rows.own.without(scores, self.coefficients, self.penalty)
-            task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
+            task.leave_open(
+                fit,
+                self.candidates[self._is_decided_by_rounding(task, int(test_set_number), scores)],
+            )
             predictions.append(predictions_from_scores(scores, self.present, task))
         return predictions
 
-    def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
+    def _is_decided_by_rounding(
+        self, task: Task, test_set_number: int, scores: np.ndarray
+    ) -> np.ndarray:
         """Return a mask of candidates for which rounding may decide a label or the rows' order."""
         response = task.request.response
         if response == "label":
             return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
         if response != "score" or task.data.codes is None:
             return np.zeros(len(scores), dtype=bool)
-        codes = task.data.codes[task.plan.test_rows(question)[0]]
+        codes = task.data.codes[task.plan.test_rows(test_set_number)[0]]
         largest_gap = np.where(
-            self.coefficients.any(axis=(1, 2)), RANKS, -1.0
+            self.coefficients.any(axis=(1, 2)), RANK_TOLERANCE, -1.0
         )  # If all coefficients are 0, the scores are constant and have no rounding error.
         return ranks_are_close(scores[..., 0], codes, largest_gap)
 
-    def _state(self, task: Task, fit: int) -> LinearRules:
+    def _record_linear_rules(self, task: Task, fit: int) -> LinearRules:
         """Return the linear rules; record them and the degrees of freedom if requested."""
         candidate_rows = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
-        class_codes = tuple(int(code) for code in self.present)
+        class_codes = tuple(int(class_code) for class_code in self.present)
         linear_rules = LinearRules(
-            fit, candidate_rows, self.coefficients, self.intercepts, class_codes, among=self.among
+            fit,
+            candidate_rows,
+            self.coefficients,
+            self.intercepts,
+            class_codes,
+            among=self.used_columns,
         )
         if task.collected.extra is not None and fit in task.collected.extra.ruled:
             task.collected.extra.rules.append(linear_rules)
@@ -200,7 +213,7 @@ def fitted_path(
     codes = np.minimum(np.searchsorted(present_classes, codes), len(present_classes) - 1)
     setting = group.settings[0]
     if "C" in setting:
-        l1_ratio = l1_ratio_of(setting) or 0.0
+        l1_ratio = l1_ratio_of_setting(setting) or 0.0
         ridge_penalties = 1.0 / group.values("C").astype(np.float64)
         penalties = ridge_penalties / weights.sum()
         solutions = logistic_path(
@@ -212,12 +225,12 @@ def fitted_path(
             lambdas=penalties,
             l1_ratio=l1_ratio,
             standardize=False,
-            tolerance=EXACT,
-            max_passes=MANY_PASSES,
+            tolerance=MAX_SQUARED_CHANGE,
+            max_passes=MAX_PASSES,
         )
         solution = solutions.coefficients, solutions.intercepts, solutions.converged, solutions.used
         penalty = Penalty((1 - l1_ratio) * ridge_penalties, l1_ratio > 0, standardize=False)
-        return Rule(group.candidates, *solution, present_classes, OPEN, penalty)
+        return Rule(group.candidates, *solution, present_classes, MIN_LABEL_MARGIN, penalty)
     path_indices = [setting["at"] for setting in group.settings]
     if task.collected.extra is not None and fit in task.collected.extra.free:
         setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
@@ -293,12 +306,14 @@ class TrainingRows:
         return left_out_scores
 
 
-STEPS = 20
-# Convergence requires that no linear predictor changes by more than NEAR in the last step but one,
-# and by no more than SMALL in the last step.
-NEAR, SMALL = 1e-4, 1e-6
-ROUGHLY = 0.1  # For a mere starting point, a change by at most ROUGHLY in the last step suffices.
-FAR = 100.0  # If one step changes a linear predictor by FAR or more, the fit is abandoned.
+MAX_NEWTON_STEPS = 20
+# A fit has converged if its linear predictors change by at most MAX_LAST_CHANGE in the last step.
+# In the step before, they must change by at most MAX_CHANGE_BEFORE_LAST.
+MAX_CHANGE_BEFORE_LAST, MAX_LAST_CHANGE = 1e-4, 1e-6
+# For a mere starting point, a change by at most MAX_CHANGE_OF_START in the last step suffices.
+MAX_CHANGE_OF_START = 0.1
+# If one step changes a linear predictor by MAX_STEP_CHANGE or more, the fit is abandoned.
+MAX_STEP_CHANGE = 100.0
 
 
 def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
@@ -310,7 +325,7 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
     products = None
     for batch in Samples.batches(task, ~is_computed, rows.shape[1]):
         products = products_of(rows) if products is None else products
-        problem = _Problem(rows, products, task.data.codes.astype(np.float64), batch.weights)
+        problem = _RidgeProblem(rows, products, task.data.codes.astype(np.float64), batch.weights)
         is_solved = np.ones(len(batch.fits), dtype=bool)
         solutions = []
         for candidate_index, regularization in enumerate(task.group.values("C").astype(np.float64)):
@@ -321,7 +336,7 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
         for candidate_index, is_requested, coefficients in solutions:
             storable_fits = np.flatnonzero(is_requested & is_solved)
             if len(storable_fits):
-                _place(
+                _store_predictions(
                     batch.select(storable_fits),
                     candidate_index,
                     coefficients[storable_fits] @ rows.T,
@@ -330,7 +345,7 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
     return is_computed
 
 
-def _place(batch: Samples, candidate_index: int, scores: np.ndarray) -> None:
+def _store_predictions(batch: Samples, candidate_index: int, scores: np.ndarray) -> None:
     """Convert scores `(fit, row)` to the requested predictions of one candidate, and store them."""
     fit_of_row, rows, _ = batch.positions
     score, response = scores[fit_of_row, rows], batch.task.request.response
@@ -342,17 +357,17 @@ def _place(batch: Samples, candidate_index: int, scores: np.ndarray) -> None:
         probability = expit(score)
         # The order of operations is that of scikit-learn, so that the digits agree.
         predictions = np.stack([1 - probability, probability], axis=1)
-    batch.answer(candidate_index, predictions, np.abs(score) < OPEN)
+    batch.answer(candidate_index, predictions, np.abs(score) < MIN_LABEL_MARGIN)
 
 
-class _Problem:
+class _RidgeProblem:
     """Ridge logistic regressions of classes 0 and 1 on one table, with row weights per fit."""
 
     def __init__(
         self, rows: np.ndarray, products: np.ndarray, y: np.ndarray, weights: np.ndarray
     ) -> None:
         self.rows, self.products, self.y, self.weights = rows, products, y, weights
-        self.start = np.zeros(rows.shape[1])
+        self.starting_point = np.zeros(rows.shape[1])
 
     def solve(self, penalty: float, is_requested: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the requested fits' coefficients at one penalty, and a mask of converged fits."""
@@ -363,14 +378,16 @@ class _Problem:
         )
         if mean_weights is None:
             return coefficients, has_converged
-        common_start, _ = self._newton(mean_weights, self.start[None].copy(), penalty, ROUGHLY)
+        common_start, _ = self._newton(
+            mean_weights, self.starting_point[None].copy(), penalty, MAX_CHANGE_OF_START
+        )
         if np.isfinite(common_start).all():
-            self.start = common_start[0]
+            self.starting_point = common_start[0]
         starting_points = np.broadcast_to(
-            self.start, (int(is_requested.sum()), len(self.start))
+            self.starting_point, (int(is_requested.sum()), len(self.starting_point))
         ).copy()
         coefficients[is_requested], has_converged[is_requested] = self._newton(
-            self.weights[is_requested], starting_points, penalty, NEAR
+            self.weights[is_requested], starting_points, penalty, MAX_CHANGE_BEFORE_LAST
         )
         return coefficients, has_converged
 
@@ -383,7 +400,7 @@ class _Problem:
         ridge = np.append(np.full(coefficients.shape[1] - 1, penalty), 0.0)
         scores = coefficients @ self.rows.T
         is_near = False
-        for _ in range(STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             with np.errstate(over="ignore"):  # This formula is faster than expit, and 1/inf is 0.
                 probabilities = 1 / (1 + np.exp(-scores))
             gradient = (
@@ -402,9 +419,9 @@ class _Problem:
             scores += score_changes
             largest_changes = np.abs(score_changes).max(axis=1)
             if is_near:
-                has_converged[active_fits] = largest_changes < SMALL
+                has_converged[active_fits] = largest_changes < MAX_LAST_CHANGE
                 break
-            is_bounded = largest_changes < FAR
+            is_bounded = largest_changes < MAX_STEP_CHANGE
             if not is_bounded.all():
                 active_fits, scores, hessians = (
                     active_fits[is_bounded],

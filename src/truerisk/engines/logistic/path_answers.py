@@ -11,7 +11,7 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.templates.task import Task
 from truerisk.plan.answers import code_type, codes_of_scores
 
-OPEN = 1e-9  # Labels whose margin is below OPEN are left to scikit-learn.
+MIN_LABEL_MARGIN = 1e-9  # Labels whose margin is below MIN_LABEL_MARGIN are left to scikit-learn.
 
 
 @frozen(eq=False)

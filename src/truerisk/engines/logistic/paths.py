@@ -209,7 +209,7 @@ class LogisticPaths(OnePass):
             return is_computed
         setting = task.group.settings[0]
         seeks_minima = self.minimiser and "C" in setting and not hasattr(task.X, "indptr")
-        if seeks_minima and _minima().l1_ratio_of(setting) == 0:
+        if seeks_minima and _minima().l1_ratio_of_setting(setting) == 0:
             is_computed |= _minima().answer_samples(task, task.X)
         for fit in np.flatnonzero(~is_computed).tolist():
             group = task.worth_trying(fit)
@@ -238,8 +238,8 @@ class LogisticPaths(OnePass):
 
     def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
         """Compute and store the predictions of a fit on rows of the table that all fits share."""
-        rows, times = task.plan.train_rows(fit)
-        rows = rows if times is None else np.repeat(rows, times)
+        rows, row_counts = task.plan.train_rows(fit)
+        rows = rows if row_counts is None else np.repeat(rows, row_counts)
         weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
         codes = task.labels(fit)[rows]
         if hasattr(task.X, "indptr"):
@@ -249,19 +249,23 @@ class LogisticPaths(OnePass):
         if fitted_rule is None:
             task.leave_open(fit, group.candidates)
             return
-        own_rows = None
+        training_rows = None
         if "taken_out" in task.plan.needs:
-            own_rows = _minima().TrainingRows(
+            training_rows = _minima().TrainingRows(
                 task.X, rows, np.searchsorted(fitted_rule.present, codes), weights
             )
         question_rows = []
-        for question in task.questions(fit):
-            is_own = own_rows is not None and task.plan.without_row[question]
-            test_rows = task.plan.test_rows(question)[0]
-            question_rows.append(QuestionRows(task.X, test_rows, own_rows if is_own else None))
+        for test_set_number in task.questions(fit):
+            is_left_out = training_rows is not None and task.plan.without_row[test_set_number]
+            test_rows = task.plan.test_rows(test_set_number)[0]
+            question_rows.append(
+                QuestionRows(task.X, test_rows, training_rows if is_left_out else None)
+            )
         predictions = fitted_rule.answers(task, fit, question_rows)
-        for question, question_predictions in zip(task.questions(fit), predictions, strict=True):
-            task.place(int(question), group, question_predictions)
+        for test_set_number, question_predictions in zip(
+            task.questions(fit), predictions, strict=True
+        ):
+            task.place(int(test_set_number), group, question_predictions)
 
     @override
     def fit_pass(
@@ -308,7 +312,9 @@ def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) ->
     if "at" not in settings[0] and not minimiser:
         return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
     if "taken_out" in plan.needs:
-        if "C" in settings[0] and any(_minima().l1_ratio_of(setting) for setting in settings):
+        if "C" in settings[0] and any(
+            _minima().l1_ratio_of_setting(setting) for setting in settings
+        ):
             return "which columns an L1 penalty selects, nearly, is up to the solver."
         if data.n_classes > 2:
             return "a row is taken out of a fit on two classes only."
@@ -351,7 +357,7 @@ def _has_two_classes(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) 
     has_several_classes = np.maximum.reduceat(codes_in_blocks, block_starts) > np.minimum.reduceat(
         codes_in_blocks, block_starts
     )
-    base = plan.train.base
-    is_one_block = (base != ALL) & (np.diff(plan.train.offsets) == 0)
-    has_two_classes[is_one_block] = has_several_classes[base[is_one_block]]
+    base_blocks = plan.train.base
+    is_one_block = (base_blocks != ALL) & (np.diff(plan.train.offsets) == 0)
+    has_two_classes[is_one_block] = has_several_classes[base_blocks[is_one_block]]
     return has_two_classes

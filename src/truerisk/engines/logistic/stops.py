@@ -36,16 +36,24 @@ from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import RotatedRows, rotate_rows
 from truerisk.kernels import native
 
-DOUBTFUL, CONVERGED, CUT = range(3)  # The compiled solver returns these codes of its outcome.
-WAYS = 2  # Each fit is run twice: without noise, and with noise of the size of rounding errors.
+DOUBTFUL, CONVERGED, LIMIT_REACHED = range(
+    3
+)  # The compiled solver returns these codes of its outcome.
+# Each fit is run twice: without noise, and with noise of the size of rounding errors.
+RUNS_PER_FIT = 2
 MOST = 200  # After more than MOST steps, rounding errors may have grown to any size.
-APART = 1e-11  # Scores of the two runs that differ by less than APART count as equal.
-# Labels are certain if the margin exceeds LABELS times the distance of the two runs, plus CLOSE.
-LABELS, CLOSE = 1e3, 1e-9
-WILD = 1e-5  # If two runs differ by more than WILD, they say nothing about scikit-learn's rounding.
-SHARE = 0.01  # No error was observed to exceed SHARE times its upper bound `rough`.
-SAME = 1e-9  # Largest accepted difference between scores and those of scikit-learn's solver.
-WIDE = 2  # Rotation is worthwhile if there are at least WIDE times as many columns as rows.
+# Scores of the two runs that differ by less than MAX_EQUAL_DISTANCE count as equal.
+MAX_EQUAL_DISTANCE = 1e-11
+# A label is certain if its margin exceeds a least margin plus a multiple of the runs' distance.
+LABEL_SAFETY_FACTOR, MIN_LABEL_MARGIN = 1e3, 1e-9
+# If two runs differ by more than MAX_RUN_DISTANCE, they say nothing about scikit-learn's rounding.
+MAX_RUN_DISTANCE = 1e-5
+# No error was observed to exceed OBSERVED_ERROR_SHARE times its upper bound `rough_error_bounds`.
+OBSERVED_ERROR_SHARE = 0.01
+# Largest accepted difference between scores and those of scikit-learn's solver.
+MAX_SCORE_DIFFERENCE = 1e-9
+# Rotation is worthwhile if there are at least MIN_COLUMNS_PER_ROW times as many columns as rows.
+MIN_COLUMNS_PER_ROW = 2
 
 
 @frozen(eq=False)
@@ -55,9 +63,9 @@ class StoppedModels:
     candidates: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
-    settled: np.ndarray
-    cut: np.ndarray
-    rough: np.ndarray
+    has_settled: np.ndarray
+    is_cut_off: np.ndarray
+    rough_error_bounds: np.ndarray
     present: np.ndarray
     table: RotatedRows | None = None
 
@@ -67,8 +75,8 @@ class StoppedModels:
         n_candidates, n_runs, n_functions, p = self.coefficients.shape
         flat_coefficients = self.coefficients.reshape(-1, p)
         predictions = []
-        is_unresolved = ~(self.settled | self.cut)
-        for question_rows, question in zip(tests, task.questions(fit), strict=True):
+        is_unresolved = ~(self.has_settled | self.is_cut_off)
+        for question_rows, test_set_number in zip(tests, task.questions(fit), strict=True):
             test_table = (
                 question_rows.X
                 if question_rows.rows is None
@@ -81,31 +89,32 @@ class StoppedModels:
             scores = products.transpose(0, 3, 1, 2) + self.intercepts[:, None]
             scores_by_run = scores[:, :, 0], scores[:, :, 1]
             run_distance = (
-                np.abs(scores_by_run[0] - scores_by_run[1]).max(axis=(1, 2)) + SHARE * self.rough
+                np.abs(scores_by_run[0] - scores_by_run[1]).max(axis=(1, 2))
+                + OBSERVED_ERROR_SHARE * self.rough_error_bounds
             )
-            is_unresolved = is_unresolved | self._open(
-                task, int(question), scores_by_run[0], run_distance
+            is_unresolved = is_unresolved | self._is_unresolved(
+                task, int(test_set_number), scores_by_run[0], run_distance
             )
             predictions.append(predictions_from_scores(scores_by_run[0], self.present, task))
         task.leave_open(fit, self.candidates[is_unresolved])
-        task.warn_alike(fit, self.candidates[self.cut & ~is_unresolved])
+        task.warn_alike(fit, self.candidates[self.is_cut_off & ~is_unresolved])
         return predictions
 
-    def _open(
-        self, task: Task, question: int, scores: np.ndarray, run_distance: np.ndarray
+    def _is_unresolved(
+        self, task: Task, test_set_number: int, scores: np.ndarray, run_distance: np.ndarray
     ) -> np.ndarray:
         """Return a mask of candidates whose predictions other rounding errors may change."""
-        least_certain_margin = LABELS * run_distance + CLOSE
+        least_certain_margin = LABEL_SAFETY_FACTOR * run_distance + MIN_LABEL_MARGIN
         if task.request.response == "label":
             is_close = np.asarray(
                 (least_margin(scores) < least_certain_margin[:, None]).any(axis=1)
             )
-            return is_close | ~(run_distance <= WILD)
-        is_unresolved = ~np.asarray(run_distance <= APART)
+            return is_close | ~(run_distance <= MAX_RUN_DISTANCE)
+        is_unresolved = ~np.asarray(run_distance <= MAX_EQUAL_DISTANCE)
         if task.request.response == "score" and task.data.codes is not None:
-            codes = task.data.codes[task.plan.test_rows(question)[0]]
+            codes = task.data.codes[task.plan.test_rows(test_set_number)[0]]
             is_unresolved |= ranks_are_close(
-                scores[..., 0], codes, np.minimum(least_certain_margin, CLOSE)
+                scores[..., 0], codes, np.minimum(least_certain_margin, MIN_LABEL_MARGIN)
             )
         return is_unresolved
 
@@ -119,7 +128,7 @@ def fit_until_stop(
         return None
     setting = group.settings[0]
     iteration_limit = int(setting["max_iter"])
-    rotated_table, X, rows, solver_options = _turned(X, rows)
+    rotated_table, X, rows, solver_options = _rotate_if_wide(X, rows)
     solver_stops = logistic_lbfgs(
         X,
         rows,
@@ -146,13 +155,13 @@ def fit_until_stop(
     )
 
 
-def _turned(
+def _rotate_if_wide(
     X: np.ndarray, rows: np.ndarray
 ) -> tuple[RotatedRows | None, np.ndarray, np.ndarray, dict[str, Any]]:
     """Rotate the rows of X if there are many more columns; also return options for the solver."""
     is_used = np.zeros(len(X), dtype=bool)
     is_used[rows] = True
-    if WIDE * np.count_nonzero(is_used) > X.shape[1]:
+    if MIN_COLUMNS_PER_ROW * np.count_nonzero(is_used) > X.shape[1]:
         return None, X, rows, {}
     used_rows, row_indices = X[is_used], np.cumsum(is_used)[rows] - 1
     rotated_table = rotate_rows(used_rows)
@@ -238,7 +247,9 @@ def _agrees(n_classes: int, is_sparse: bool) -> bool:
     same_steps = bool(solver_stops.settled[0]) and int(solver_stops.iterations[0]) == int(
         np.max(model.n_iter_)
     )
-    return same_steps and bool(np.abs(scores - model.decision_function(sklearn_table)).max() < SAME)
+    return same_steps and bool(
+        np.abs(scores - model.decision_function(sklearn_table)).max() < MAX_SCORE_DIFFERENCE
+    )
 
 
 @frozen(eq=False)
@@ -247,7 +258,7 @@ class Stops:
 
     `coefficients` have shape (penalty, run, f, p) and `intercepts` (penalty, run, f), where f is 1
     for two classes (the second against the first), else the number of classes, and p is the number
-    of columns. `settled` is True if both runs converged after the same number of `iterations`
+    of columns. `has_settled` is True if both runs converged after the same number of `iterations`
     (penalty), and no test within the solver was passed very narrowly. `reached_max_iter` is True
     if, instead, both runs reached the maximum number of iterations. The difference between the two
     end points
@@ -331,7 +342,7 @@ def logistic_lbfgs(
     if rotation.ndim != 2 or (len(rotation) and rotation.shape[1] != X.shape[1] - 1):
         raise ValueError(f"directions of shape {rotation.shape} do not turn {X.shape[1]} columns.")
     n_functions, p, n_penalties = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
-    end_points = np.zeros((n_penalties, WAYS, n_functions * (p + 1)))
+    end_points = np.zeros((n_penalties, RUNS_PER_FIT, n_functions * (p + 1)))
     iterations = np.zeros(n_penalties, dtype=np.int64)
     outcomes, rough_errors = np.full(n_penalties, DOUBTFUL, dtype=np.uint8), np.zeros(n_penalties)
     native().logistic_lbfgs(
@@ -350,13 +361,13 @@ def logistic_lbfgs(
         outcomes,
         rough_errors,
     )
-    end_points = end_points.reshape(n_penalties, WAYS, n_functions, p + 1)
+    end_points = end_points.reshape(n_penalties, RUNS_PER_FIT, n_functions, p + 1)
     return Stops(
         end_points[..., :p],
         end_points[..., p],
         iterations,
         outcomes == CONVERGED,
-        outcomes == CUT,
+        outcomes == LIMIT_REACHED,
         rough_errors,
     )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-BLOCK = 1 << 22  # Largest number of distances that are held in memory at once.
+MAX_DISTANCES_IN_MEMORY = 1 << 22  # Largest number of distances that are held in memory at once.
 QUERIES, ROWS = 256, 4096  # Largest numbers of queries and of rows in one matrix product.
 
 
@@ -74,12 +74,14 @@ def nearest(
         return euclidean(queries, rows, length)
     from sklearn.metrics import pairwise_distances
 
-    options: dict[str, Any] = (
+    metric_options: dict[str, Any] = (
         {"p": metric_settings.p} if metric_settings.metric == "minkowski" else {}
     )
 
     def distances(block: slice) -> np.ndarray:
-        return pairwise_distances(queries[block], rows, metric=metric_settings.metric, **options)
+        return pairwise_distances(
+            queries[block], rows, metric=metric_settings.metric, **metric_options
+        )
 
     rounding = cosine_rounding(rows.shape[1]) if metric_settings.metric == "cosine" else 0.0
     return by_distances(distances, len(queries), len(rows), length, rounding)
@@ -90,8 +92,8 @@ def cosine_rounding(n_columns: int) -> float:
     return 4 * (n_columns + 8) * EPS
 
 
-def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
-    """Return the `length` nearest of `rows` for every query, by Euclidean distance.
+def euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> NearestRows:
+    """Return the `list_length` nearest of `rows` for every query, by Euclidean distance.
 
     A matrix product in single precision, on centred and scaled data, finds all rows that may belong
     to a list given the rounding error. The distances of these rows are computed again in double
@@ -99,20 +101,22 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows
     once.) `ties` in the result bounds the rounding error of the same product in double precision on
     data that are not centred, which is what scikit-learn computes.
     """
-    length = min(length, len(rows))
+    list_length = min(list_length, len(rows))
     n_rows, n_columns = rows.shape
     relative_error = 4 * (n_columns + 8) * float(np.finfo(np.float64).eps)
-    tie_bounds = relative_error * (_squares(queries) + _squares(rows).max())
+    tie_bounds = relative_error * (_squared_norms(queries) + _squared_norms(rows).max())
     if n_rows <= FEW_ROWS and n_columns <= FEW_COLUMNS:
-        return NearestRows(*nearest_of_few(queries, rows, length), tie_bounds, length == n_rows)
-    nearest_indices = np.empty((len(queries), length), dtype=np.int32)
-    squared_distances = np.empty((len(queries), length))
+        return NearestRows(
+            *nearest_of_few(queries, rows, list_length), tie_bounds, list_length == n_rows
+        )
+    nearest_indices = np.empty((len(queries), list_length), dtype=np.int32)
+    squared_distances = np.empty((len(queries), list_length))
     column_means = rows.mean(axis=0)
     scale = (
         max(np.abs(queries - column_means).max(initial=0), np.abs(rows - column_means).max()) or 1.0
     )
     scaled_queries, scaled_rows = (queries - column_means) / scale, (rows - column_means) / scale
-    query_norms, row_norms = _squares(scaled_queries), _squares(scaled_rows)
+    query_norms, row_norms = _squared_norms(scaled_queries), _squared_norms(scaled_rows)
     error_bounds = (
         4 * (n_columns + 8) * float(np.finfo(np.float32).eps) * (query_norms + row_norms.max())
     )
@@ -124,7 +128,7 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows
     query_factor[:, :n_columns], query_factor[:, n_columns] = scaled_queries, 1
     # With blocks of this size the matrix products stay in the processor's cache.
     query_block_size, row_block_size = min(QUERIES, len(queries)), min(ROWS, n_rows)
-    selection = native().Nearest(query_block_size, length)
+    selection = native().Nearest(query_block_size, list_length)
     rough_distances = np.empty(query_block_size * row_block_size, dtype=np.float32)
     for first_query in range(0, len(queries), query_block_size):
         query_slice = slice(first_query, first_query + query_block_size)
@@ -141,27 +145,27 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows
             nearest_indices[query_slice],
             squared_distances[query_slice],
         )
-    return NearestRows(nearest_indices, squared_distances, tie_bounds, length == n_rows)
+    return NearestRows(nearest_indices, squared_distances, tie_bounds, list_length == n_rows)
 
 
 def by_distances(
     distances: Callable[[slice], np.ndarray],
     n_queries: int,
     n_rows: int,
-    length: int,
-    rounding: float = 0.0,
+    list_length: int,
+    rounding_bound: float = 0.0,
 ) -> NearestRows:
-    """Return the `length` nearest of `n_rows` rows for every query, given a distance function.
+    """Return the `list_length` nearest of `n_rows` rows for every query, given a distance function.
 
     `distances` returns the distances of a block of queries to all rows. Other programs may round a
-    distance by a small share of the largest distance, plus `rounding`. If a distance of a query is
-    not finite, its rows cannot be ordered, and its predictions are left to scikit-learn.
+    distance by a small share of the largest distance, plus `rounding_bound`. If a distance of a
+    query is not finite, its rows cannot be ordered, and its predictions are left to scikit-learn.
     """
-    length = min(length, n_rows)
-    nearest_indices = np.empty((n_queries, length), dtype=np.int32)
-    neighbour_distances = np.empty((n_queries, length))
+    list_length = min(list_length, n_rows)
+    nearest_indices = np.empty((n_queries, list_length), dtype=np.int32)
+    neighbour_distances = np.empty((n_queries, list_length))
     tie_bounds = np.empty(n_queries)
-    for block in _blocks(n_queries, n_rows):
+    for block in _query_blocks(n_queries, n_rows):
         block_distances = np.ascontiguousarray(distances(block), dtype=np.float64)
         if block_distances.shape != (block.stop - block.start, n_rows):
             raise ValueError(f"distances have shape {block_distances.shape} for {n_rows} rows")
@@ -173,21 +177,21 @@ def by_distances(
             block_distances, nearest_indices[block], neighbour_distances[block]
         )
         largest_distances = np.where(is_finite, largest_distances, np.inf)
-        tie_bounds[block] = largest_distances * (1e-12 * largest_distances + 2 * rounding)
-    return NearestRows(nearest_indices, neighbour_distances**2, tie_bounds, length == n_rows)
+        tie_bounds[block] = largest_distances * (1e-12 * largest_distances + 2 * rounding_bound)
+    return NearestRows(nearest_indices, neighbour_distances**2, tie_bounds, list_length == n_rows)
 
 
-def _step(n_rows: int) -> int:
-    return max(16, min(256, BLOCK // max(n_rows, 1)))
+def _queries_per_block(n_rows: int) -> int:
+    return max(16, min(256, MAX_DISTANCES_IN_MEMORY // max(n_rows, 1)))
 
 
-def _blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
-    block_size = _step(n_rows)
+def _query_blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
+    block_size = _queries_per_block(n_rows)
     for first_query in range(0, n_queries, block_size):
         yield slice(first_query, min(first_query + block_size, n_queries))
 
 
-def _squares(rows: np.ndarray) -> np.ndarray:
+def _squared_norms(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)
 
 
@@ -196,9 +200,9 @@ BLOCK_OF_FEW = 12_500  # Number of distances that fit into the processor's cache
 
 
 def nearest_of_few(
-    queries: NDArray[np.float64], rows: NDArray[np.float64], length: int
+    queries: NDArray[np.float64], rows: NDArray[np.float64], list_length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return row numbers and squared distances of the `length` nearest rows, ties by row number.
+    """Return numbers and squared distances of the `list_length` nearest rows, ties by row number.
 
     The bit patterns of positive floats are ordered like the floats. If the last bits of a distance
     are replaced by its row number, the result is an integer that carries its row through the sort,
@@ -207,8 +211,8 @@ def nearest_of_few(
     """
     n_rows, row_numbers = len(rows), np.arange(len(rows))
     row_bits = np.int64((1 << max(n_rows - 1, 1).bit_length()) - 1)
-    nearest_indices = np.empty((len(queries), length), dtype=np.int32)
-    squared_distances = np.empty((len(queries), length))
+    nearest_indices = np.empty((len(queries), list_length), dtype=np.int32)
+    squared_distances = np.empty((len(queries), list_length))
     block_size = max(1, BLOCK_OF_FEW // n_rows)
     for first_query in range(0, len(queries), block_size):
         query_slice = slice(first_query, first_query + block_size)
@@ -217,17 +221,19 @@ def nearest_of_few(
         keys |= row_numbers
         keys.sort(axis=1)
         # If distances around the end of a list differ in the lost bits only, the list may be wrong.
-        is_cut_off = (keys[:, length - 1] ^ keys[:, min(length, n_rows - 1)]) <= row_bits
-        nearest_rows = keys[:, :length] & row_bits
+        is_cut_off = (keys[:, list_length - 1] ^ keys[:, min(list_length, n_rows - 1)]) <= row_bits
+        nearest_rows = keys[:, :list_length] & row_bits
         distances = exact_distances.ravel()[
             nearest_rows + (n_rows * np.arange(len(exact_distances)))[:, None]
         ]
         is_unsorted = (distances[:, 1:] < distances[:, :-1]).any(axis=1)
-        is_unsorted = np.flatnonzero(is_unsorted | is_cut_off if length < n_rows else is_unsorted)
+        is_unsorted = np.flatnonzero(
+            is_unsorted | is_cut_off if list_length < n_rows else is_unsorted
+        )
         if len(is_unsorted):
             nearest_rows[is_unsorted] = np.argsort(
                 exact_distances[is_unsorted], axis=1, kind="stable"
-            )[:, :length]
+            )[:, :list_length]
             distances[is_unsorted] = exact_distances[
                 is_unsorted[:, None], nearest_rows[is_unsorted]
             ]

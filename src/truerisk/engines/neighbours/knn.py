@@ -33,8 +33,8 @@ from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 from truerisk.engines.neighbours.walk import (
     MOST_CLASSES,
     NearestAnswers,
-    answers_in_pass,
-    answers_together,
+    predict_in_all_fits,
+    predict_in_one_fit,
 )
 from truerisk.engines.prepared import (
     as_doubles,
@@ -51,14 +51,17 @@ from truerisk.plan.extras.counted import GatheredCounts
 from truerisk.plan.extras.laws import Laws, distribution_of_fit
 from truerisk.plan.plan import Plan
 
-WEIGHTS = ("uniform", "distance")
-OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
-SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
-FAR, NEAR = 1e140, 1e-140  # Squares of cells between NEAR and FAR neither overflow nor vanish.
-BLOCK = 1 << 22  # Largest number of list entries that are held in memory at once.
-# Equal distances are searched for among BEYOND ranks beyond the last rank that matters.
-BEYOND = 16
-TIED = (
+WEIGHTINGS = ("uniform", "distance")
+OTHER_METRICS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
+SEARCH_ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
+LARGEST_SAFE_CELL, SMALLEST_SAFE_CELL = (
+    1e140,
+    1e-140,
+)  # Squares of cells between SMALLEST_SAFE_CELL and LARGEST_SAFE_CELL neither overflow nor vanish.
+MAX_LIST_ENTRIES = 1 << 22  # Largest number of list entries that are held in memory at once.
+# Equal distances are searched for among N_EXTRA_RANKS ranks beyond the last rank that matters.
+N_EXTRA_RANKS = 16
+TIE_NOTE = (
     "rows with neighbours of both classes at equal distances: {}; of such neighbours the one with "
     "the lower row number counts as nearer"
 )
@@ -106,7 +109,7 @@ class NearestNeighbours(OnePass):
         k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             return f"n_neighbors={k!r} is no number of neighbours."
-        if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
+        if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTINGS:
             return f"weights={setting['weights']!r} is no weighting that it knows."
         if setting["metric_params"] is not None:
             return "metric_params are given."
@@ -116,14 +119,14 @@ class NearestNeighbours(OnePass):
             return (
                 "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
             )
-        if metric not in OTHERS | {"euclidean", "l2"}:
+        if metric not in OTHER_METRICS | {"euclidean", "l2"}:
             return f"metric '{metric}' is not one that it knows."
         if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
             return f"p={p!r} is no Minkowski distance."
         # scikit-learn's search fails in the three cases below.
         # In all other cases the algorithm affects ties only.
         algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
-        if not isinstance(algorithm, str) or algorithm not in SEARCHES:
+        if not isinstance(algorithm, str) or algorithm not in SEARCH_ALGORITHMS:
             return f"algorithm={algorithm!r} is no search that it knows."
         if algorithm.endswith("_tree") and metric not in VALID_METRICS[algorithm]:
             return f"algorithm={algorithm!r} does not search by metric {metric!r}."
@@ -133,7 +136,7 @@ class NearestNeighbours(OnePass):
 
     @override
     def single_refusal(self, family: Family) -> str | None:
-        if any(measure.needs_doubles for measure in _measures(family)):
+        if any(measure.needs_doubles for measure in _metric_settings(family)):
             return "scikit-learn computes distances in single precision here."
         return None
 
@@ -145,7 +148,9 @@ class NearestNeighbours(OnePass):
             return "y is in single precision, and scikit-learn averages it in that."
         if plan.has_drawn_fits:
             return drawn_refusal(self, groups_along(family, self.along), data, plan, request)
-        if "counted" in plan.needs and any(measure.by_distance for measure in _measures(family)):
+        if "counted" in plan.needs and any(
+            measure.by_distance for measure in _metric_settings(family)
+        ):
             return (
                 "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
             )
@@ -229,7 +234,7 @@ class NearestNeighbours(OnePass):
         False
         """
         largest_cell = float(np.abs(numbers).max(initial=0.0))
-        return largest_cell == 0.0 or NEAR <= largest_cell <= FAR
+        return largest_cell == 0.0 or SMALLEST_SAFE_CELL <= largest_cell <= LARGEST_SAFE_CELL
 
     @override
     def read(self, group: Group, table: Any) -> np.ndarray:
@@ -244,31 +249,36 @@ class NearestNeighbours(OnePass):
         elif task.X is None:
             return ~is_computed
         elif task.places is None or (task.places != ELSEWHERE).any():
-            _place(task, answers_together(task))
+            _store_predictions(task, predict_in_all_fits(task))
         return is_computed
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        nearest_answers = answers_in_pass(task, group, shown, np.vstack(tests))
-        task.leave_open(shown.fit, group.candidates[nearest_answers.open.any(axis=1)])
+        nearest_answers = predict_in_one_fit(task, group, shown, np.vstack(tests))
+        task.leave_open(shown.fit, group.candidates[nearest_answers.is_unresolved.any(axis=1)])
         split_points = np.cumsum([len(test) for test in tests])[:-1]
-        answers_by_question, gathered_counts = (
-            np.split(nearest_answers.answers, split_points, axis=1),
+        predictions_by_test_set, gathered_counts = (
+            np.split(nearest_answers.predictions, split_points, axis=1),
             GatheredCounts.from_holder(task.collected),
         )
-        for question, question_answers in zip(
-            task.questions(shown.fit), answers_by_question, strict=True
+        for test_set_number, test_set_predictions in zip(
+            task.questions(shown.fit), predictions_by_test_set, strict=True
         ):
             if gathered_counts is not None:
                 gathered_counts.count(
-                    int(question), task.lines_of(group), _counted(question_answers, group)
+                    int(test_set_number),
+                    task.lines_of(group),
+                    _count_neighbours(test_set_predictions, group),
                 )
-        return [_responded(task, question_answers) for question_answers in answers_by_question]
+        return [
+            _to_response(task, test_set_predictions)
+            for test_set_predictions in predictions_by_test_set
+        ]
 
 
-def _measures(family: Family) -> list[MetricSettings]:
+def _metric_settings(family: Family) -> list[MetricSettings]:
     return [
         MetricSettings.from_group(group) for group in groups_along(family, NearestNeighbours.along)
     ]
@@ -283,27 +293,31 @@ def _every_fit_has_all_classes(data: Data, plan: Plan) -> bool:
     return True
 
 
-def _responded(task: Task, found_answers: np.ndarray) -> np.ndarray:
+def _to_response(task: Task, neighbour_predictions: np.ndarray) -> np.ndarray:
     """Convert labels, class shares or means of neighbours to the requested kind of prediction."""
     response = task.request.response
-    if response == "label" and found_answers.ndim == 3:
-        return found_answers.argmax(axis=2)  # In ties the lowest class wins, as in scikit-learn.
+    if response == "label" and neighbour_predictions.ndim == 3:
+        return neighbour_predictions.argmax(
+            axis=2
+        )  # In ties the lowest class wins, as in scikit-learn.
     if response == "score":
-        return found_answers[:, :, -1]
+        return neighbour_predictions[:, :, -1]
     if response == "value":
-        return found_answers.reshape(*found_answers.shape[:2], *task.data.y.shape[1:])
-    return found_answers
+        return neighbour_predictions.reshape(
+            *neighbour_predictions.shape[:2], *task.data.y.shape[1:]
+        )
+    return neighbour_predictions
 
 
-def _counted(class_shares: np.ndarray, group: Group) -> np.ndarray:
+def _count_neighbours(class_shares: np.ndarray, group: Group) -> np.ndarray:
     """Return the number of neighbours of each class among the k, `(candidate, row, class)`."""
     return np.rint(class_shares * group.values("n_neighbors")[:, None, None])
 
 
-def _place(task: Task, nearest_answers: NearestAnswers) -> None:
+def _store_predictions(task: Task, nearest_answers: NearestAnswers) -> None:
     """Store the predictions of all fits, and leave those to scikit-learn that depend on ties."""
     plan, candidate_of_fit, candidates = task.plan, task.places, task.group.candidates
-    predictions = _responded(task, nearest_answers.answers)
+    predictions = _to_response(task, nearest_answers.predictions)
     fit_of_position = np.repeat(plan.fit, plan.test_sizes)
     if candidate_of_fit is None:
         task.collected.values[candidates] = predictions
@@ -313,16 +327,16 @@ def _place(task: Task, nearest_answers: NearestAnswers) -> None:
         is_served = candidate_of_fit[fit_of_position] != ELSEWHERE
         task.collected.values[0, is_served] = predictions[0, is_served]
     if task.collected.extra is not None:
-        _place_counts(task, nearest_answers.answers, fit_of_position)
-    for fit in np.unique(fit_of_position[nearest_answers.open.any(axis=0)]).tolist():
-        is_unresolved = nearest_answers.open[:, fit_of_position == fit].any(axis=1)
+        _store_counts(task, nearest_answers.predictions, fit_of_position)
+    for fit in np.unique(fit_of_position[nearest_answers.is_unresolved.any(axis=0)]).tolist():
+        is_unresolved = nearest_answers.is_unresolved[:, fit_of_position == fit].any(axis=1)
         task.leave_open(
             fit,
             candidates[is_unresolved if candidate_of_fit is None else candidate_of_fit[fit, None]],
         )
 
 
-def _place_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndarray) -> None:
+def _store_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndarray) -> None:
     """Store how many neighbours of each class a prediction uses, for test sets that request it."""
     plan, candidate_of_fit, group = task.plan, task.places, task.group
     gathered_counts = GatheredCounts.from_holder(task.collected)
@@ -330,7 +344,7 @@ def _place_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndar
         return
     counted_positions = select_lists(plan.test_offsets, gathered_counts.counted_questions)[1]
     if candidate_of_fit is None:
-        gathered_counts.values[group.candidates] = _counted(
+        gathered_counts.values[group.candidates] = _count_neighbours(
             class_shares[:, counted_positions], group
         )
         return
@@ -352,10 +366,10 @@ def drawn_refusal(
     reason = why_no_expected_losses(plan, request)
     if reason is not None:
         return reason
-    laws = Laws.from_holder(plan)
-    assert laws is not None
+    sample_distributions = Laws.from_holder(plan)
+    assert sample_distributions is not None
     largest_k = max(int(k) for group in groups for k in group.values("n_neighbors"))
-    smallest_size = int(laws.size.min())
+    smallest_size = int(sample_distributions.size.min())
     if data.n_classes != 2:
         return "the closed form of drawn train sets is for two classes."
     if request.loss is None or request.loss.response not in ("label", "probability"):
@@ -382,21 +396,21 @@ def answer_drawn(task: Task) -> None:
     for fit in range(task.plan.n_fits):
         group = task.of_fit(fit)
         if group is not None:
-            expected_losses, n_tied_rows = _of_fit(task, group, fit)
-            questions = task.questions(fit)
-            split_points = np.cumsum(task.plan.test_sizes[questions])[:-1]
-            for question, question_losses in zip(
-                questions, np.split(expected_losses, split_points, axis=1), strict=True
+            expected_losses, n_tied_rows = _expected_losses_of_fit(task, group, fit)
+            test_set_numbers = task.questions(fit)
+            split_points = np.cumsum(task.plan.test_sizes[test_set_numbers])[:-1]
+            for test_set_number, test_set_losses in zip(
+                test_set_numbers, np.split(expected_losses, split_points, axis=1), strict=True
             ):
-                task.place(int(question), group, question_losses)
+                task.place(int(test_set_number), group, test_set_losses)
             if n_tied_rows:
-                task.measure(TIED, n_tied_rows)
+                task.measure(TIE_NOTE, n_tied_rows)
 
 
-def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
+def _expected_losses_of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
     """Return one fit's expected losses `(k, row)`, and how many rows depend on distance ties."""
     plan, loss = task.plan, task.request.loss
-    draw_distribution, drawn_from, test_rows = (
+    draw_distribution, source_rows, test_rows = (
         distribution_of_fit(plan, fit),
         plan.train_rows(fit)[0],
         _tested_rows(plan, fit),
@@ -404,27 +418,30 @@ def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
     assert draw_distribution is not None
     assert isinstance(loss, RowLoss)
     k_values = group.values("n_neighbors").astype(np.int64)
-    costs = [_costs(int(k), task.data, test_rows, loss) for k in k_values]
-    labels_by_rank, n_tied_rows = _ranked(
-        task, drawn_from, test_rows, ranks_needed(draw_distribution, len(drawn_from) - 1, k_values)
+    costs = [_loss_by_votes(int(k), task.data, test_rows, loss) for k in k_values]
+    labels_by_rank, n_tied_rows = _rank_labels(
+        task,
+        source_rows,
+        test_rows,
+        ranks_needed(draw_distribution, len(source_rows) - 1, k_values),
     )
     return expected_costs(
-        labels_by_rank, len(drawn_from) - 1, draw_distribution, k_values, costs
+        labels_by_rank, len(source_rows) - 1, draw_distribution, k_values, costs
     ), n_tied_rows
 
 
 def _tested_rows(plan: Plan, fit: int) -> np.ndarray:
     """Return the concatenated row numbers of all test sets of a fit."""
-    question_order, question_starts = plan.questions_of
+    test_set_order, test_set_starts = plan.questions_of
     return np.concatenate(
         [
-            plan.test_rows(int(question))[0]
-            for question in question_order[question_starts[fit] : question_starts[fit + 1]]
+            plan.test_rows(int(test_set_number))[0]
+            for test_set_number in test_set_order[test_set_starts[fit] : test_set_starts[fit + 1]]
         ]
     )
 
 
-def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
+def _loss_by_votes(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
     """Return the loss of each row if 0 … k of its k neighbours have label 1, `(k + 1, n_rows)`."""
     n_ones = np.arange(k + 1)
     if loss.response == "label":
@@ -434,24 +451,24 @@ def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
     return loss.of_rows(data, rows, np.repeat(probabilities[:, None], len(rows), axis=1))
 
 
-def _ranked(
-    task: Task, drawn_from: np.ndarray, test_rows: np.ndarray, length: int
+def _rank_labels(
+    task: Task, source_rows: np.ndarray, test_rows: np.ndarray, length: int
 ) -> tuple[np.ndarray, int]:
     """Return the labels of the nearest other rows by rank, and how many rows depend on ties."""
     assert task.data.codes is not None
     X, codes, metric_settings = task.X, task.data.codes, MetricSettings.from_group(task.group)
-    n_searched = min(length + BEYOND, len(drawn_from) - 1)
+    n_searched = min(length + N_EXTRA_RANKS, len(source_rows) - 1)
     labels_by_rank = np.empty((len(test_rows), length), dtype=np.int8)
-    block_size, n_tied_rows = max(16, BLOCK // (n_searched + 1)), 0
+    block_size, n_tied_rows = max(16, MAX_LIST_ENTRIES // (n_searched + 1)), 0
     for first_row in range(0, len(test_rows), block_size):
-        block = test_rows[first_row : first_row + block_size]
-        nearest_rows = nearest(metric_settings, X[block], X[drawn_from], n_searched + 1)
-        neighbour_rows = drawn_from[nearest_rows.index]
-        is_other_row = neighbour_rows != block[:, None]
+        block_rows = test_rows[first_row : first_row + block_size]
+        nearest_rows = nearest(metric_settings, X[block_rows], X[source_rows], n_searched + 1)
+        neighbour_rows = source_rows[nearest_rows.index]
+        is_other_row = neighbour_rows != block_rows[:, None]
         # If copies of a row fill its list, the last copy is dropped in place of the row itself.
         is_other_row[is_other_row.all(axis=1), -1] = False
-        labels = codes[neighbour_rows[is_other_row]].reshape(len(block), n_searched)
-        squared_distances = nearest_rows.squared[is_other_row].reshape(len(block), n_searched)
+        labels = codes[neighbour_rows[is_other_row]].reshape(len(block_rows), n_searched)
+        squared_distances = nearest_rows.squared[is_other_row].reshape(len(block_rows), n_searched)
         is_equal = np.diff(squared_distances, axis=1) <= nearest_rows.ties[:, None]
         is_tied = is_equal & (np.diff(labels, axis=1) != 0)
         is_tied[:, length:] &= np.logical_and.accumulate(is_equal[:, length - 1 :], axis=1)[:, 1:]

@@ -24,7 +24,7 @@ import numpy as np
 
 from truerisk.plan.extras.laws import SampleDistribution
 
-NOTHING = 1e-16
+NEGLIGIBLE_PROBABILITY = 1e-16
 
 
 class RankDistribution(Protocol):
@@ -44,58 +44,58 @@ class RankDistribution(Protocol):
 
 
 class Subsets:
-    """Distribution of neighbour ranks if `size` of `n` rows are drawn without replacement."""
+    """Distribution of neighbour ranks if some of `n` rows are drawn without replacement."""
 
     def __init__(self, n: int, size: int) -> None:
-        self.n, self.size = n, size
-        logs = np.log(np.arange(1, n + 1, dtype=np.longdouble))
-        self._factorials = np.concatenate([[np.longdouble(0)], np.cumsum(logs)])
+        self.n, self.sample_size = n, size
+        log_numbers = np.log(np.arange(1, n + 1, dtype=np.longdouble))
+        self._factorials = np.concatenate([[np.longdouble(0)], np.cumsum(log_numbers)])
 
     def last_rank(self, k: int) -> int:
         """Return the last rank at which the k-th neighbour lies with a probability that counts."""
-        ranks = np.arange(k, self.n - self.size + k + 1)
-        tail_probability = np.cumsum(self._chance(k, ranks)[::-1])[::-1]
-        return int(ranks[tail_probability >= NOTHING].max())
+        ranks = np.arange(k, self.n - self.sample_size + k + 1)
+        tail_probability = np.cumsum(self._rank_probability(k, ranks)[::-1])[::-1]
+        return int(ranks[tail_probability >= NEGLIGIBLE_PROBABILITY].max())
 
     def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """Return the expected cost of each vote if the k-th neighbour has this rank."""
-        if not k <= rank <= self.n - self.size + k:
+        if not k <= rank <= self.n - self.sample_size + k:
             return np.zeros((len(n_ones_before), 2, costs.shape[1]))
         n_ones = np.arange(k)
-        log_ways = self._choose(n_ones_before[:, None], n_ones) + self._choose(
+        log_ways = self._log_binomial(n_ones_before[:, None], n_ones) + self._log_binomial(
             rank - 1 - n_ones_before[:, None], k - 1 - n_ones
         )
         probability = np.exp((log_ways - log_ways.max(axis=1, keepdims=True)).astype(np.float64))
-        probability *= float(self._chance(k, np.array([rank]))[0]) / probability.sum(
+        probability *= float(self._rank_probability(k, np.array([rank]))[0]) / probability.sum(
             axis=1, keepdims=True
         )
         return np.stack([probability @ costs[:-1], probability @ costs[1:]], axis=1)
 
-    def _chance(self, k: int, ranks: np.ndarray) -> np.ndarray:
+    def _rank_probability(self, k: int, ranks: np.ndarray) -> np.ndarray:
         """Return, for each given rank, the probability that the k-th neighbour has this rank."""
-        log_probability = self._choose(ranks - 1, np.array(k - 1))
-        log_probability += self._choose(self.n - ranks, np.array(self.size - k))
-        log_probability -= self._choose(np.array(self.n), np.array(self.size))
+        log_probability = self._log_binomial(ranks - 1, np.array(k - 1))
+        log_probability += self._log_binomial(self.n - ranks, np.array(self.sample_size - k))
+        log_probability -= self._log_binomial(np.array(self.n), np.array(self.sample_size))
         return np.exp(log_probability).astype(np.float64)
 
-    def _choose(self, n_items: np.ndarray, n_chosen: np.ndarray) -> np.ndarray:
+    def _log_binomial(self, n_items: np.ndarray, n_chosen: np.ndarray) -> np.ndarray:
         """Return logarithms of binomial coefficients, or −∞ if a coefficient is 0."""
         is_possible = (n_chosen >= 0) & (n_chosen <= n_items)
         n_chosen = np.where(is_possible, n_chosen, 0)
-        factorials = self._factorials
+        log_factorials = self._factorials
         log_coefficients = (
-            factorials[n_items]
-            - factorials[n_chosen]
-            - factorials[np.where(is_possible, n_items - n_chosen, 0)]
+            log_factorials[n_items]
+            - log_factorials[n_chosen]
+            - log_factorials[np.where(is_possible, n_items - n_chosen, 0)]
         )
         return np.where(is_possible, log_coefficients, -np.inf)
 
 
 class Bootstraps:
-    """Distribution of neighbour ranks if `size` rows are drawn with replacement from `n` rows."""
+    """Distribution of neighbour ranks in bootstrap samples from `n` rows."""
 
     def __init__(self, n: int, size: int) -> None:
-        self.n, self.size = n, size
+        self.n, self.sample_size = n, size
 
     def last_rank(self, k: int) -> int:
         """Return the last rank at which the k-th neighbour lies with a probability that counts."""
@@ -103,20 +103,25 @@ class Bootstraps:
 
         ranks = np.arange(1, self.n + 1)
         # The k-th neighbour lies beyond a rank if the sample has fewer than k copies up to it.
-        tail_probability = bdtr(k - 1, self.size, ranks / self.n)
-        return int(ranks[tail_probability <= NOTHING].min(initial=self.n))
+        tail_probability = bdtr(k - 1, self.sample_size, ranks / self.n)
+        return int(ranks[tail_probability <= NEGLIGIBLE_PROBABILITY].min(initial=self.n))
 
     def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """Return the expected cost of each vote if the k-th neighbour has this rank."""
         from scipy.special import bdtrc
 
         n_copies = np.arange(k)  # The sample holds this number of copies of nearer rows.
-        fill_probability = bdtrc(k - n_copies - 1, self.size - n_copies, 1 / (self.n - rank + 1))
-        copy_probability = _binomial(n_copies, self.size, (rank - 1) / self.n) * fill_probability
+        fill_probability = bdtrc(
+            k - n_copies - 1, self.sample_size - n_copies, 1 / (self.n - rank + 1)
+        )
+        copy_probability = (
+            _binomial_probability(n_copies, self.sample_size, (rank - 1) / self.n)
+            * fill_probability
+        )
         n_ones = np.arange(k)
         share_of_ones = n_ones_before[:, None, None] / max(rank - 1, 1)
         ones_probability = (
-            _binomial(n_ones[None, None], n_copies[None, :, None], share_of_ones)
+            _binomial_probability(n_ones[None, None], n_copies[None, :, None], share_of_ones)
             * copy_probability[None, :, None]
         )
         ones_among_k = np.minimum(n_ones[None, :] + (k - n_copies)[:, None], k)
@@ -125,7 +130,7 @@ class Bootstraps:
         return np.stack([cost_if_zero, cost_if_one], axis=1)
 
 
-def _binomial(
+def _binomial_probability(
     n_successes: np.ndarray, n_trials: np.ndarray | int, probability: np.ndarray | float
 ) -> np.ndarray:
     """Return probabilities of the binomial distribution, or 0 for more successes than trials."""
@@ -147,7 +152,7 @@ def _binomial(
 
 def ranks_needed(draw_distribution: SampleDistribution, n_others: int, k_values: np.ndarray) -> int:
     """Return how many of the nearest other rows can be the k-th neighbour for the largest k."""
-    return _drawing(draw_distribution, n_others).last_rank(int(k_values.max()))
+    return _rank_distribution(draw_distribution, n_others).last_rank(int(k_values.max()))
 
 
 def expected_costs(
@@ -163,7 +168,7 @@ def expected_costs(
     has shape `(ks[j] + 1, n_rows)` and holds the cost for row i if s of its k neighbours have label
     1.
     """
-    rank_distribution = _drawing(draw_distribution, n_others)
+    rank_distribution = _rank_distribution(draw_distribution, n_others)
     cost_profiles = [np.unique(cost_table, axis=1, return_inverse=True) for cost_table in costs]
     last_ranks = [rank_distribution.last_rank(int(k)) for k in k_values]
     total_costs = np.zeros((len(k_values), len(labels_by_rank)))
@@ -184,7 +189,7 @@ def expected_costs(
     return total_costs
 
 
-def _drawing(draw_distribution: SampleDistribution, n_rows: int) -> RankDistribution:
+def _rank_distribution(draw_distribution: SampleDistribution, n_rows: int) -> RankDistribution:
     return (
         Subsets(n_rows, draw_distribution.size)
         if draw_distribution.kind == "subsets"

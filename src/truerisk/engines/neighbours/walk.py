@@ -1,4 +1,4 @@
-"""Predict by nearest neighbours for all fits of a plan and all k, in a pass along each list."""
+"""Predict by nearest neighbours in all fits of a plan, with one pass along each list for all k."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 CERTAIN, TIED, SHORT = 0, 1, 2
-PAIRS = 0.6  # Fits that lack two of five folds are trained on a share PAIRS of the rows.
-# A squared distance is accurate if its rounding bound is below DIGITS times the distance.
+# Fits that lack two of five folds are trained on a share SHARE_WITHOUT_TWO_FOLDS of the rows.
+SHARE_WITHOUT_TWO_FOLDS = 0.6
+# A squared distance is accurate if its rounding bound is at most this share of it.
 # The bounds of rounding errors are about ten times too large, so that nine digits are correct.
-DIGITS = 2e-8
+MAX_RELATIVE_ROUNDING_BOUND = 2e-8
 MOST_CLASSES = 32767  # Labels are stored in two bytes.
 
 
@@ -83,16 +84,16 @@ def predict_plan(
     n_outputs = len(ks) if k_of_fit is None else 1
     n_positions = int(plan.test_offsets[-1])
     if row_targets.codes is not None:
-        codes, targets, width = (
+        class_codes, target_table, width = (
             row_targets.codes.astype(np.int32),
             np.empty((0, 0)),
             row_targets.n_classes,
         )
     else:
-        targets = np.ascontiguousarray(row_targets.targets, dtype=np.float64).reshape(
+        target_table = np.ascontiguousarray(row_targets.targets, dtype=np.float64).reshape(
             plan.n_rows, -1
         )
-        codes, width = np.empty(0, np.int32), targets.shape[1]
+        class_codes, width = np.empty(0, np.int32), target_table.shape[1]
     as_labels = wanted_output == "labels"
     labels = np.empty((n_outputs if as_labels else 0, n_positions), dtype=np.int16)
     if k_of_fit is not None:  # Positions without a candidate keep the label -1.
@@ -100,16 +101,16 @@ def predict_plan(
     shares = np.full((0 if as_labels else n_outputs, n_positions, width), np.nan)
     verdicts = np.zeros((n_outputs, n_positions), dtype=np.uint8)
     counts = plan.blocks.counts
-    question_order, question_starts = plan.questions_of
-    flips = None if plan.extra is None else Flips.from_holder(plan)
-    if flips is None:
+    test_set_order, test_set_starts = plan.questions_of
+    flipped_labels = None if plan.extra is None else Flips.from_holder(plan)
+    if flipped_labels is None:
         empty_array = np.empty(0, np.int32)
-        flip_starts, flips = (
+        flip_starts, flipped_labels = (
             np.zeros(plan.n_fits + 1, np.int32),
             Flips(empty_array, empty_array, empty_array),
         )
     else:
-        flip_starts, flips = _sorted_by_fit(flips, plan.n_fits)
+        flip_starts, flipped_labels = _sorted_by_fit(flipped_labels, plan.n_fits)
     native().walk_plan(
         lists.index,
         lists.squared,
@@ -128,17 +129,17 @@ def predict_plan(
         plan.test.base,
         plan.test.minus,
         plan.test.offsets,
-        question_order.astype(np.int64),
-        question_starts.astype(np.int64),
+        test_set_order.astype(np.int64),
+        test_set_starts.astype(np.int64),
         plan.test_offsets,
         flip_starts,
-        flips.row,
-        flips.code,
+        flipped_labels.row,
+        flipped_labels.code,
         ks.astype(np.int32),
         np.empty(0, np.int32) if k_of_fit is None else k_of_fit.astype(np.int32),
         by_distance,
-        codes,
-        targets,
+        class_codes,
+        target_table,
         width,
         plan.n_rows,
         labels,
@@ -189,18 +190,18 @@ def _check(
 def _sorted_by_fit(unsorted_flips: Flips, n_fits: int) -> tuple[np.ndarray, Flips]:
     """Sort flipped labels by fit; also return the index of each fit's first flip."""
     fit_order = np.argsort(unsorted_flips.fit, kind="stable")
-    flips = Flips(
+    sorted_flips = Flips(
         *(getattr(unsorted_flips, field_name)[fit_order] for field_name in ("fit", "row", "code"))
     )
-    return np.searchsorted(flips.fit, np.arange(n_fits + 1)).astype(np.int32), flips
+    return np.searchsorted(sorted_flips.fit, np.arange(n_fits + 1)).astype(np.int32), sorted_flips
 
 
 @frozen(eq=False)
 class NearestAnswers:
-    """Predictions of every k at every test position; `open` marks those that ties affect."""
+    """Predictions `(k, test row)`; `is_unresolved` marks predictions that ties affect."""
 
-    answers: np.ndarray
-    open: np.ndarray
+    predictions: np.ndarray
+    is_unresolved: np.ndarray
 
 
 @frozen(eq=False)
@@ -211,11 +212,11 @@ class NeighbourPredictor:
     group: Group
     plan: Plan
     y: np.ndarray
-    list_of: np.ndarray
+    list_of_row: np.ndarray
     n_columns: int
-    places: np.ndarray | None = None
+    k_of_fit: np.ndarray | None = None
 
-    def answers(self, lists: Callable[[int], NearestRows], train_share: float) -> NearestAnswers:
+    def predict(self, lists: Callable[[int], NearestRows], train_share: float) -> NearestAnswers:
         """Return the predictions, from lists of nearest rows that are as long as necessary.
 
         `train_share` is the share of listed rows that are in a training set. The first lists are so
@@ -229,35 +230,37 @@ class NeighbourPredictor:
             row_targets = RowTargets(None, y.reshape(len(y), -1))
         as_labels = self.task.request.response == "label" and self.task.collected.extra is None
         largest_k = int(k_values.max())
-        length = (
+        list_length = (
             int(np.ceil((largest_k + 4 * np.sqrt(largest_k * (1 - train_share))) / train_share)) + 8
         )
         while True:
-            nearest_lists = lists(length)
+            nearest_lists = lists(list_length)
             walk_result = predict_plan(
                 nearest_lists,
-                self.list_of,
+                self.list_of_row,
                 self.plan,
                 k_values,
                 row_targets,
-                k_of_fit=self.places,
+                k_of_fit=self.k_of_fit,
                 by_distance=metric_settings.by_distance,
-                unreliable_distances=self._doubts(nearest_lists, metric_settings, largest_k)
+                unreliable_distances=self._unreliable_distances(
+                    nearest_lists, metric_settings, largest_k
+                )
                 if metric_settings.by_distance
                 else None,
                 wanted_output="labels" if as_labels else "shares",
             )
             if walk_result.verdicts.max(initial=CERTAIN) != SHORT:
                 break
-            length *= 4
-        answers = walk_result.labels if as_labels else walk_result.shares
-        assert answers is not None
+            list_length *= 4
+        predictions = walk_result.labels if as_labels else walk_result.shares
+        assert predictions is not None
         is_unresolved = walk_result.verdicts == TIED
         if np.isinf(nearest_lists.ties).any():  # Lists with infinite distances cannot be ordered.
-            is_unresolved |= np.isinf(nearest_lists.ties)[self.list_of[self.plan.positions[0]]]
-        return NearestAnswers(answers, is_unresolved)
+            is_unresolved |= np.isinf(nearest_lists.ties)[self.list_of_row[self.plan.positions[0]]]
+        return NearestAnswers(predictions, is_unresolved)
 
-    def _doubts(
+    def _unreliable_distances(
         self, nearest_lists: NearestRows, metric_settings: MetricSettings, largest_k: int
     ) -> np.ndarray:
         """Return, per list, the squared distance below which scikit-learn loses too many digits.
@@ -267,15 +270,18 @@ class NeighbourPredictor:
         """
         n_rows = int(self.plan.least_train_sizes.min())
         if metric_settings.metric == "cosine":
-            return np.maximum(nearest_lists.ties, (cosine_rounding(self.n_columns) / DIGITS) ** 2)
+            return np.maximum(
+                nearest_lists.ties,
+                (cosine_rounding(self.n_columns) / MAX_RELATIVE_ROUNDING_BOUND) ** 2,
+            )
         if metric_settings.is_euclidean and metric_settings.searches_all(
             self.n_columns, n_rows, largest_k
         ):
-            return np.divide(nearest_lists.ties, DIGITS)
+            return np.divide(nearest_lists.ties, MAX_RELATIVE_ROUNDING_BOUND)
         return nearest_lists.ties
 
 
-def answers_together(task: Task) -> NearestAnswers:
+def predict_in_all_fits(task: Task) -> NearestAnswers:
     """Predict in all fits from one list per test row, as no pipeline step learns from rows."""
     plan, group, data, X = task.plan, task.group, task.data, task.X
     if plan.n_fits == 1:  # In a single split the distances among test rows are not needed.
@@ -290,21 +296,21 @@ def answers_together(task: Task) -> NearestAnswers:
     is_requested = np.zeros(plan.n_rows, dtype=bool)
     is_requested[plan.positions[0]] = True
     query_rows = np.flatnonzero(is_requested)
-    list_of = np.full(plan.n_rows, -1, dtype=np.int32)
-    list_of[query_rows] = np.arange(len(query_rows))
+    list_of_row = np.full(plan.n_rows, -1, dtype=np.int32)
+    list_of_row[query_rows] = np.arange(len(query_rows))
     y = data.y if data.codes is None else data.codes
-    predictor = NeighbourPredictor(task, group, plan, y, list_of, X.shape[1], task.places)
+    predictor = NeighbourPredictor(task, group, plan, y, list_of_row, X.shape[1], task.places)
     train_share = max(1, int(plan.least_train_sizes.min())) / len(candidate_rows)
     train_share = max(
-        2 * train_share - 1, min(train_share, PAIRS)
+        2 * train_share - 1, min(train_share, SHARE_WITHOUT_TWO_FOLDS)
     )  # Most other fits lack two folds.
-    return predictor.answers(partial(_lists_among, task, query_rows, candidate_rows), train_share)
+    return predictor.predict(partial(_find_lists, task, query_rows, candidate_rows), train_share)
 
 
-_lists: WeakKeyDictionary[SameRows, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
+_cached_lists: WeakKeyDictionary[SameRows, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
 
 
-def _lists_among(
+def _find_lists(
     task: Task, query_rows: np.ndarray, candidate_rows: np.ndarray, length: int
 ) -> NearestRows:
     """Return the nearest rows of each query row, among the rows that occur in a training set.
@@ -329,15 +335,15 @@ def _lists_among(
     if group.rowwise is not None:
         steps = [(type(step), step.get_params()) for _, step in group.rowwise.steps]
     cache_key = (metric_settings.metric, metric_settings.p, steps)
-    cached_lists = _lists.get(task.data.same_rows)
+    cached_lists = _cached_lists.get(task.data.same_rows)
     if cached_lists is not None and cached_lists[0] == cache_key and cached_lists[1] >= length:
         return cached_lists[2]
     nearest_lists = nearest(metric_settings, X, X, length)
-    _lists[task.data.same_rows] = (cache_key, length, nearest_lists)
+    _cached_lists[task.data.same_rows] = (cache_key, length, nearest_lists)
     return nearest_lists
 
 
-def answers_in_pass(
+def predict_in_one_fit(
     task: Task, group: Group, shown: Shown, test_rows: np.ndarray
 ) -> NearestAnswers:
     """Predict the test rows of one fit, by a small plan of its training and test rows."""
@@ -353,11 +359,11 @@ def answers_in_pass(
     builder.ask((train, ()), (test, ()))
     # Test rows are never neighbours, so that their targets are not used.
     unused_targets = np.zeros((n_test_rows, *y.shape[1:]), dtype=y.dtype)
-    list_of = np.concatenate([np.full(n_train_rows, -1), np.arange(n_test_rows)])
+    list_of_row = np.concatenate([np.full(n_train_rows, -1), np.arange(n_test_rows)])
     predictor = NeighbourPredictor(
-        task, group, builder.build(), np.concatenate([y, unused_targets]), list_of, X.shape[1]
+        task, group, builder.build(), np.concatenate([y, unused_targets]), list_of_row, X.shape[1]
     )
     metric_settings = MetricSettings.from_group(group)
-    return predictor.answers(
+    return predictor.predict(
         lambda length: nearest(metric_settings, test_rows, X, length), train_share=1.0
     )

@@ -37,4 +37,4 @@ FORMS = entries_of_table(
         steps for some of the columns each
     """,
 )
-"""The closed forms of steps, by the places of their classes."""
+"""Closed forms of preprocessing steps, by the import paths of the steps' classes."""

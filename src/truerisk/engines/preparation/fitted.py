@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read", bound=Any)
 
-CLOSED = "truerisk.engines.preparation.closed.first_steps"
-EVERY = -1  # Number of a test set that stands for all test sets of a fit at once.
-ROUNDING = 1e-9  # Copies of a row may differ by this share of a column's range.
+CLOSED_FORMS_MODULE = "truerisk.engines.preparation.closed.first_steps"
+ALL_TEST_SETS = -1  # Number of a test set that stands for all test sets of a fit at once.
+RELATIVE_ROUNDING = 1e-9  # Copies of a row may differ by this share of a column's range.
 
 
 @frozen(eq=False)
-class _Fitted:
+class _FittedSteps:
     """Fitted preprocessing steps of one fit, which no other fit shares."""
 
     fitted: list[Any]
@@ -56,12 +56,12 @@ def fitted_steps(
     train: tuple[np.ndarray, np.ndarray | None],
     y: np.ndarray,
     test_sets: Sequence[np.ndarray],
-    read: Callable[[Any], Read],
+    convert: Callable[[Any], Read],
     begin: Begin | None = None,
 ) -> tuple[Read, list[Read]]:
     """Return the transformed training set, each row once, and the transformed test sets.
 
-    `read` converts each of these tables. `train` holds rows and their multiplicities (None: once
+    `convert` converts each of these tables. `train` holds rows and their multiplicities (None: once
     each); the steps are fitted on all copies. `y` are their codes or targets. The first steps with
     a closed form are not fitted, and the others are looked up with `begin`, which may know some of
     them for this training set. If steps drew random numbers, or return other rows than they were
@@ -72,9 +72,11 @@ def fitted_steps(
     (targets,) = data.targets(y if data.classes is None else data.classes[y])
     targets = targets if copies is None else np.repeat(targets, copies, axis=0)
     joined_sets = _join_test_sets(preparation, test_sets)
-    begun, tests = _fit_after_closed(preparation, data, row_copies, targets, joined_sets, begin)
-    X = read(begun.table)
-    if has_drawn_numbers(begun.fitted, len(row_copies)):
+    begun_steps, test_tables = _fit_after_closed(
+        preparation, data, row_copies, targets, joined_sets, begin
+    )
+    X = convert(begun_steps.table)
+    if has_drawn_numbers(begun_steps.fitted, len(row_copies)):
         raise OwnArithmetic("drawn at random")
     if copies is not None and len(X) == len(row_copies):
         distinct_rows = X[np.concatenate([[0], np.cumsum(copies)[:-1]])]
@@ -84,14 +86,14 @@ def fitted_steps(
             raise OwnArithmetic("a row and its copy made unequal by rounding")
         X = distinct_rows
     are_joined = len(joined_sets) < len(test_sets)
-    numbers = [EVERY] if are_joined else range(len(joined_sets))
-    tables = [
-        read(begun.test_table(question, test))
-        for question, test in zip(numbers, tests, strict=True)
+    test_set_numbers = [ALL_TEST_SETS] if are_joined else range(len(joined_sets))
+    converted_tables = [
+        convert(begun_steps.test_table(test_set_number, test_table))
+        for test_set_number, test_table in zip(test_set_numbers, test_tables, strict=True)
     ]
-    if [len(X), *map(len, tables)] != [len(rows), *map(len, joined_sets)]:
+    if [len(X), *map(len, converted_tables)] != [len(rows), *map(len, joined_sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, _split_test_sets(tables[0], test_sets) if are_joined else tables
+    return X, _split_test_sets(converted_tables[0], test_sets) if are_joined else converted_tables
 
 
 def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
@@ -101,7 +103,7 @@ def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
     the rank.
     """
     with np.errstate(invalid="ignore"):
-        return not (np.abs(X - copies) > ROUNDING * np.ptp(X, axis=0)).any()
+        return not (np.abs(X - copies) > RELATIVE_ROUNDING * np.ptp(X, axis=0)).any()
 
 
 def _fit_after_closed(
@@ -115,17 +117,21 @@ def _fit_after_closed(
     """Fit the steps after those with a closed form; return them and their input for test rows."""
     from sklearn.base import clone
 
-    closed = _closed_steps(preparation, data, row_copies, targets, test_sets)
-    n_closed = 0 if closed is None else closed.n_steps
-    table = data.rows(row_copies) if closed is None else closed.table
-    tests = [data.rows(test_rows) for test_rows in test_sets] if closed is None else closed.tests
+    closed_output = _closed_steps(preparation, data, row_copies, targets, test_sets)
+    n_closed = 0 if closed_output is None else closed_output.n_steps
+    table = data.rows(row_copies) if closed_output is None else closed_output.table
+    test_tables = (
+        [data.rows(test_rows) for test_rows in test_sets]
+        if closed_output is None
+        else closed_output.tests
+    )
     remaining_steps = preparation.steps[n_closed:]
     if begin is not None and remaining_steps:
-        return begin(n_closed, table, targets), tests
+        return begin(n_closed, table, targets), test_tables
     steps = [clone(step) for _, step in remaining_steps]
     for step in steps:
         table = fit_and_transform(step, table, targets)
-    return _Fitted(steps, table), tests
+    return _FittedSteps(steps, table), test_tables
 
 
 def _closed_steps(
@@ -135,8 +141,8 @@ def _closed_steps(
 
     The closed forms are imported only if the first step is of a class that has one.
     """
-    is_known = CLOSED in sys.modules or is_exactly(preparation.steps[0][1], *FORMS)
-    if not is_known or not is_present(CLOSED):
+    is_known = CLOSED_FORMS_MODULE in sys.modules or is_exactly(preparation.steps[0][1], *FORMS)
+    if not is_known or not is_present(CLOSED_FORMS_MODULE):
         return None
     from truerisk.engines.preparation.closed.first_steps import closed_steps
 
@@ -151,13 +157,13 @@ def _join_test_sets(preparation: Any, test_sets: Sequence[np.ndarray]) -> Sequen
 
 
 def _split_test_sets(joined_table: Read, test_sets: Sequence[np.ndarray]) -> list[Read]:
-    ends = np.cumsum([0, *map(len, test_sets)])
-    return [joined_table[slice(*ends_of)] for ends_of in pairwise(ends)]
+    row_ends = np.cumsum([0, *map(len, test_sets)])
+    return [joined_table[slice(*start_and_end)] for start_and_end in pairwise(row_ends)]
 
 
 CELLS = tuple(
-    f"sklearn.{place}"
-    for place in (
+    f"sklearn.{class_name}"
+    for class_name in (
         "preprocessing:StandardScaler",
         "preprocessing:MinMaxScaler",
         "preprocessing:MaxAbsScaler",
@@ -172,31 +178,33 @@ CELLS = tuple(
         "feature_selection:SelectPercentile",
     )
 )
-PARTS = {  # For each composite step, this is the parameter that lists its substeps.
+SUBSTEP_PARAMETERS = {  # For each composite step, this is the parameter that lists its substeps.
     "sklearn.pipeline:Pipeline": "steps",
     "sklearn.pipeline:FeatureUnion": "transformer_list",
     "sklearn.compose:ColumnTransformer": "transformers",
 }
-WORDS = ("passthrough", "drop", None)
+STEP_WORDS = ("passthrough", "drop", None)
 
 
 def is_by_rows(step: Any) -> bool:
     """Return True if the step transforms each row in the same way whichever rows accompany it.
 
-    The step and all its substeps must be exactly of the classes in CELLS and PARTS.
+    The step and all its substeps must be exactly of the classes in CELLS and SUBSTEP_PARAMETERS.
     """
     if step is None or isinstance(step, str):
-        return step in WORDS
+        return step in STEP_WORDS
     if is_exactly(step, *CELLS):
         return True
-    return any(is_exactly(step, class_path) for class_path in PARTS) and all(
+    return any(is_exactly(step, class_path) for class_path in SUBSTEP_PARAMETERS) and all(
         map(is_by_rows, _substeps(step))
     )
 
 
 def _substeps(step: Any) -> Iterator[Any]:
     substeps = next(
-        getattr(step, name) for class_path, name in PARTS.items() if is_exactly(step, class_path)
+        getattr(step, name)
+        for class_path, name in SUBSTEP_PARAMETERS.items()
+        if is_exactly(step, class_path)
     )
     yield from (substep[1] for substep in substeps)
     yield getattr(step, "remainder", None)

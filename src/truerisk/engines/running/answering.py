@@ -1,4 +1,4 @@
-"""Ask a fitted model for predictions, and convert them to class codes or numbers."""
+"""Call a fitted model's prediction methods; convert predictions to class codes or numbers."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class RowsToPredict:
     copy_of: np.ndarray | None = None
 
     @classmethod
-    def from_plan(cls, data: Data, plan: Plan, question: int) -> RowsToPredict:
-        """Collect the test rows of one test set of the plan, changed by its extra if it has one."""
-        rows, _ = plan.test_rows(question)
-        extra = plan.extra
-        copy_of = None if extra is None else extra.copies(plan, question)
+    def from_plan(cls, data: Data, plan: Plan, test_set: int) -> RowsToPredict:
+        """Collect the rows of a test set of the plan, at other points if its `Extra` moves them."""
+        rows, _ = plan.test_rows(test_set)
+        plan_extra = plan.extra
+        original_rows = None if plan_extra is None else plan_extra.copies(plan, test_set)
         X = data.rows(rows)
-        if extra is not None:
-            X = extra.moved_points(X, question, rows)
-        return cls(X, data.y[rows], data.weights(rows), question, copy_of)
+        if plan_extra is not None:
+            X = plan_extra.moved_points(X, test_set, rows)
+        return cls(X, data.y[rows], data.weights(rows), test_set, original_rows)
 
     def with_columns(self, columns: np.ndarray) -> RowsToPredict:
         """Restrict X, a kernel or distance matrix, to the columns that belong to training rows."""
@@ -53,10 +53,10 @@ class RowsToPredict:
 
 
 def test_sets_of(
-    data: Data, plan: Plan, questions: np.ndarray, columns: np.ndarray | None
+    data: Data, plan: Plan, test_sets: np.ndarray, columns: np.ndarray | None
 ) -> list[RowsToPredict]:
-    """Build the test sets with these numbers; call this only when the model has to predict."""
-    row_sets = [RowsToPredict.from_plan(data, plan, int(q)) for q in questions]
+    """Collect the rows of the plan's test sets with these numbers, just before a model predicts."""
+    row_sets = [RowsToPredict.from_plan(data, plan, int(q)) for q in test_sets]
     return row_sets if columns is None else [test.with_columns(columns) for test in row_sets]
 
 
@@ -66,15 +66,17 @@ def predict_all_rows(model: Any, data: Data, request: Request) -> Any:
 
 
 def predict_rows(model: Any, data: Data, test_rows: RowsToPredict, request: Request) -> Any:
-    """Return a fitted model's prediction for each row of a test set, or a scorer's one number."""
+    """Return a fitted model's prediction for each row of a test set, or its scorer's value."""
     if request.response == "scored":
         return _scorer_value(model, data, test_rows, request.scorer)
-    predictions = _answers(model, data, test_rows, request)
+    predictions = _predict_by_response(model, data, test_rows, request)
     refuse_wrong_length(len(predictions), len(test_rows.y))
     return predictions
 
 
-def _answers(model: Any, data: Data, test_rows: RowsToPredict, request: Request) -> np.ndarray:
+def _predict_by_response(
+    model: Any, data: Data, test_rows: RowsToPredict, request: Request
+) -> np.ndarray:
     if request.response == "label":
         return class_codes_of(model.predict(test_rows.X), data)
     if request.response == "value":
@@ -109,7 +111,7 @@ def _probabilities(model: Any, data: Data, test_rows: RowsToPredict) -> np.ndarr
 
 
 def _risks(model: Any, test_rows: RowsToPredict) -> np.ndarray:
-    """Return predictions that increase with risk; predicted survival times are negated."""
+    """Return a survival model's predicted risks; predicted survival times are negated."""
     risks = predictions_like_y(model.predict(test_rows.X), test_rows.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
     return risks if getattr(learner, "_predict_risk_score", True) else -risks
@@ -118,14 +120,14 @@ def _risks(model: Any, test_rows: RowsToPredict) -> np.ndarray:
 def _proba_arguments(
     model: Any, data: Data, test_rows: RowsToPredict
 ) -> tuple[Any, np.ndarray, int, int]:
-    """Return the `predict_proba` output, the class codes of its columns, n_rows and n_classes."""
+    """Return the `predict_proba` output, its class codes, and the numbers of rows and classes."""
     if not hasattr(model, "classes_"):
         raise ValueError(
             "the model has predict_proba and no classes_, so that the class of each column is not "
             "known: set classes_ in fit"
         )
-    codes = codes_of_classes(model.classes_, data)
-    return model.predict_proba(test_rows.X), codes, len(test_rows.y), data.n_classes
+    class_codes = codes_of_classes(model.classes_, data)
+    return model.predict_proba(test_rows.X), class_codes, len(test_rows.y), data.n_classes
 
 
 def _learner_name(model: Any) -> str:
@@ -180,35 +182,35 @@ def class_codes_of(labels: Any, data: Data) -> np.ndarray:
     # NumPy's variable-width strings cannot be searched among labels of other types.
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
-    codes = _codes(labels, data)
-    unknown_labels = labels[codes < 0].tolist()
+    class_codes = _find_codes(labels, data)
+    unknown_labels = labels[class_codes < 0].tolist()
     if unknown_labels:
-        shown_labels = _shown_labels(data)
+        quoted_labels = _quote_labels(data)
         first_unknown = escape_and_truncate(repr(unknown_labels[0]), 40)
         if not all(_are_same_kind(label, data.label(0)) for label in unknown_labels):
             raise ValueError(
                 f"the model predicted {first_unknown}, which is no label as y has them "
-                f"({shown_labels}): let it predict the labels that it is fitted on"
+                f"({quoted_labels}): let it predict the labels that it is fitted on"
             )
         warn(
-            f"the model predicted labels that y does not hold ({shown_labels}), the first "
+            f"the model predicted labels that y does not hold ({quoted_labels}), the first "
             f"{first_unknown}, for "
             f"{len(unknown_labels)} of {len(labels)} rows: each counts as wrong.",
             TrueRiskWarning,
         )
-    return codes
+    return class_codes
 
 
-def _codes(labels: np.ndarray, data: Data) -> np.ndarray:
-    kinds = {KINDS.get(one.dtype.kind, "") for one in (labels, data.class_labels)} - {""}
-    if len(kinds) > 1:  # Older releases of NumPy warn when they compare strings with numbers.
+def _find_codes(labels: np.ndarray, data: Data) -> np.ndarray:
+    label_kinds = {KINDS.get(array.dtype.kind, "") for array in (labels, data.class_labels)} - {""}
+    if len(label_kinds) > 1:  # Older releases of NumPy warn when they compare strings with numbers.
         return np.full(len(labels), -1, dtype=code_type(data.n_classes))
     try:
-        positions = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
+        class_positions = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
     except TypeError:  # The predicted labels cannot be ordered among the labels of y.
         return np.full(len(labels), -1, dtype=code_type(data.n_classes))
-    is_label = data.class_labels[positions] == labels
-    return np.where(is_label, positions, -1).astype(code_type(data.n_classes))
+    is_label = data.class_labels[class_positions] == labels
+    return np.where(is_label, class_positions, -1).astype(code_type(data.n_classes))
 
 
 def _are_same_kind(label: Any, known_label: Any) -> bool:
@@ -218,8 +220,8 @@ def _are_same_kind(label: Any, known_label: Any) -> bool:
     return isinstance(label, type(known_label))
 
 
-def _shown_labels(data: Data) -> str:
-    labels = [repr(data.label(code)) for code in range(min(data.n_classes, 3))]
+def _quote_labels(data: Data) -> str:
+    labels = [repr(data.label(class_code)) for class_code in range(min(data.n_classes, 3))]
     return escape_and_truncate(", ".join(labels) + (", ..." if data.n_classes > 3 else ""), 60)
 
 
@@ -229,29 +231,34 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
     Raise ValueError if y holds none of the model's classes.
     """
     labels = np.asarray(classes).ravel()
-    codes = _codes(labels, data)
-    if len(labels) and (codes < 0).all():
+    class_codes = _find_codes(labels, data)
+    if len(labels) and (class_codes < 0).all():
         raise ValueError(
             f"the model says that its classes are "
             f"{escape_and_truncate(repr(labels.tolist()), 60)}, and y holds "
-            f"{_shown_labels(data)}: let classes_ hold the labels that it is fitted on"
+            f"{_quote_labels(data)}: let classes_ hold the labels that it is fitted on"
         )
-    return codes
+    return class_codes
 
 
 def checked_probabilities(
-    predicted: Any, codes: np.ndarray, n_rows: int, n_classes: int
+    raw_probabilities: Any, class_codes: np.ndarray, n_rows: int, n_classes: int
 ) -> np.ndarray:
     """Return the `predict_proba` output with a column for each class of y, after checks.
 
     Raise ValueError for numbers outside [0, 1]; warn of rows that do not sum to 1.
     """
-    by_class = with_all_class_columns(predicted, codes, n_rows, n_classes)
-    raw_table, tolerance = real_array(predicted), _sum_tolerance(np.asarray(predicted).dtype)
+    probabilities_by_class = with_all_class_columns(
+        raw_probabilities, class_codes, n_rows, n_classes
+    )
+    raw_table, tolerance = (
+        real_array(raw_probabilities),
+        _sum_tolerance(np.asarray(raw_probabilities).dtype),
+    )
     with np.errstate(invalid="ignore"):  # Infinite predictions are reported later.
         row_sums = raw_table.sum(axis=1)
     if (np.abs(row_sums - 1) <= tolerance).all() and (raw_table >= -tolerance).all():
-        return by_class  # Nonnegative numbers that sum to 1 cannot exceed 1.
+        return probabilities_by_class  # Nonnegative numbers that sum to 1 cannot exceed 1.
     is_finite = np.isfinite(raw_table).all(axis=1)
     rows_outside = raw_table[
         is_finite & ((raw_table < -tolerance) | (raw_table > 1 + tolerance)).any(axis=1)
@@ -269,27 +276,27 @@ def checked_probabilities(
             f"(the first to {row_sums[has_wrong_sum][0]:.4g}): they are rated as they are.",
             TrueRiskWarning,
         )
-    return by_class
+    return probabilities_by_class
 
 
 def with_all_class_columns(
-    predicted: Any, codes: np.ndarray, n_rows: int, n_classes: int
+    raw_probabilities: Any, class_codes: np.ndarray, n_rows: int, n_classes: int
 ) -> np.ndarray:
     """Return the `predict_proba` output with a column for each class of y; unseen classes get 0."""
-    raw_table = real_array(predicted)
+    raw_table = real_array(raw_probabilities)
     refuse_wrong_length(len(np.atleast_1d(raw_table)), n_rows)
-    if raw_table.shape != (n_rows, len(codes)):
+    if raw_table.shape != (n_rows, len(class_codes)):
         raise ValueError(
-            f"predict_proba gave shape {raw_table.shape} for {n_rows} rows and {len(codes)} "
+            f"predict_proba gave shape {raw_table.shape} for {n_rows} rows and {len(class_codes)} "
             f"classes (classes_): it gives a row for each row, a column for each class"
         )
     full_table = np.zeros((n_rows, n_classes))
-    full_table[:, codes[codes >= 0]] = raw_table[:, codes >= 0]
+    full_table[:, class_codes[class_codes >= 0]] = raw_table[:, class_codes >= 0]
     return full_table
 
 
 def _sum_tolerance(dtype: np.dtype[Any]) -> float:
-    """Return how far the sum of probabilities in this floating-point type may deviate from 1."""
+    """Return how far a row's probabilities of this floating-point type may deviate from sum 1."""
     return float(np.sqrt(np.finfo(dtype if dtype.kind == "f" else np.float64).eps))
 
 

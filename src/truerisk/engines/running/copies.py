@@ -20,7 +20,7 @@ from truerisk.core.identity import is_a
 from truerisk.data.rows import n_rows, take_rows
 from truerisk.plan.plan import Plan
 
-LEAVING_ONE_OUT = ("sklearn.linear_model:RidgeCV", "sklearn.linear_model:RidgeClassifierCV")
+LEAVE_ONE_OUT_LEARNERS = ("sklearn.linear_model:RidgeCV", "sklearn.linear_model:RidgeClassifierCV")
 REMEDY = (
     "Use cv=5, say, or tune it by HonestSearchCV(outer=...) or "
     "tr.methods.Nested(outer=tr.methods.Bootstrap(...))."
@@ -30,8 +30,8 @@ REMEDY = (
 class _DistinctRowSplitter:
     """Splitter that applies another `cv` to distinct rows, and keeps copies of a row together."""
 
-    def __init__(self, cv: Any, copy_of: np.ndarray, of_classes: bool) -> None:
-        self.cv, self.copy_of, self.is_for_classes = cv, copy_of, of_classes
+    def __init__(self, cv: Any, original_rows: np.ndarray, is_for_classes: bool) -> None:
+        self.cv, self.copy_of, self.is_for_classes = cv, original_rows, is_for_classes
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         if X is None:
@@ -60,10 +60,10 @@ class _DistinctRowSplitter:
             yield train, test
 
 
-def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
+def keep_copies_together(model: Any, original_rows: np.ndarray) -> dict[str, Any]:
     """Make every `cv` of a model split distinct rows; return the fit parameters that this needs.
 
-    `copy_of[i]` is the number of the distinct row of which training row i is a copy.
+    `original_rows[i]` is the number of the distinct row of which training row i is a copy.
     """
     from sklearn.base import is_classifier
 
@@ -74,9 +74,15 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
         owner = _parameter_owner(params, model, name)
         _refuse_unusable_cv(owner, params[name])
         is_for_classes = is_classifier(owner) or is_classifier(tuned_estimator_of(owner))
-        model.set_params(**{name: _DistinctRowSplitter(params[name], copy_of, is_for_classes)})
+        model.set_params(
+            **{name: _DistinctRowSplitter(params[name], original_rows, is_for_classes)}
+        )
     family = Family(model)
-    return {f"{family.prefix}groups": copy_of} if hasattr(family.last, "copies_as_groups") else {}
+    return (
+        {f"{family.prefix}groups": original_rows}
+        if hasattr(family.last, "copies_as_groups")
+        else {}
+    )
 
 
 def _refuse_splits_in_splits(params: dict[str, Any], model: Any, cv_names: list[str]) -> None:
@@ -98,7 +104,7 @@ def _refuse_splits_in_splits(params: dict[str, Any], model: Any, cv_names: list[
 def _refuse_unusable_cv(owner: Any, cv: Any) -> None:
     """Raise Refusal for a learner whose `cv` cannot be applied to the distinct rows."""
     owner_name = type(owner).__name__
-    if cv is None and is_a(owner, *LEAVING_ONE_OUT):
+    if cv is None and is_a(owner, *LEAVE_ONE_OUT_LEARNERS):
         raise Refusal(
             f"{owner_name} without cv leaves out one row at a time and would keep its copies in a "
             f"bootstrap sample: it would choose wrongly. {REMEDY}"
@@ -137,8 +143,8 @@ def _cv_to_replace(params: dict[str, Any], model: Any) -> list[str]:
         takes_copies = hasattr(_parameter_owner(params, model, name), "copies_as_groups")
         return takes_copies and (params[name] is None or isinstance(params[name], str | Method))
 
-    names = (name for name in params if name.rpartition("__")[2] == "cv")
-    return sorted(name for name in names if params[name] != "prefit" and not keeps_groups(name))
+    cv_names = (name for name in params if name.rpartition("__")[2] == "cv")
+    return sorted(name for name in cv_names if params[name] != "prefit" and not keeps_groups(name))
 
 
 def _parameter_owner(params: dict[str, Any], model: Any, name: str) -> Any:

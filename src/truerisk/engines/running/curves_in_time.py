@@ -12,7 +12,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import SURVIVAL_METHOD, Family
 from truerisk.core.identity import PIPELINE, is_a
 
-SLACK = 1e-9  # Rounding may move a survival probability this far outside [0, 1].
+PROBABILITY_TOLERANCE = 1e-9  # Rounding may move a survival probability this far outside [0, 1].
 
 
 def event_probabilities_by_interval(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
@@ -42,8 +42,12 @@ def event_probabilities_by_interval(model: Any, X: Any, horizons: np.ndarray) ->
             curve(np.clip(horizons, first_time, math.inf if last_time is None else last_time))
         )
     survival = real_array(survival_rows)
-    outside = survival[(survival < -SLACK) | (survival > 1 + SLACK)]
-    if len(outside):
-        raise ValueError(f"a curve of survival gave {outside[0]:.4g}, and chances lie in [0, 1]")
-    edges = np.column_stack([np.ones(len(survival)), survival, np.zeros(len(survival))])
-    return -np.diff(edges)[:, ::-1]
+    values_outside = survival[
+        (survival < -PROBABILITY_TOLERANCE) | (survival > 1 + PROBABILITY_TOLERANCE)
+    ]
+    if len(values_outside):
+        raise ValueError(
+            f"a curve of survival gave {values_outside[0]:.4g}, and chances lie in [0, 1]"
+        )
+    padded_survival = np.column_stack([np.ones(len(survival)), survival, np.zeros(len(survival))])
+    return -np.diff(padded_survival)[:, ::-1]

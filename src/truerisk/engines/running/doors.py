@@ -74,23 +74,23 @@ def shared_steps() -> ModuleType:
 
 
 def shared_steps_of_family(
-    family: Family, data: Data, n_candidates: int, trie: FittedStepTree | None = None
+    family: Family, data: Data, n_candidates: int, step_tree: FittedStepTree | None = None
 ) -> SharedSteps | None:
     """Return the pipeline steps that the candidates of one fit share, or None if there are none."""
-    if not family.is_piped or (n_candidates < 2 and trie is None):
+    if not family.is_piped or (n_candidates < 2 and step_tree is None):
         return None
     shared_by_candidates: SharedSteps | None = shared_steps().SharedSteps.from_family(
-        family, data, n_candidates, trie
+        family, data, n_candidates, step_tree
     )
     return shared_by_candidates
 
 
 def known_steps(
-    tries: FittedStepTrees | None, family: Family, steps: Any, candidate: int
+    step_trees: FittedStepTrees | None, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], Begin | None]:
-    """Return a function that looks up steps that another family fitted on the same rows."""
-    if tries is None or steps is None:
+    """Return a function that finds the pipeline steps that another family fitted on equal rows."""
+    if step_trees is None or steps is None:
         return lambda plan, fit: None
     steps_of_fit: Callable[[Plan, int], Begin | None]
-    steps_of_fit = shared_steps().known_steps(tries, family, steps, candidate)
+    steps_of_fit = shared_steps().known_steps(step_trees, family, steps, candidate)
     return steps_of_fit

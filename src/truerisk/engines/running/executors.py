@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from truerisk.engines.workers.crews import WorkerPool
     from truerisk.engines.workers.dask_cluster import Cluster
 
-CLIENT = "distributed:Client"
-SCHEMES = ("dask://", "dask+tls://")
+DASK_CLIENT = "distributed:Client"
+DASK_SCHEMES = ("dask://", "dask+tls://")
 
 
 def workers_of(executor: Any) -> int | None:
@@ -44,7 +44,7 @@ def workers_of(executor: Any) -> int | None:
             f"{mention('n_jobs', executor)} is unknown; use None (this process), a number of "
             "worker processes, 'dask://host:port', or any object with submit(function, *args)."
         )
-    if isinstance(executor, Integral):  # This includes NumPy's integers.
+    if isinstance(executor, Integral):  # Integral includes NumPy's integers.
         if executor < 1:
             raise UnknownName(
                 f"{mention('n_jobs', int(executor))}: a number of workers is at least 1."
@@ -68,9 +68,9 @@ def executor_of(n_jobs: Any) -> Any:
         raise UnknownName(
             f"{mention('n_jobs', 0)}: give a number of worker processes, -1 for one per core."
         )
-    cores, n_requested = os.cpu_count() or 1, int(n_jobs)
-    workers = n_requested if n_requested > 0 else max(1, cores + 1 + n_requested)
-    return None if workers == 1 else workers
+    n_cores, n_requested = os.cpu_count() or 1, int(n_jobs)
+    n_workers = n_requested if n_requested > 0 else max(1, n_cores + 1 + n_requested)
+    return None if n_workers == 1 else n_workers
 
 
 _idle_clusters: ContextVar[dict[Any, Cluster] | None] = ContextVar(
@@ -84,33 +84,33 @@ def reuse_connections() -> Iterator[None]:
     if _idle_clusters.get() is not None:
         yield
         return
-    idle: dict[Any, Cluster] = {}
-    token = _idle_clusters.set(idle)
+    idle_clusters: dict[Any, Cluster] = {}
+    context_token = _idle_clusters.set(idle_clusters)
     try:
         yield
     finally:
-        _idle_clusters.reset(token)
-        for cluster in idle.values():
+        _idle_clusters.reset(context_token)
+        for cluster in idle_clusters.values():
             cluster.close()
 
 
 @contextmanager
-def open_workers(executor: Any, refusal: type[TrueRiskError]) -> Iterator[WorkerPool | None]:
+def open_workers(executor: Any, error_class: type[TrueRiskError]) -> Iterator[WorkerPool | None]:
     """Yield the pool of workers of `executor`, or None if tasks run in this process.
 
-    If the workers cannot be reached, the error class `refusal` is raised.
+    If the workers cannot be reached, the error class `error_class` is raised.
     """
-    workers = workers_of(executor)
-    if workers is None:
+    n_workers = workers_of(executor)
+    if n_workers is None:
         yield None
     elif _is_cluster(executor):
         check_present("truerisk.engines.workers.dask_cluster")
         from truerisk.engines.workers.dask_cluster import connected
 
-        with connected(executor, refusal, _idle_clusters.get()) as cluster:
+        with connected(executor, error_class, _idle_clusters.get()) as cluster:
             yield cluster
     else:
-        worker_pool = _worker_module().open_workers_on(executor, workers)
+        worker_pool = _worker_module().open_workers_on(executor, n_workers)
         try:
             yield worker_pool
         finally:
@@ -120,7 +120,7 @@ def open_workers(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Worker
 def run_batches(
     executor: Any,
     task: Callable[..., Any],
-    shared: tuple[Any, ...],
+    shared_arguments: tuple[Any, ...],
     batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
     *,
     batch_name: Callable[[Any], str] | None = None,
@@ -133,10 +133,15 @@ def run_batches(
     """
     if executor is None:
         batch_list = batches(None) if callable(batches) else batches
-        yield from ((number, task(*shared, batch)) for number, batch in enumerate(batch_list))
+        yield from (
+            (batch_number, task(*shared_arguments, batch))
+            for batch_number, batch in enumerate(batch_list)
+        )
         return
-    with open_workers(executor, FitFailed) as workers:
-        yield from _worker_module().run_listed(workers, task, shared, batches, batch_name)
+    with open_workers(executor, FitFailed) as worker_pool:
+        yield from _worker_module().run_listed(
+            worker_pool, task, shared_arguments, batches, batch_name
+        )
 
 
 def _worker_module() -> ModuleType:
@@ -152,8 +157,8 @@ def _is_cluster(executor: Any) -> bool:
 
     Raise UnknownName if the address has no port number.
     """
-    if not (isinstance(executor, str) and executor.startswith(SCHEMES)):
-        return is_a(executor, CLIENT)
+    if not (isinstance(executor, str) and executor.startswith(DASK_SCHEMES)):
+        return is_a(executor, DASK_CLIENT)
     if not executor.partition("://")[2].rpartition(":")[2].isdecimal():
         raise UnknownName(
             f"{mention('n_jobs', executor)}: write dask://host:port, such as dask://10.0.0.1:8786."

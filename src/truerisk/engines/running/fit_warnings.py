@@ -20,8 +20,8 @@ from truerisk.data.targets import as_shown
 
 FitWarning = tuple[type[Warning], str]
 
-_NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
-_COUNTED_TEXT = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
+_NUMBER_PATTERN = re.compile(r"(?:(?<!\w)-)?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+_COUNTED_TEXT_PATTERN = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
 
 
 @contextmanager
@@ -31,15 +31,15 @@ def collect_warnings() -> Iterator[list[FitWarning]]:
     Warnings are collected only in the main thread. In other threads they are issued as usual,
     because `catch_warnings` is not thread-safe.
     """
-    warned: list[FitWarning] = []
+    fit_warnings: list[FitWarning] = []
     if threading.current_thread() is not threading.main_thread():
-        yield warned
+        yield fit_warnings
         return
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         try:
-            yield warned
+            yield fit_warnings
         finally:
-            warned.extend((w.category, str(w.message)) for w in caught)
+            fit_warnings.extend((w.category, str(w.message)) for w in caught_warnings)
 
 
 class WarningCounts:
@@ -51,7 +51,7 @@ class WarningCounts:
 
     def __init__(self, warned: Iterable[FitWarning] = ()) -> None:
         self._texts: dict[tuple[type[Warning], str], str] = {}
-        self._times: Counter[tuple[type[Warning], str]] = Counter()
+        self._n_occurrences: Counter[tuple[type[Warning], str]] = Counter()
         self.add(warned)
 
     def add(self, warned: Iterable[FitWarning]) -> None:
@@ -59,12 +59,12 @@ class WarningCounts:
         for category, text in warned:
             warning_key = category, without_numbers(text)
             self._texts.setdefault(warning_key, text)
-            self._times[warning_key] += 1
+            self._n_occurrences[warning_key] += 1
 
     def issue_all(self, n_fits: int) -> None:
         """Issue each distinct warning once, with the number of fits that caused it."""
         for key, text in self._texts.items():
-            warn(with_count(text, self._times[key], n_fits), key[0])
+            warn(with_count(text, self._n_occurrences[key], n_fits), key[0])
 
 
 def without_numbers(text: str) -> str:
@@ -75,16 +75,16 @@ def without_numbers(text: str) -> str:
     >>> without_numbers("best gain: -0.5"), without_numbers("best gain: -inf")
     ('best gain: #', 'best gain: -inf')
     """
-    return _NUMBER.sub("#", text)
+    return _NUMBER_PATTERN.sub("#", text)
 
 
-def with_count(text: str, times: int, n_fits: int) -> str:
+def with_count(text: str, n_occurrences: int, n_fits: int) -> str:
     """Append to a warning's text how often it occurred; if there was one fit, return the text.
 
     >>> with_count("no convergence", 3, 10)
     'no convergence [3 times in 10 fits]'
     """
-    return text if n_fits <= 1 else f"{text} [{times} times in {n_fits} fits]"
+    return text if n_fits <= 1 else f"{text} [{n_occurrences} times in {n_fits} fits]"
 
 
 def split_counted(text: str) -> tuple[str, int, int]:
@@ -95,8 +95,8 @@ def split_counted(text: str) -> tuple[str, int, int]:
     >>> split_counted("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
     """
-    match = _COUNTED_TEXT.fullmatch(text)
-    return (match[1], int(match[2]), int(match[3])) if match else (text, 1, 0)
+    text_match = _COUNTED_TEXT_PATTERN.fullmatch(text)
+    return (text_match[1], int(text_match[2]), int(text_match[3])) if text_match else (text, 1, 0)
 
 
 def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
@@ -105,23 +105,23 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
     `y` holds the targets of the fit's training rows.
     """
     message = f"{_failing_step(model, error)}{message_of(error)}{_advice(error)}"
-    bad_cells = columns().message_on_non_finite_cell(data.X)
+    cell_message = columns().message_on_non_finite_cell(data.X)
     # scikit-learn has no error class for missing values, so the message is searched for them.
-    is_about_missing = any(
-        name in first_line(error).lower() for name in ("nan", "infinity", "missing")
+    is_about_missing_values = any(
+        phrase in first_line(error).lower() for phrase in ("nan", "infinity", "missing")
     )
-    if bad_cells is not None and is_about_missing:
-        return f"{bad_cells} ({message})", BadData.__name__
-    unreadable_column = (
+    if cell_message is not None and is_about_missing_values:
+        return f"{cell_message} ({message})", BadData.__name__
+    column_message = (
         columns().message_on_unreadable_column(data.X)
         if _is_about_cells(error) or "float() argument" in message
         else None
     )
     # NumPy's message about dates is long and less specific.
-    if unreadable_column is not None and unreadable_column.startswith("X has dates"):
-        return f"{_failing_step(model, error)}{unreadable_column}", BadData.__name__
-    if unreadable_column is not None and _is_about_cells(error):
-        return f"{unreadable_column} ({message})", BadData.__name__
+    if column_message is not None and column_message.startswith("X has dates"):
+        return f"{_failing_step(model, error)}{column_message}", BadData.__name__
+    if column_message is not None and _is_about_cells(error):
+        return f"{column_message} ({message})", BadData.__name__
     if data.classes is not None and len(np.unique(y)) == 1:
         only_class = escape_and_truncate(repr(as_shown(y[0])), 40)
         return f"its training rows hold class {only_class} only ({message})", builtin_kind_of(error)
@@ -158,4 +158,4 @@ def _advice(error: BaseException) -> str:
 def _is_about_cells(error: BaseException) -> bool:
     """Return True if the error says that cells are not numeric or that column names are equal."""
     message = f"{type(error).__name__} {first_line(error)}".lower()
-    return any(name in message for name in ("to float", "dtype", "unique column names"))
+    return any(phrase in message for phrase in ("to float", "dtype", "unique column names"))

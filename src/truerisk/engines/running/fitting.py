@@ -91,14 +91,14 @@ class FitResult:
     further_answers: tuple[list[Any], ...] = ()
 
 
-def error_of(piece: FitResult) -> TrueRiskError:
+def error_of(fit_result: FitResult) -> TrueRiskError:
     """Return the exception of a failed fit; it is BadData if cells of X are not finite."""
-    assert piece.failure is not None
-    if piece.error_name == BadData.__name__:
-        error = BadData(piece.failure)
-        error.add_note(piece.trace)
+    assert fit_result.failure is not None
+    if fit_result.error_name == BadData.__name__:
+        error = BadData(fit_result.failure)
+        error.add_note(fit_result.trace)
         return error
-    return FitFailed.with_kind(piece.error_name, piece.failure, piece.trace)
+    return FitFailed.with_kind(fit_result.error_name, fit_result.failure, fit_result.trace)
 
 
 def fit_batch(
@@ -107,50 +107,53 @@ def fit_batch(
     plan: Plan,
     request: Request,
     seed: int,
-    stop: bool,
+    stops_at_failure: bool,
     jobs: list[Job],
     *,
     fit_function: Callable[..., list[FitResult]] | None = None,
-    tries: FittedStepTrees | None = None,
+    step_trees: FittedStepTrees | None = None,
 ) -> list[FitResult]:
     """Fit every candidate of every job in a batch, and return one `FitResult` for each candidate.
 
-    If `stop` is True, the batch ends with the first fit that fails. `fit_function` is a function
-    that fits and returns the pieces if the jobs hold groups of candidates. `tries` holds the
-    pipeline steps that earlier families fitted. The training rows are selected anew for each fit.
+    If `stops_at_failure` is True, the batch ends with the first fit that fails. If the jobs hold
+    groups of candidates, `fit_function` fits a group and returns the results of its candidates.
+    `step_trees` holds the pipeline steps that earlier families fitted. The training rows are
+    selected anew for each fit.
     """
     fit_function = _fit_and_predict if fit_function is None else fit_function
-    questions_by_fit, starts = plan.questions_of
-    pieces, asker = [], asker_of(plan)
+    test_sets_by_fit, fit_offsets = plan.questions_of
+    fit_results, asker = [], asker_of(plan)
     for fit, candidates in jobs:
         fitted_steps = (
-            tries.trie_for(plan, fit) if tries is not None and "moves" not in plan.needs else None
+            step_trees.trie_for(plan, fit)
+            if step_trees is not None and "moves" not in plan.needs
+            else None
         )
         shared_by_candidates = shared_steps_of_family(family, data, len(candidates), fitted_steps)
         shared_input = replace(_fit_input(data, plan, fit), steps=shared_by_candidates, asker=asker)
-        questions = questions_by_fit[starts[fit] : starts[fit + 1]]
+        test_sets = test_sets_by_fit[fit_offsets[fit] : fit_offsets[fit + 1]]
         for candidate in candidates:
-            own_input, columns = shared_input.copy(), None
+            candidate_input, training_columns = shared_input.copy(), None
             # Groups of candidates never take kernel or distance matrices, only single candidates.
             if isinstance(candidate, int) and family.pairwise[candidate]:
-                columns = _training_columns(family, data, plan, fit)
-                own_input = own_input.with_columns(columns)
-            make_enquiries = partial(test_sets_of, data, plan, questions, columns)
-            with without_checks(), collect_warnings() as warned:
-                piece, *further_pieces = fit_function(
-                    family, data, request, own_input, make_enquiries, (seed, fit, candidate)
+                training_columns = _training_columns(family, data, plan, fit)
+                candidate_input = candidate_input.with_columns(training_columns)
+            make_test_sets = partial(test_sets_of, data, plan, test_sets, training_columns)
+            with without_checks(), collect_warnings() as collected_warnings:
+                fit_result, *further_results = fit_function(
+                    family, data, request, candidate_input, make_test_sets, (seed, fit, candidate)
                 )
-            if warned:
-                piece = replace(piece, warnings=tuple(warned))
-            if piece.failure is not None:
-                sentence = _failure_sentence(
-                    data, plan, fit, family, piece.candidate, piece.failure
+            if collected_warnings:
+                fit_result = replace(fit_result, warnings=tuple(collected_warnings))
+            if fit_result.failure is not None:
+                failure_sentence = _failure_sentence(
+                    data, plan, fit, family, fit_result.candidate, fit_result.failure
                 )
-                piece = replace(piece, failure=sentence)
-            pieces += [piece, *further_pieces]
-            if stop and piece.failure is not None:
-                return pieces
-    return pieces
+                fit_result = replace(fit_result, failure=failure_sentence)
+            fit_results += [fit_result, *further_results]
+            if stops_at_failure and fit_result.failure is not None:
+                return fit_results
+    return fit_results
 
 
 @frozen(eq=False)
@@ -159,9 +162,8 @@ class FitInput:
 
     `make_features` creates X at each call, because a model may overwrite its rows (copy=False), and
     because only the rows that the model uses should be held in memory. If any row occurs
-    repeatedly,
-    `copy_of` gives the number of the distinct row of which each training row is a copy. `steps` are
-    the pipeline steps that the candidates of this fit share, or None.
+    repeatedly, `copy_of` gives the number of the distinct row of which each training row is a copy.
+    `steps` are the pipeline steps that the candidates of this fit share, or None.
     """
 
     make_features: Callable[[], Any]
@@ -180,8 +182,8 @@ class FitInput:
     @property
     def weights(self) -> np.ndarray | None:
         """Sample weights, or None if none are given."""
-        weights = [v for name, v in self.params.items() if name.endswith("sample_weight")]
-        return np.asarray(weights[0], dtype=np.float64) if weights else None
+        weight_arrays = [v for name, v in self.params.items() if name.endswith("sample_weight")]
+        return np.asarray(weight_arrays[0], dtype=np.float64) if weight_arrays else None
 
     def with_columns(self, columns: np.ndarray) -> FitInput:
         """Restrict X, a kernel or distance matrix, to the columns that belong to training rows."""
@@ -204,18 +206,18 @@ def _training_columns(family: Family, data: Data, plan: Plan, fit: int) -> np.nd
 
 def _fit_input(data: Data, plan: Plan, fit: int) -> FitInput:
     rows, counts = plan.train_rows(fit)
-    labels = data.y
+    targets = data.y
     if "flips" in plan.needs and plan.extra is not None:
-        labels = plan.extra.labels(fit, labels, data.class_labels)
-    copy_of = None
+        targets = plan.extra.labels(fit, targets, data.class_labels)
+    original_rows = None
     if counts is not None:
-        copy_of = np.repeat(np.arange(len(rows)), counts)
-        rows = rows[copy_of]
+        original_rows = np.repeat(np.arange(len(rows)), counts)
+        rows = rows[original_rows]
     params = {
         name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
         for name, value in data.fit_params.items()
     }
-    return FitInput(partial(data.rows, rows), labels[rows], params, fit, copy_of=copy_of)
+    return FitInput(partial(data.rows, rows), targets[rows], params, fit, copy_of=original_rows)
 
 
 def _fit_and_predict(
@@ -223,32 +225,36 @@ def _fit_and_predict(
     data: Data,
     request: Request,
     fit_input: FitInput,
-    requested_rows: Callable[[], list[RowsToPredict]],
+    make_test_sets: Callable[[], list[RowsToPredict]],
     seed_fit_candidate: tuple[int, int, int],
 ) -> list[FitResult]:
-    def say(model: Any, begun: FittedSteps | None) -> dict[str, Any]:
-        test_sets = requested_rows()
-        predicted = []
-        for number, test_rows in enumerate(test_sets):
+    def predict_with_model(model: Any, fitted_steps: FittedSteps | None) -> dict[str, Any]:
+        test_sets = make_test_sets()
+        predictions_by_test_set = []
+        for test_position, test_rows in enumerate(test_sets):
             predictor = _predictor_for(model, fit_input, test_rows)
             last_step = predictor, test_rows
-            if begun is not None and predictor is model:
+            if fitted_steps is not None and predictor is model:
                 last_step = (
                     model.steps[-1][1],
-                    replace(test_rows, X=begun.test_table(number, test_rows.X)),
+                    replace(test_rows, X=fitted_steps.test_table(test_position, test_rows.X)),
                 )
-            predicted.append(
+            predictions_by_test_set.append(
                 _predict_all_requests(request, (predictor, test_rows), last_step, data)
             )
-        answers, *also = map(list, zip(*predicted, strict=True))
-        extra = (
+        predictions, *further_predictions = map(list, zip(*predictions_by_test_set, strict=True))
+        extra_outputs = (
             {}
             if fit_input.asker is None
             else fit_input.asker.extra_outputs(model, data, fit_input, test_sets)
         )
-        return {"answers": answers, "further_answers": tuple(also), "extra": extra}
+        return {
+            "answers": predictions,
+            "further_answers": tuple(further_predictions),
+            "extra": extra_outputs,
+        }
 
-    return [fit_or_record_failure(family, data, fit_input, seed_fit_candidate, say)]
+    return [fit_or_record_failure(family, data, fit_input, seed_fit_candidate, predict_with_model)]
 
 
 def _predict_all_requests(
@@ -257,7 +263,7 @@ def _predict_all_requests(
     last_step: tuple[Any, RowsToPredict],
     data: Data,
 ) -> list[Any]:
-    """Return a test set's predictions for all requests; each kind is predicted only once."""
+    """Return a test set's predictions for all requests; call each prediction method only once."""
     requests = request.all_requests
     if len(requests) == 1:
         return [_predict_request(request, model_and_rows, last_step, data)]
@@ -265,16 +271,16 @@ def _predict_all_requests(
     with scores_module.predict_once(
         *((model, test.X) for model, test in (model_and_rows, last_step))
     ):
-        answers = {
-            wanted: _predict_request(requests[wanted], model_and_rows, last_step, data)
-            for wanted in range(len(requests))
-            if scores_module.needs_only_predictions(requests[wanted])
+        predictions_by_request = {
+            i: _predict_request(requests[i], model_and_rows, last_step, data)
+            for i in range(len(requests))
+            if scores_module.needs_only_predictions(requests[i])
         }
     return [
-        answers[number]
-        if number in answers
-        else _predict_request(wanted, model_and_rows, last_step, data)
-        for number, wanted in enumerate(requests)
+        predictions_by_request[i]
+        if i in predictions_by_request
+        else _predict_request(single_request, model_and_rows, last_step, data)
+        for i, single_request in enumerate(requests)
     ]
 
 
@@ -301,46 +307,52 @@ def fit_or_record_failure(
     data: Data,
     fit_input: FitInput,
     seed_fit_candidate: tuple[int, int, int],
-    say: Callable[[Any, FittedSteps | None], dict[str, Any]],
+    predict_with_model: Callable[[Any, FittedSteps | None], dict[str, Any]],
     replaced_params: Mapping[str, Any] | None = None,
 ) -> FitResult:
     """Fit a candidate and return its predictions as a `FitResult`, or why the fit failed.
 
-    `say` computes the predictions. It is called with the model, and with the fitted steps before
-    the learner if candidates share them.
+    `predict_with_model` computes the predictions. It is called with the model, and with the fitted
+    steps before the learner if candidates share them.
 
     `seed_fit_candidate` holds the seed of the run, the number of the fit and the candidate: all
     candidates of a fit get the same random numbers. `replaced_params` holds parameters that replace
     the candidate's.
     """
     seed, fit, candidate = seed_fit_candidate
-    started_at = time.perf_counter()
-    fitted_at, model = started_at, None
+    start_time = time.perf_counter()
+    fit_end_time, model = start_time, None
     try:
         model = family.make(candidate, (seed, fit) if family.is_random else None)
         if replaced_params:
             model.set_params(**replaced_params)
         if fit_input.asker is not None:
             fit_input.asker.prepare(model, fit_input.fit)
-        copy_params = {}
+        group_params = {}
         if fit_input.copy_of is not None:
-            copy_params = copies().keep_copies_together(model, fit_input.copy_of)
+            group_params = copies().keep_copies_together(model, fit_input.copy_of)
         fitted_steps = _fit(
-            model, candidate, fit_input, data.targets(fit_input.y), copy_params | fit_input.params
+            model, candidate, fit_input, data.targets(fit_input.y), group_params | fit_input.params
         )
-        fitted_at = time.perf_counter()
-        outputs = say(model, fitted_steps)
+        fit_end_time = time.perf_counter()
+        outputs = predict_with_model(model, fitted_steps)
     except TrueRiskError:
         raise
     except BaseException as error:
         if not is_failure(error):
             raise
-        seconds = time.perf_counter() - started_at
-        reason, kind = reason_of(model, data, fit_input.y, error)
-        return FitResult(fit, candidate, [], seconds, 0.0, reason, kind, traceback.format_exc())
-    seconds = time.perf_counter() - fitted_at
+        elapsed_seconds = time.perf_counter() - start_time
+        reason, error_name = reason_of(model, data, fit_input.y, error)
+        return FitResult(
+            fit, candidate, [], elapsed_seconds, 0.0, reason, error_name, traceback.format_exc()
+        )
+    elapsed_seconds = time.perf_counter() - fit_end_time
     return FitResult(
-        fit, candidate, fit_seconds=fitted_at - started_at, answer_seconds=seconds, **outputs
+        fit,
+        candidate,
+        fit_seconds=fit_end_time - start_time,
+        answer_seconds=elapsed_seconds,
+        **outputs,
     )
 
 
@@ -386,22 +398,24 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     except BaseException as error:
         if not is_failure(error):
             raise
-        reason, kind = reason_of(model, data, data.y, error)
-        sentence = _failure_text(family, candidate, "refit", data.n_rows, data, reason)
-        piece = FitResult(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
-        raise error_of(piece) from error
+        reason, error_name = reason_of(model, data, data.y, error)
+        failure_sentence = _failure_text(family, candidate, "refit", data.n_rows, data, reason)
+        fit_result = FitResult(
+            0, candidate, [], 0.0, 0.0, failure_sentence, error_name, traceback.format_exc()
+        )
+        raise error_of(fit_result) from error
     return model
 
 
 def _failure_sentence(
     data: Data, plan: Plan, fit: int, family: Family, candidate: int, reason: str
 ) -> str:
-    questions_by_fit, starts = plan.questions_of
-    question = int(questions_by_fit[starts[fit]])
-    part_name = plan.parts[int(plan.part[question])]
+    test_sets_by_fit, fit_offsets = plan.questions_of
+    test_set = int(test_sets_by_fit[fit_offsets[fit]])
+    part_name = plan.parts[int(plan.part[test_set])]
     rows, _ = plan.train_rows(fit)
-    location = f"{part_name} split (repeat {plan.repeat[question]}, fold {plan.fold[question]}"
-    location += f", outer split {plan.unit[question]})" if plan.unit[question] >= 0 else ")"
+    location = f"{part_name} split (repeat {plan.repeat[test_set]}, fold {plan.fold[test_set]}"
+    location += f", outer split {plan.unit[test_set]})" if plan.unit[test_set] >= 0 else ")"
     location += f", fit {fit} of {plan.n_fits}"
     return _failure_text(family, candidate, location, len(rows), data, reason)
 

@@ -31,8 +31,8 @@ from truerisk.plan.plan import Plan
 if TYPE_CHECKING:
     from truerisk.engines.running.kept_fits import StoredFits
 
-BATCHES_PER_WORKER = 4  # number of batches per worker
-# The number of batches per worker if fits are stored: an interrupted batch is lost, so it is small.
+BATCHES_PER_WORKER = 4
+# If fits are stored, batches are smaller, because the fits of an interrupted batch are lost.
 BATCHES_PER_WORKER_STORED = 32
 
 
@@ -45,48 +45,58 @@ def run_jobs(
     request: Request,
     run: RunOptions,
     *,
-    stop: bool = True,
-    batch: int | None = None,
+    stops_at_failure: bool = True,
+    batch_size: int | None = None,
     fit_function: Callable[..., list[FitResult]] | None = None,
 ) -> Answers:
     """Run all jobs on the user's executor, and collect the predictions in one `Answers`.
 
     Fits that are in the user's store are not repeated, and new fits are added to it.
     """
-    n_rows_out = len(family) if run.only is None else 1
+    n_result_rows = len(family) if run.only is None else 1
     if fit_function is None and jobs:  # The learners' own `fit` is called.
         refuse_too_large(family, data, plan)
-    collected = _Collected(data, plan, request, n_rows_out, run.needed)
+    collector = _Collected(data, plan, request, n_result_rows, run.needed)
     is_local = run.executor is None
     task = (
-        partial(fit_batch, fit_function=fit_function, tries=run.steps)
+        partial(fit_batch, fit_function=fit_function, step_trees=run.steps)
         if is_local
         else partial(_run_in_worker, fit_function=fit_function)
     )
-    shared = (family, data, plan, request, run.seed, stop)
-    n_total, unit_name, batches_per_worker = plan.n_fits * n_rows_out, "fits", BATCHES_PER_WORKER
+    shared_arguments = (family, data, plan, request, run.seed, stops_at_failure)
+    n_total_fits, unit_name, batches_per_worker = (
+        plan.n_fits * n_result_rows,
+        "fits",
+        BATCHES_PER_WORKER,
+    )
     if run.needed is not None:
-        n_total = int(run.needed.sum())
-    report_progress(0, n_total)
-    store = None
+        n_total_fits = int(run.needed.sum())
+    report_progress(0, n_total_fits)
+    stored_fits = None
     if run.fit_store is not None and "rules" not in plan.needs:
-        store = _split_stored(engine, jobs, family, data, plan, request, run)
-        for pieces in store.stored_pieces(collected.values):
-            collected.add(pieces, run.only)
-        jobs, unit_name, batches_per_worker = store.jobs(), store.unit, BATCHES_PER_WORKER_STORED
-        report_progress(collected.n_fits, n_total, unit_name)
-    batches = partial(_divide_into_batches, jobs, batch, batches_per_worker)
-    results = run_batches(run.executor, task, shared, batches, batch_name=_batch_name)
-    with closing(results):
-        for pieces in _batch_results(results, run.executor):
-            if store is not None:
-                store.keep(pieces)
-            last_piece = pieces[-1]
-            if stop and last_piece.failure is not None:
-                raise error_of(last_piece)
-            collected.add(pieces, run.only)
-            report_progress(collected.n_fits, n_total, unit_name)
-    return collected.answers(engine, n_total)
+        stored_fits = _split_stored(engine, jobs, family, data, plan, request, run)
+        for fit_results in stored_fits.stored_pieces(collector.values):
+            collector.add(fit_results, run.only)
+        jobs, unit_name, batches_per_worker = (
+            stored_fits.jobs(),
+            stored_fits.unit,
+            BATCHES_PER_WORKER_STORED,
+        )
+        report_progress(collector.n_fits, n_total_fits, unit_name)
+    batches = partial(_divide_into_batches, jobs, batch_size, batches_per_worker)
+    batch_results = run_batches(
+        run.executor, task, shared_arguments, batches, batch_name=_batch_name
+    )
+    with closing(batch_results):
+        for fit_results in _batch_results(batch_results, run.executor):
+            if stored_fits is not None:
+                stored_fits.keep(fit_results)
+            last_result = fit_results[-1]
+            if stops_at_failure and last_result.failure is not None:
+                raise error_of(last_result)
+            collector.add(fit_results, run.only)
+            report_progress(collector.n_fits, n_total_fits, unit_name)
+    return collector.to_answers(engine, n_total_fits)
 
 
 def _split_stored(engine: str, jobs: list[Job], *context: Any) -> StoredFits:
@@ -102,8 +112,8 @@ def _batch_results(
 ) -> Iterator[list[FitResult]]:
     """Yield the results of each batch of fits; raise FitFailed if the executor itself fails."""
     try:
-        for _, pieces in results:
-            yield pieces
+        for _, fit_results in results:
+            yield fit_results
     except TrueRiskError:
         raise
     except Exception as error:
@@ -122,14 +132,16 @@ def _batch_name(batch: list[Job]) -> str:
 
 
 def _divide_into_batches(
-    jobs: list[Job], batch_size: int | None, batches_per_worker: int, workers: int | None
+    jobs: list[Job], batch_size: int | None, batches_per_worker: int, n_workers: int | None
 ) -> list[list[Job]]:
     """Divide jobs into batches: single jobs in this process, else several batches per worker."""
     if batch_size is None:
         batch_size = (
-            1 if workers is None else max(1, -(-len(jobs) // (batches_per_worker * workers)))
+            1 if n_workers is None else max(1, -(-len(jobs) // (batches_per_worker * n_workers)))
         )
-    return [jobs[start : start + batch_size] for start in range(0, len(jobs), batch_size)]
+    return [
+        jobs[first_job : first_job + batch_size] for first_job in range(0, len(jobs), batch_size)
+    ]
 
 
 class _Collected:
@@ -141,16 +153,21 @@ class _Collected:
         plan: Plan,
         request: Request,
         n_candidates: int,
-        only: np.ndarray | None = None,
+        requested_fits: np.ndarray | None = None,
     ) -> None:
         self.plan, self.request = plan, request
         self.values = [
-            empty_values(data, plan, one.response, n_candidates) for one in request.all_requests
+            empty_values(data, plan, single_request.response, n_candidates)
+            for single_request in request.all_requests
         ]
         self.extra = None
         if plan.extra is not None:
             self.extra = plan.extra.gather(plan, n_candidates, data.n_classes)
-        is_requested = np.ones((n_candidates, plan.n_fits), dtype=bool) if only is None else only
+        is_requested = (
+            np.ones((n_candidates, plan.n_fits), dtype=bool)
+            if requested_fits is None
+            else requested_fits
+        )
         self.answered = is_requested[:, plan.fit]
         self.fit_seconds = np.where(is_requested, 0.0, np.nan)
         self.answer_seconds = np.where(is_requested, 0.0, np.nan)
@@ -158,35 +175,37 @@ class _Collected:
         self.warned = WarningCounts()
         self.n_fits = 0
 
-    def add(self, pieces: list[FitResult], only: np.ndarray | None) -> None:
-        for piece in pieces:
-            self._add(piece, piece.candidate if only is None else 0)
-            self.warned.add(piece.warnings)
-        self.n_fits += len(pieces)
+    def add(self, fit_results: list[FitResult], requested_fits: np.ndarray | None) -> None:
+        for fit_result in fit_results:
+            self._add(fit_result, fit_result.candidate if requested_fits is None else 0)
+            self.warned.add(fit_result.warnings)
+        self.n_fits += len(fit_results)
 
-    def _add(self, piece: FitResult, row: int) -> None:
-        questions_by_fit, starts = self.plan.questions_of
-        questions = questions_by_fit[starts[piece.fit] : starts[piece.fit + 1]]
-        self.fit_seconds[row, piece.fit] = piece.fit_seconds
-        self.answer_seconds[row, piece.fit] = piece.answer_seconds
-        if piece.failure is not None:
-            self.answered[row, questions] = False
-            self.failures.append(Failure(piece.fit, row, piece.failure))
+    def _add(self, fit_result: FitResult, result_row: int) -> None:
+        test_sets_by_fit, fit_offsets = self.plan.questions_of
+        test_sets = test_sets_by_fit[fit_offsets[fit_result.fit] : fit_offsets[fit_result.fit + 1]]
+        self.fit_seconds[result_row, fit_result.fit] = fit_result.fit_seconds
+        self.answer_seconds[result_row, fit_result.fit] = fit_result.answer_seconds
+        if fit_result.failure is not None:
+            self.answered[result_row, test_sets] = False
+            self.failures.append(Failure(fit_result.fit, result_row, fit_result.failure))
             return
         offsets = self.plan.test_offsets
-        by_request = (piece.answers, *piece.further_answers)
-        for response, values, answers in zip(
+        by_request = (fit_result.answers, *fit_result.further_answers)
+        for response, values, predictions in zip(
             self.request.responses, self.values, by_request, strict=True
         ):
-            for question, answer in zip(questions, answers, strict=True):
+            for test_set, test_set_predictions in zip(test_sets, predictions, strict=True):
                 if response == "scored":
-                    values[row, question] = answer
+                    values[result_row, test_set] = test_set_predictions
                 else:
-                    values[row, offsets[question] : offsets[question + 1]] = answer
+                    values[result_row, offsets[test_set] : offsets[test_set + 1]] = (
+                        test_set_predictions
+                    )
         if self.extra is not None:
-            self.extra.place(piece.fit, row, piece.extra)
+            self.extra.place(fit_result.fit, result_row, fit_result.extra)
 
-    def answers(self, engine: str, total: int) -> Answers:
+    def to_answers(self, engine: str, total: int) -> Answers:
         self.warned.issue_all(total)
         if self.failures:
             warn(
@@ -194,7 +213,7 @@ class _Collected:
                 f"The first: {self.failures[0].sentence}",
                 FitFailedWarning,
             )
-        answers = Answers(
+        predictions = Answers(
             plan=self.plan,
             response=self.request.response,
             values=self.values[0],
@@ -206,7 +225,7 @@ class _Collected:
             n_fits=total,
             extra=None if self.extra is None else self.extra.finished(),
         )
-        return with_extras(answers, self.request.responses, self.values)
+        return with_extras(predictions, self.request.responses, self.values)
 
 
 def _run_in_worker(

@@ -29,20 +29,26 @@ def read_stored_fits(
     request: Request,
     run: RunOptions,
 ) -> StoredFits:
-    """Look up the jobs of a run in the user's store of fits, by candidate or by group."""
+    """Look up the jobs of a run in the user's store of fits, by candidate or candidate group."""
     fit_store = run.fit_store
     assert fit_store is not None
     caches: dict[CandidateKey, FitCache] = {}
     jobs_to_run: dict[CandidateKey, dict[int, Any]] = {}
-    for fit, units in jobs:
-        for unit in units:
-            key = (unit,) if isinstance(unit, int) else tuple(unit.candidates.tolist())
-            jobs_to_run.setdefault(key, {})[fit] = unit
-            if key not in caches:
-                caches[key] = fit_store.cache_for(
-                    engine, family, key, data, plan, request, run.seed
+    for fit, candidates_or_groups in jobs:
+        for candidate_or_group in candidates_or_groups:
+            candidate_key = (
+                (candidate_or_group,)
+                if isinstance(candidate_or_group, int)
+                else tuple(candidate_or_group.candidates.tolist())
+            )
+            jobs_to_run.setdefault(candidate_key, {})[fit] = candidate_or_group
+            if candidate_key not in caches:
+                caches[candidate_key] = fit_store.cache_for(
+                    engine, family, candidate_key, data, plan, request, run.seed
                 )
-    is_scored = tuple(unit.response == "scored" for unit in request.all_requests)
+    is_scored = tuple(
+        candidate_or_group.response == "scored" for candidate_or_group in request.all_requests
+    )
     return StoredFits(fit_store, plan, is_scored, caches, jobs_to_run)
 
 
@@ -68,10 +74,10 @@ class StoredFits:
         for key, fit_cache in self.caches.items():
             jobs_to_run = self.jobs_to_run[key]
             for fit, stored_content in fit_cache.stored(frozenset(jobs_to_run)):
-                pieces = pieces_of(stored_content, fit, key)
-                self._refuse_unsuitable(pieces, values)
+                fit_results = pieces_of(stored_content, fit, key)
+                self._refuse_unsuitable(fit_results, values)
                 del jobs_to_run[fit]
-                yield pieces
+                yield fit_results
 
     def jobs(self) -> list[Job]:
         """Return the jobs that are not in the store, sorted by the number of the fit."""
@@ -85,16 +91,21 @@ class StoredFits:
             for fit, candidates in sorted(remaining_jobs, key=lambda job: job[0])
         ]
 
-    def keep(self, pieces: list[FitResult]) -> None:
+    def keep(self, fit_results: list[FitResult]) -> None:
         """Store the predictions of new fits that did not fail."""
-        pieces_by_model: dict[tuple[int, CandidateKey], list[FitResult]] = {}
-        for piece in pieces:
-            pieces_by_model.setdefault((piece.fit, self._key_of[piece.candidate]), []).append(piece)
-        for (fit, key), model_pieces in pieces_by_model.items():
-            if all(piece.failure is None for piece in model_pieces):
-                seconds = sum(piece.fit_seconds + piece.answer_seconds for piece in model_pieces)
-                model_pieces.sort(key=lambda piece: key.index(piece.candidate))
-                self.caches[key].keep(fit, content_of(model_pieces), seconds)
+        results_by_model: dict[tuple[int, CandidateKey], list[FitResult]] = {}
+        for fit_result in fit_results:
+            results_by_model.setdefault(
+                (fit_result.fit, self._key_by_candidate[fit_result.candidate]), []
+            ).append(fit_result)
+        for (fit, key), model_results in results_by_model.items():
+            if all(fit_result.failure is None for fit_result in model_results):
+                seconds = sum(
+                    fit_result.fit_seconds + fit_result.answer_seconds
+                    for fit_result in model_results
+                )
+                model_results.sort(key=lambda fit_result: key.index(fit_result.candidate))
+                self.caches[key].keep(fit, content_of(model_results), seconds)
 
     @property
     def unit(self) -> str:
@@ -103,20 +114,24 @@ class StoredFits:
         return f"fits ({n:,} were stored)" if n else "fits"
 
     @cached_property
-    def _key_of(self) -> dict[int, CandidateKey]:
+    def _key_by_candidate(self) -> dict[int, CandidateKey]:
         return {candidate: key for key in self.caches for candidate in key}
 
-    def _refuse_unsuitable(self, pieces: list[FitResult], values: Sequence[np.ndarray]) -> None:
+    def _refuse_unsuitable(
+        self, fit_results: list[FitResult], values: Sequence[np.ndarray]
+    ) -> None:
         """Raise BadStore if the shape or type of stored predictions does not suit the plan."""
-        questions_by_fit, starts = self.plan.questions_of
-        for piece in pieces:
-            sizes = self.plan.test_sizes[
-                questions_by_fit[starts[piece.fit] : starts[piece.fit + 1]]
+        test_sets_by_fit, fit_offsets = self.plan.questions_of
+        for fit_result in fit_results:
+            test_sizes = self.plan.test_sizes[
+                test_sets_by_fit[fit_offsets[fit_result.fit] : fit_offsets[fit_result.fit + 1]]
             ]
-            answers = (piece.answers, *piece.further_answers)
-            if len(answers) != len(values) or not all(
-                _suits_array(*one, sizes)
-                for one in zip(answers, values, self.is_scored, strict=True)
+            predictions_by_request = (fit_result.answers, *fit_result.further_answers)
+            if len(predictions_by_request) != len(values) or not all(
+                _suits_array(*arrays_of_request, test_sizes)
+                for arrays_of_request in zip(
+                    predictions_by_request, values, self.is_scored, strict=True
+                )
             ):
                 raise BadStore(
                     "a stored fit has other answers than its plan asks for: the store was changed; "
@@ -125,95 +140,115 @@ class StoredFits:
 
 
 def _suits_array(
-    answers: list[Any], values: np.ndarray, is_scored: bool, test_sizes: np.ndarray
+    predictions: list[Any], values: np.ndarray, is_scored: bool, test_sizes: np.ndarray
 ) -> bool:
     """Return True if predictions have the shapes and type of the array they are copied to."""
-    shapes = [() if is_scored else (size, *values.shape[2:]) for size in test_sizes]
+    shapes = [() if is_scored else (n_rows, *values.shape[2:]) for n_rows in test_sizes]
     has_castable_types = all(
-        np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in answers
+        np.can_cast(test_set_predictions.dtype, values.dtype, "same_kind")
+        for test_set_predictions in predictions
     )
-    return has_castable_types and [answer.shape for answer in answers] == shapes
+    return (
+        has_castable_types
+        and [test_set_predictions.shape for test_set_predictions in predictions] == shapes
+    )
 
 
-def content_of(pieces: list[FitResult]) -> dict[str, Any]:
-    """Convert the results of one fitted model to JSON values and arrays, one per candidate."""
+def content_of(fit_results: list[FitResult]) -> dict[str, Any]:
+    """Convert the results of one fitted model, one per candidate, to JSON values and arrays."""
     arrays = {
-        f"{kind} {number} {position}": np.asarray(array)
-        for number, piece in enumerate(pieces)
-        for kind, piece_arrays in _arrays_of(piece).items()
-        for position, array in enumerate(piece_arrays)
+        f"{array_kind} {result_number} {array_index}": np.asarray(array)
+        for result_number, fit_result in enumerate(fit_results)
+        for array_kind, arrays_of_kind in _arrays_by_kind(fit_result).items()
+        for array_index, array in enumerate(arrays_of_kind)
     }
-    return {"pieces": [_json_of(piece) for piece in pieces], **arrays}
+    return {"pieces": [_to_json_values(fit_result) for fit_result in fit_results], **arrays}
 
 
-def _arrays_of(piece: FitResult) -> dict[str, Sequence[Any]]:
-    """Return the arrays of one candidate's result by kind; further requests are numbered."""
-    also = {
-        f"also {number}": further_answers
-        for number, further_answers in enumerate(piece.further_answers)
+def _arrays_by_kind(fit_result: FitResult) -> dict[str, Sequence[Any]]:
+    """Return a candidate's arrays by kind: predictions, row counts, and further predictions."""
+    further_arrays = {
+        f"also {request_number}": further_answers
+        for request_number, further_answers in enumerate(fit_result.further_answers)
     }
-    return {"answer": piece.answers, "count": piece.extra.get("counts", ()), **also}
-
-
-def _json_of(piece: FitResult) -> dict[str, Any]:
-    freedom = piece.extra.get("freedom", np.nan)
     return {
-        "answers": len(piece.answers),
-        "counts": len(piece.extra.get("counts", ())),
-        "also": [len(further_answers) for further_answers in piece.further_answers],
-        "fit_seconds": piece.fit_seconds,
-        "answer_seconds": piece.answer_seconds,
-        "freedom": None if np.isnan(freedom) else float(freedom),
-        "warned": [[_name_of(category), text] for category, text in piece.warnings],
+        "answer": fit_result.answers,
+        "count": fit_result.extra.get("counts", ()),
+        **further_arrays,
     }
 
 
-def pieces_of(content: Mapping[str, Any], fit: int, candidates: CandidateKey) -> list[FitResult]:
+def _to_json_values(fit_result: FitResult) -> dict[str, Any]:
+    freedom = fit_result.extra.get("freedom", np.nan)
+    return {
+        "answers": len(fit_result.answers),
+        "counts": len(fit_result.extra.get("counts", ())),
+        "also": [len(further_answers) for further_answers in fit_result.further_answers],
+        "fit_seconds": fit_result.fit_seconds,
+        "answer_seconds": fit_result.answer_seconds,
+        "freedom": None if np.isnan(freedom) else float(freedom),
+        "warned": [[_class_path(category), text] for category, text in fit_result.warnings],
+    }
+
+
+def pieces_of(
+    stored_content: Mapping[str, Any], fit: int, candidates: CandidateKey
+) -> list[FitResult]:
     """Rebuild the results that `content_of` converted, for candidates with these numbers."""
     try:
-        plain = zip(content["pieces"], candidates, strict=True)
-        return [_piece(one, content, fit, c, n) for n, (one, c) in enumerate(plain)]
+        numbered_results = zip(stored_content["pieces"], candidates, strict=True)
+        return [
+            _decode_result(encoded_result, stored_content, fit, c, n)
+            for n, (encoded_result, c) in enumerate(numbered_results)
+        ]
     except (KeyError, TypeError, ValueError) as error:
         raise BadStore(f"a stored fit cannot be read ({error!r}): the file was changed.") from None
 
 
-def _piece(
-    plain: Mapping[str, Any],
-    content: Mapping[str, Any],
+def _decode_result(
+    encoded_result: Mapping[str, Any],
+    stored_content: Mapping[str, Any],
     fit: int,
     candidate: int,
-    piece_number: int,
+    result_number: int,
 ) -> FitResult:
-    sizes = {"answer": plain["answers"], "count": plain["counts"]}
-    sizes |= {f"also {n}": size for n, size in enumerate(plain.get("also", ()))}
-    answers, counts, *also = (
-        [content[f"{kind} {piece_number} {position}"] for position in range(size)]
-        for kind, size in sizes.items()
+    n_arrays_by_kind = {"answer": encoded_result["answers"], "count": encoded_result["counts"]}
+    n_arrays_by_kind |= {
+        f"also {n}": n_arrays for n, n_arrays in enumerate(encoded_result.get("also", ()))
+    }
+    predictions, row_counts, *further_predictions = (
+        [
+            stored_content[f"{array_kind} {result_number} {array_index}"]
+            for array_index in range(n_arrays)
+        ]
+        for array_kind, n_arrays in n_arrays_by_kind.items()
     )
-    extra: dict[str, Any] = {"counts": tuple(counts)}
-    if plain["freedom"] is not None:
-        extra["freedom"] = plain["freedom"]
+    extra_outputs: dict[str, Any] = {"counts": tuple(row_counts)}
+    if encoded_result["freedom"] is not None:
+        extra_outputs["freedom"] = encoded_result["freedom"]
     return FitResult(
         fit,
         candidate,
-        answers,
-        plain["fit_seconds"],
-        plain["answer_seconds"],
-        extra=extra,
-        warnings=tuple((_warning_of(name), text) for name, text in plain["warned"]),
-        further_answers=tuple(also),
+        predictions,
+        encoded_result["fit_seconds"],
+        encoded_result["answer_seconds"],
+        extra=extra_outputs,
+        warnings=tuple(
+            (_find_warning_class(name), text) for name, text in encoded_result["warned"]
+        ),
+        further_answers=tuple(further_predictions),
     )
 
 
-def _name_of(category: type[Warning]) -> str:
+def _class_path(category: type[Warning]) -> str:
     return f"{category.__module__}:{category.__qualname__}"
 
 
-def _warning_of(name: str) -> type[Warning]:
+def _find_warning_class(name: str) -> type[Warning]:
     """Return the loaded warning class of this name, or UserWarning; nothing is imported."""
     categories = [Warning]
     for category in categories:
-        if _name_of(category) == name:
+        if _class_path(category) == name:
             return category
         categories += category.__subclasses__()
     return UserWarning

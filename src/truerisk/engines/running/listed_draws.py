@@ -26,7 +26,7 @@ from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.extras.laws import Laws, SampleDistribution, distribution_of_fit
 from truerisk.plan.plan import Plan
 
-MOST_FITS = 20_000
+MAX_LISTED_FITS = 20_000
 ALTERNATIVES = {
     "subsets": f"use {mention('cv', 'monte-carlo')}, which draws some of them, 'loo' or a K-fold "
     "word",
@@ -36,51 +36,58 @@ ALTERNATIVES = {
 
 def why_no_expected_losses(plan: Plan, request: Request) -> str | None:
     """Return why expected losses over randomly drawn training sets are not computed, or None."""
-    laws = Laws.from_holder(plan)
-    if laws is None or len(laws.fit) < plan.n_fits:
+    draw_distributions = Laws.from_holder(plan)
+    if draw_distributions is None or len(draw_distributions.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
     if request.response != "loss" or not isinstance(request.loss, RowLoss):
         return "train sets drawn at random are answered with expected losses of single rows."
     if plan.blocks.counts is not None and (plan.train.base != ALL).any():
         return "the rows that train sets are drawn from have copies."
     for fit in range(plan.n_fits):
-        law, n = distribution_of_fit(plan, fit), len(plan.train_rows(fit)[0])
-        if law is not None and law.kind == "subsets" and law.size >= n:
-            return f"{law.size} of {n} rows leave none to ask about."
+        distribution, n = distribution_of_fit(plan, fit), len(plan.train_rows(fit)[0])
+        if distribution is not None and distribution.kind == "subsets" and distribution.size >= n:
+            return f"{distribution.size} of {n} rows leave none to ask about."
     return None
 
 
 def why_not_listed(plan: Plan, request: Request) -> str | None:
     """Return why the possible training sets cannot all be fitted (they are too many), or None."""
-    laws = Laws.from_holder(plan)
-    if laws is None:
+    draw_distributions = Laws.from_holder(plan)
+    if draw_distributions is None:
         return None
     reason = why_no_expected_losses(plan, request)
     if reason is not None:
         return reason
-    n_all_sets, largest = 0, (0, "")
-    for fit, law in laws:
+    n_all_sets, largest_case = 0, (0, "")
+    for fit, distribution in draw_distributions:
         n = len(plan.train_rows(fit)[0])
-        n_sets = _n_sets(law, n)
+        n_sets = _n_sets(distribution, n)
         n_all_sets += n_sets
-        largest = max(largest, (n_sets, f"the {law.kind} of {law.size} of {n} rows"))
-        kind = law.kind
-    if n_all_sets <= MOST_FITS:
+        largest_case = max(
+            largest_case, (n_sets, f"the {distribution.kind} of {distribution.size} of {n} rows")
+        )
+        draw_kind = distribution.kind
+    if n_all_sets <= MAX_LISTED_FITS:
         return None
     shown_total = f"{n_all_sets:,}" if n_all_sets < 10**15 else f"10^{len(str(n_all_sets)) - 1}"
     return Sentence(
-        f"{largest[1]} are {shown_total} fits for each candidate, more than {MOST_FITS:,}; "
-        f"{ALTERNATIVES[kind]}."
+        f"{largest_case[1]} are {shown_total} fits for each candidate, more than "
+        f"{MAX_LISTED_FITS:,}; "
+        f"{ALTERNATIVES[draw_kind]}."
     )
 
 
-def drawn_sets(law: SampleDistribution, rows: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+def drawn_sets(
+    distribution: SampleDistribution, rows: np.ndarray
+) -> Iterator[tuple[np.ndarray, float]]:
     """Yield each distinct training set, with the number of ways in which it can be drawn."""
-    if law.kind == "subsets":
-        yield from ((np.array(drawn_rows), 1.0) for drawn_rows in combinations(rows, law.size))
+    if distribution.kind == "subsets":
+        yield from (
+            (np.array(drawn_rows), 1.0) for drawn_rows in combinations(rows, distribution.size)
+        )
         return
-    n_orders = factorial(law.size)
-    for drawn_rows in combinations_with_replacement(rows, law.size):
+    n_orders = factorial(distribution.size)
+    for drawn_rows in combinations_with_replacement(rows, distribution.size):
         multiplicities = np.unique(drawn_rows, return_counts=True)[1]
         yield (
             np.array(drawn_rows),
@@ -102,19 +109,23 @@ def expected_losses_of_plan(
         raise Refusal(reason)
     loss = request.loss
     assert isinstance(loss, RowLoss)
-    listed_plan, original_question, ways = _plan_of_drawn_sets(plan)
-    only = (
+    listed_plan, original_test_set, n_ways_by_test_set = _plan_of_drawn_sets(plan)
+    requested_fits = (
         None
         if run.only is None
-        else run.only[plan.fit[original_question[_first_question_of_fits(listed_plan)]]]
+        else run.only[plan.fit[original_test_set[_first_test_set_of_each_fit(listed_plan)]]]
     )
-    plain = Request(loss.response, getattr(loss, "scorer", None))
-    answers = engine.run(family, data, listed_plan, plain, replace(run, only=only))
-    values, answered = _expected_losses(answers, data, loss, plan, original_question, ways)
-    original_fit = plan.fit[original_question]
+    prediction_request = Request(loss.response, getattr(loss, "scorer", None))
+    predictions = engine.run(
+        family, data, listed_plan, prediction_request, replace(run, only=requested_fits)
+    )
+    values, has_prediction = _expected_losses(
+        predictions, data, loss, plan, original_test_set, n_ways_by_test_set
+    )
+    original_fit = plan.fit[original_test_set]
     seconds = [
         _seconds_per_fit(engine_seconds, listed_plan, original_fit, plan.n_fits)
-        for engine_seconds in (answers.fit_seconds, answers.answer_seconds)
+        for engine_seconds in (predictions.fit_seconds, predictions.answer_seconds)
     ]
     failures = tuple(
         Failure(
@@ -122,23 +133,27 @@ def expected_losses_of_plan(
             failure.candidate,
             failure.sentence,
         )
-        for failure in answers.failures
+        for failure in predictions.failures
     )
     return Answers(
         plan=plan,
         response="loss",
         values=values,
-        answered=answered,
+        answered=has_prediction,
         engine=engine.name,
         fit_seconds=seconds[0],
         answer_seconds=seconds[1],
         failures=failures,
-        n_fits=answers.n_fits,
+        n_fits=predictions.n_fits,
     )
 
 
-def _n_sets(law: SampleDistribution, n: int) -> int:
-    return comb(n, law.size) if law.kind == "subsets" else comb(n + law.size - 1, law.size)
+def _n_sets(distribution: SampleDistribution, n: int) -> int:
+    return (
+        comb(n, distribution.size)
+        if distribution.kind == "subsets"
+        else comb(n + distribution.size - 1, distribution.size)
+    )
 
 
 def _plan_of_drawn_sets(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
@@ -148,85 +163,98 @@ def _plan_of_drawn_sets(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     the original plan, and the number of ways in which the training set can be drawn.
     """
     builder = PlanBuilder(plan.n_rows)
-    original_question: list[int] = []
-    ways: list[float] = []
-    questions_by_fit, starts = plan.questions_of
-    for fit, law in Laws.from_holder(plan) or ():
+    original_test_set: list[int] = []
+    n_ways_by_test_set: list[float] = []
+    test_sets_by_fit, fit_offsets = plan.questions_of
+    for fit, distribution in Laws.from_holder(plan) or ():
         tested_rows = [
-            (int(question), plan.test_rows(int(question))[0])
-            for question in questions_by_fit[starts[fit] : starts[fit + 1]]
+            (int(test_set), plan.test_rows(int(test_set))[0])
+            for test_set in test_sets_by_fit[fit_offsets[fit] : fit_offsets[fit + 1]]
         ]
         blocks = [builder.block(rows) for _, rows in tested_rows]
-        for drawn_rows, n_ways in drawn_sets(law, plan.train_rows(fit)[0]):
+        for drawn_rows, n_ways in drawn_sets(distribution, plan.train_rows(fit)[0]):
             train_block = builder.block(drawn_rows)
-            for (question, rows), block in zip(tested_rows, blocks, strict=True):
+            for (test_set, rows), block in zip(tested_rows, blocks, strict=True):
                 if not np.isin(rows, drawn_rows).all():
-                    part_name, number = plan.parts[int(plan.part[question])], len(original_question)
+                    part_name, test_set_number = (
+                        plan.parts[int(plan.part[test_set])],
+                        len(original_test_set),
+                    )
                     builder.ask(
                         (train_block, ()),
                         (block, (train_block,)),
                         part=part_name,
                         repeat=fit,
-                        fold=number,
+                        fold=test_set_number,
                     )
-                    original_question.append(question)
-                    ways.append(n_ways)
-    return builder.build(), np.array(original_question), np.array(ways)
+                    original_test_set.append(test_set)
+                    n_ways_by_test_set.append(n_ways)
+    return builder.build(), np.array(original_test_set), np.array(n_ways_by_test_set)
 
 
-def _first_question_of_fits(listed: Plan) -> np.ndarray:
-    return np.unique(listed.fit, return_index=True)[1]
+def _first_test_set_of_each_fit(listed_plan: Plan) -> np.ndarray:
+    return np.unique(listed_plan.fit, return_index=True)[1]
 
 
 def _expected_losses(
-    answers: Answers,
+    predictions: Answers,
     data: Data,
     loss: RowLoss,
     plan: Plan,
-    original_question: np.ndarray,
-    ways: np.ndarray,
+    original_test_set: np.ndarray,
+    n_ways_by_test_set: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each test row's weighted mean loss over the draws, by candidate.
 
     Also return a mask of the test sets, by candidate, for which no fit failed.
     """
-    listed_plan = answers.plan
+    listed_plan = predictions.plan
     rows, _ = listed_plan.positions
-    answered_by_draw = np.repeat(answers.answered, listed_plan.test_sizes, axis=1)
+    answered_by_draw = np.repeat(predictions.answered, listed_plan.test_sizes, axis=1)
     losses = loss.of_rows(
-        data, rows, np.where(_with_value_axes(answered_by_draw, answers.values), answers.values, 0)
+        data,
+        rows,
+        np.where(_with_value_axes(answered_by_draw, predictions.values), predictions.values, 0),
     )
-    position_of = np.full((plan.n_questions, plan.n_rows), -1)
-    question_of_position = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    position_of[question_of_position, plan.positions[0]] = np.arange(len(question_of_position))
-    positions = position_of[np.repeat(original_question, listed_plan.test_sizes), rows]
-    weights = np.repeat(ways, listed_plan.test_sizes)
-    total_weights = np.bincount(positions, weights, minlength=len(question_of_position))
-    sums = np.stack(
+    prediction_index = np.full((plan.n_questions, plan.n_rows), -1)
+    test_set_of_prediction = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    prediction_index[test_set_of_prediction, plan.positions[0]] = np.arange(
+        len(test_set_of_prediction)
+    )
+    prediction_indices = prediction_index[
+        np.repeat(original_test_set, listed_plan.test_sizes), rows
+    ]
+    weights = np.repeat(n_ways_by_test_set, listed_plan.test_sizes)
+    total_weights = np.bincount(prediction_indices, weights, minlength=len(test_set_of_prediction))
+    loss_sums = np.stack(
         [
-            np.bincount(positions, weights * row_losses, minlength=len(question_of_position))
+            np.bincount(
+                prediction_indices, weights * row_losses, minlength=len(test_set_of_prediction)
+            )
             for row_losses in losses
         ]
     )
-    answered = np.ones((len(losses), plan.n_questions), dtype=bool)
-    for candidate, is_answered in enumerate(answers.answered):
-        answered[candidate, original_question[~is_answered]] = False
-    values = np.where(np.repeat(answered, plan.test_sizes, axis=1), sums / total_weights, np.nan)
-    return values, answered
+    has_prediction = np.ones((len(losses), plan.n_questions), dtype=bool)
+    for candidate, has_listed_prediction in enumerate(predictions.answered):
+        has_prediction[candidate, original_test_set[~has_listed_prediction]] = False
+    values = np.where(
+        np.repeat(has_prediction, plan.test_sizes, axis=1), loss_sums / total_weights, np.nan
+    )
+    return values, has_prediction
 
 
-def _with_value_axes(answered: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return answered.reshape(answered.shape + (1,) * (values.ndim - answered.ndim))
+def _with_value_axes(has_prediction: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return has_prediction.reshape(has_prediction.shape + (1,) * (values.ndim - has_prediction.ndim))
 
 
 def _seconds_per_fit(
     seconds: np.ndarray, listed_plan: Plan, original_fit: np.ndarray, n_fits: int
 ) -> np.ndarray:
     """Sum the seconds of the fits on drawn training sets for each fit of the original plan."""
-    original_fit_of = original_fit[_first_question_of_fits(listed_plan)]
+    original_fit_of_listed = original_fit[_first_test_set_of_each_fit(listed_plan)]
     return np.stack(
         [
-            np.bincount(original_fit_of, candidate_seconds, minlength=n_fits)
+            np.bincount(original_fit_of_listed, candidate_seconds, minlength=n_fits)
             for candidate_seconds in seconds
         ]
     )

@@ -23,12 +23,12 @@ from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import RowsToPredict
 from truerisk.plan.answers import codes_of_scores
 
-# An ensemble of the advised size has fewer than this many rows, in expectation, in every bag.
+# Ensembles are advised to be so large that every bag contains fewer rows than this on average.
 MAX_EXPECTED_UNTESTED_ROWS = 0.01
 
 
 def forests() -> tuple[type, ...]:
-    """Return scikit-learn's forest classes."""
+    """Return scikit-learn's forest estimators, such as RandomForestClassifier."""
     from sklearn import ensemble
 
     return (
@@ -40,7 +40,7 @@ def forests() -> tuple[type, ...]:
 
 
 def bagging() -> tuple[type, ...]:
-    """Return scikit-learn's bagging classes."""
+    """Return scikit-learn's bagging estimators, BaggingClassifier and BaggingRegressor."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
     return BaggingClassifier, BaggingRegressor
@@ -80,13 +80,15 @@ def _draws_bags(model: Any) -> bool:
     )
 
 
-def _is_inherited(model: Any, ensemble_class: type, name: str) -> bool:
-    own_attribute = getattr_static(type(model), name, None)
-    return own_attribute is getattr_static(ensemble_class, name, None) and name not in vars(model)
+def _is_inherited(model: Any, ensemble_class: type, method_name: str) -> bool:
+    own_attribute = getattr_static(type(model), method_name, None)
+    return own_attribute is getattr_static(
+        ensemble_class, method_name, None
+    ) and method_name not in vars(model)
 
 
 def predictions_by_size(
-    model: Any, sizes: set[int], test_rows: RowsToPredict
+    model: Any, member_counts: set[int], test_rows: RowsToPredict
 ) -> dict[int, FixedPredictions]:
     """Return the predictions of the ensemble's first members, for each number of members.
 
@@ -94,20 +96,22 @@ def predictions_by_size(
     """
     members = _Members(model, test_rows.X)
     if test_rows.copy_of is None:
-        means = _means_of_first_members(members, sizes)
+        means = _means_of_first_members(members, member_counts)
     else:
-        means = _out_of_bag_means(members, test_rows.copy_of, sizes)
+        means = _out_of_bag_means(members, test_rows.copy_of, member_counts)
     if members.n_classes is None:
-        return {size: FixedPredictions(mean) for size, mean in means.items()}
-    return {size: FixedProbabilities(mean, model.classes_) for size, mean in means.items()}
+        return {n_members: FixedPredictions(mean) for n_members, mean in means.items()}
+    return {
+        n_members: FixedProbabilities(mean, model.classes_) for n_members, mean in means.items()
+    }
 
 
 def out_of_bag(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
-    """Return a stand-in that predicts each training row by the members that did not draw it."""
+    """Return a stand-in for an ensemble: the members that did not draw a row predict it."""
     if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
-    size = len(model.estimators_)
-    return predictions_by_size(model, {size}, test_rows)[size]
+    n_members = len(model.estimators_)
+    return predictions_by_size(model, {n_members}, test_rows)[n_members]
 
 
 class _Members:
@@ -121,25 +125,27 @@ class _Members:
         self.model = model
         self.is_forest = isinstance(model, forests())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
-        self.given_X = X
-        one_member = self.predict_by_first(
+        self.original_X = X
+        first_predictions = self.predict_with_first(
             1
         )  # This call raises the error that the ensemble would raise for X.
         self.is_single_precision = (
-            self.n_classes is None and one_member.dtype.kind == "f" and one_member.itemsize < 8
+            self.n_classes is None
+            and first_predictions.dtype.kind == "f"
+            and first_predictions.itemsize < 8
         )
         self.X = self._table(X)
 
     def __len__(self) -> int:
         return len(self.model.estimators_)
 
-    def predict_by(self, number: int, rows: Any = slice(None)) -> np.ndarray:
+    def predict_with_member(self, member_number: int, rows: Any = slice(None)) -> np.ndarray:
         """Return the predictions of one member for some rows of the table."""
-        member, X = self.model.estimators_[number], self.X[rows]
+        member, X = self.model.estimators_[member_number], self.X[rows]
         if self.is_forest:
             predict = member.predict if self.n_classes is None else member.predict_proba
             return predict(X, check_input=False)
-        X = X[:, self.model.estimators_features_[number]]
+        X = X[:, self.model.estimators_features_[member_number]]
         if self.n_classes is None:
             return np.asarray(member.predict(X), dtype=np.float64)
         probabilities = np.zeros((X.shape[0], self.n_classes))
@@ -149,18 +155,23 @@ class _Members:
             probabilities[np.arange(len(probabilities)), member.predict(X)] = 1
         return probabilities
 
-    def predict_by_first(self, size: int) -> np.ndarray:
-        """Return the predictions of the ensemble that consists of its first `size` members."""
-        smaller = copy.copy(self.model)
-        smaller.estimators_, smaller.n_estimators = self.model.estimators_[:size], size
-        return np.asarray(smaller.predict(self.given_X))
+    def predict_with_first(self, n_members: int) -> np.ndarray:
+        """Return the predictions of the ensemble that consists of its first `n_members` members."""
+        smaller_ensemble = copy.copy(self.model)
+        smaller_ensemble.estimators_, smaller_ensemble.n_estimators = (
+            self.model.estimators_[:n_members],
+            n_members,
+        )
+        return np.asarray(smaller_ensemble.predict(self.original_X))
 
     def drawn_rows(self) -> Iterator[np.ndarray]:
         """Yield the training rows that each member drew."""
         model = self.model
         if type(model) in forests():  # A forest draws its rows again from each member's seed.
-            model, stream = copy.copy(model), np.random.RandomState(0)
-            model.estimators_ = [_SeedOnlyTree(m.random_state, stream) for m in model.estimators_]
+            model, generator = copy.copy(model), np.random.RandomState(0)
+            model.estimators_ = [
+                _SeedOnlyTree(m.random_state, generator) for m in model.estimators_
+            ]
         yield from model.estimators_samples_
 
     def _table(self, X: Any) -> Any:
@@ -181,8 +192,8 @@ class _SeedOnlyTree:
     Reseeding one generator is faster than creating a new one for each tree.
     """
 
-    def __init__(self, seed: int, stream: np.random.RandomState) -> None:
-        self.seed, self.stream = seed, stream
+    def __init__(self, seed: int, generator: np.random.RandomState) -> None:
+        self.seed, self.stream = seed, generator
 
     @property
     def random_state(self) -> np.random.RandomState:
@@ -191,51 +202,51 @@ class _SeedOnlyTree:
         return self.stream
 
 
-def _means_of_first_members(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
-    """Return the mean prediction over the first members, for each number of members.
+def _means_of_first_members(members: _Members, member_counts: set[int]) -> dict[int, np.ndarray]:
+    """Return the mean prediction over the first m members, for each requested number m.
 
     In single precision the ensemble itself computes the mean, because its parallel jobs sum
     separately.
     """
     if members.is_single_precision:
-        return {size: members.predict_by_first(size) for size in sizes}
+        return {n_members: members.predict_with_first(n_members) for n_members in member_counts}
     sums: Any = 0.0
     means = {}
-    for member in range(max(sizes)):
-        sums = sums + members.predict_by(member)
-        if member + 1 in sizes:
+    for member in range(max(member_counts)):
+        sums = sums + members.predict_with_member(member)
+        if member + 1 in member_counts:
             means[member + 1] = sums / (member + 1)
     return means
 
 
 def _out_of_bag_means(
-    members: _Members, copy_of: np.ndarray, sizes: set[int]
+    members: _Members, original_rows: np.ndarray, member_counts: set[int]
 ) -> dict[int, np.ndarray]:
-    """Return each row's mean over the first m members that did not draw it, for each size m.
+    """Return each row's mean prediction by those of the first m members that did not draw it.
 
-    `which[i]` is the row of the table of which training row i is a copy. A member that drew one
-    copy of a row has seen that row.
+    The result has one entry for each number m. `original_rows[i]` is the row of the table of which
+    training row i is a copy. A member that drew one copy of a row has seen that row.
     """
     n_rows = int(members.X.shape[0])
     sums: np.ndarray | None = None
     n_predictions = np.zeros(n_rows)
     means = {}
-    for member, drawn_rows in zip(range(max(sizes)), members.drawn_rows(), strict=False):
+    for member, drawn_rows in zip(range(max(member_counts)), members.drawn_rows(), strict=False):
         is_out_of_bag = np.ones(n_rows, dtype=bool)
-        is_out_of_bag[copy_of[drawn_rows]] = False
+        is_out_of_bag[original_rows[drawn_rows]] = False
         if is_out_of_bag.any():
-            predictions = members.predict_by(member, is_out_of_bag)
+            predictions = members.predict_with_member(member, is_out_of_bag)
             if sums is None:
                 sums = np.zeros((n_rows, *predictions.shape[1:]))
             sums[is_out_of_bag] += predictions
             n_predictions[is_out_of_bag] += 1
-        if member + 1 in sizes:
+        if member + 1 in member_counts:
             means[member + 1] = _mean_of_sums(sums, n_predictions, member + 1, members)
     return means
 
 
 def _mean_of_sums(
-    sums: np.ndarray | None, n_predictions: np.ndarray, size: int, members: _Members
+    sums: np.ndarray | None, n_predictions: np.ndarray, n_members: int, members: _Members
 ) -> np.ndarray:
     n_missing = int((n_predictions == 0).sum())
     if sums is None or n_missing:
@@ -244,11 +255,13 @@ def _mean_of_sums(
             ceil(log(MAX_EXPECTED_UNTESTED_ROWS / n) / log(1 - (1 - 1 / n) ** n)) if n > 1 else 0
         )
         raise ValueError(
-            f"{n_missing} of {n} rows were drawn by each of the {size} members and have no "
-            f"out-of-bag answer: use n_estimators of {max(n_needed, 2 * size)} or more"
+            f"{n_missing} of {n} rows were drawn by each of the {n_members} members and have no "
+            f"out-of-bag answer: use n_estimators of {max(n_needed, 2 * n_members)} or more"
         )
     if members.n_classes is not None and not members.is_forest:
-        return sums / sums.sum(axis=1)[:, None]  # BaggingClassifier divides in the same way.
+        return (
+            sums / sums.sum(axis=1)[:, None]
+        )  # BaggingClassifier divides probabilities by their sum, too.
     return sums / n_predictions.reshape(-1, *[1] * (sums.ndim - 1))
 
 
@@ -257,11 +270,11 @@ class FixedPredictions:
 
     classes_: np.ndarray | None = None
 
-    def __init__(self, answers: np.ndarray) -> None:
-        self.answers = answers
+    def __init__(self, predictions: np.ndarray) -> None:
+        self.answers = predictions
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the fixed predictions."""
+        """Return the stored predictions, whatever X is."""
         return self.answers
 
 
@@ -270,8 +283,8 @@ class FixedClassPredictions(FixedPredictions):
 
     classes_: np.ndarray
 
-    def __init__(self, answers: np.ndarray, classes: np.ndarray) -> None:
-        super().__init__(answers)
+    def __init__(self, predictions: np.ndarray, classes: np.ndarray) -> None:
+        super().__init__(predictions)
         self.classes_ = classes
 
 
@@ -279,7 +292,7 @@ class FixedProbabilities(FixedClassPredictions):
     """Stand-in for a fitted classifier that returns fixed class probabilities for any X."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the fixed class probabilities."""
+        """Return the stored class probabilities, whatever X is."""
         return self.answers
 
     def predict(self, X: Any) -> np.ndarray:
@@ -291,7 +304,7 @@ class FixedDecisionValues(FixedClassPredictions):
     """Stand-in for a fitted classifier that returns fixed decision values for any X."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the fixed decision values."""
+        """Return the stored decision values, whatever X is."""
         return self.answers
 
 

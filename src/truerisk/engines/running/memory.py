@@ -31,40 +31,42 @@ COLUMN_PRESERVING_STEPS = (
     "sklearn.preprocessing:MinMaxScaler",
     "sklearn.preprocessing:RobustScaler",
 )
-"""Steps that preserve the number of columns."""
+"""Preprocessing steps that preserve the number of columns, by import path."""
 
 
-def _columns_matrix(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+def _size_by_columns(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
     return MATRICES_AT_ONCE * p * p, f"a matrix of {p:,} columns by {p:,} columns"
 
 
-def _discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    return (0, "") if setting["solver"] == "svd" else _columns_matrix(setting, n, p)
+def _size_for_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return (0, "") if setting["solver"] == "svd" else _size_by_columns(setting, n, p)
 
 
-def _own_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+def _size_for_own_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
     check_present("truerisk.models.discriminant_analysis")
     from truerisk.models.discriminant_analysis import fits_by_rows, resolved_solver
 
     solver, shrinkage = setting["solver"], setting["shrinkage"]
-    by_rows = fits_by_rows(solver, shrinkage, n, p) or resolved_solver(solver, shrinkage) == "svd"
-    return (0, "") if by_rows else _columns_matrix(setting, n, p)
+    needs_no_matrix = (
+        fits_by_rows(solver, shrinkage, n, p) or resolved_solver(solver, shrinkage) == "svd"
+    )
+    return (0, "") if needs_no_matrix else _size_by_columns(setting, n, p)
 
 
-def _quadratic(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    return _columns_matrix(setting, n, p) if setting.get("solver", "svd") == "eigen" else (0, "")
+def _size_for_quadratic(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return _size_by_columns(setting, n, p) if setting.get("solver", "svd") == "eigen" else (0, "")
 
 
-def _rows_matrix(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+def _size_by_rows(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
     return 2 * n * n, f"a matrix of {n:,} rows by {n:,} rows"
 
 
 MATRIX_SIZES = {
-    "columns": _columns_matrix,
-    "rows": _rows_matrix,
-    "discriminant": _discriminant,
-    "own discriminant": _own_discriminant,
-    "quadratic": _quadratic,
+    "columns": _size_by_columns,
+    "rows": _size_by_rows,
+    "discriminant": _size_for_discriminant,
+    "own discriminant": _size_for_own_discriminant,
+    "quadratic": _size_for_quadratic,
 }
 """Functions that return how many float64 cells a fit allocates at least, and for which matrix.
 
@@ -72,26 +74,28 @@ Their arguments are the hyperparameter setting, the number of rows and the numbe
 """
 
 
-def refuse_too_large(kind: str, family: Family, data: Data, plan: Plan | None) -> None:
+def refuse_too_large(size_rule: str, family: Family, data: Data, plan: Plan | None) -> None:
     """Raise Refusal if a matrix that the learner allocates does not fit into memory.
 
     The check is for the largest training set of the plan, or for all rows if plan is None. Families
     with steps that change the number of columns are not checked.
     """
-    cells_needed = MATRIX_SIZES[kind]
-    columns = n_columns(data.X)
-    if columns is None or not _keeps_columns(family):
+    count_cells = MATRIX_SIZES[size_rule]
+    n_features = n_columns(data.X)
+    if n_features is None or not _keeps_columns(family):
         return
     n_rows = data.n_rows if plan is None else int(plan.train_sizes.max(initial=0))
-    cells, matrix_name = max(cells_needed(setting, n_rows, columns) for setting in family.settings)
-    # Up to one gigabyte is always tried, because asking the system for its free memory is slower.
-    if cells * CELL < 2**30:
+    n_cells, matrix_name = max(
+        count_cells(setting, n_rows, n_features) for setting in family.settings
+    )
+    # A gigabyte is always tried, because asking the system for its free memory is slower.
+    if n_cells * CELL < 2**30:
         return
     free_bytes = available_memory()
-    if free_bytes is not None and cells * CELL > free_bytes:
+    if free_bytes is not None and n_cells * CELL > free_bytes:
         raise Refusal(
-            f"{family.name} makes {matrix_name}, which takes {cells * CELL / 1e9:,.0f} GB, and "
-            f"{free_bytes / 1e9:,.0f} GB are free: {_remedy(family, matrix_name)}."
+            f"{family.name} makes {matrix_name}, which takes {n_cells * CELL / 1e9:,.0f} GB, and "
+            f"{free_bytes / 1e9:,.0f} GB are free: {_suggest_remedy(family, matrix_name)}."
         )
 
 
@@ -103,7 +107,7 @@ def _keeps_columns(family: Family) -> bool:
     )
 
 
-def _remedy(family: Family, matrix_name: str) -> str:
+def _suggest_remedy(family: Family, matrix_name: str) -> str:
     if "rows by" in matrix_name:
         return "use fewer rows, or a learner that does not compare all rows with all rows"
     if family.name == "LinearDiscriminantAnalysis":
@@ -114,31 +118,31 @@ def _remedy(family: Family, matrix_name: str) -> str:
 
 def available_memory() -> int | None:
     """Return the bytes that this process may still allocate, or None if they are unknown."""
-    limits = [_free_of_machine(), _free_of_container(), _limit_of_process()]
+    limits = [_free_bytes_of_machine(), _free_bytes_of_container(), _byte_limit_of_process()]
     known_limits = [limit for limit in limits if limit is not None]
     return min(known_limits) if known_limits else None
 
 
-def _free_of_machine() -> int | None:
+def _free_bytes_of_machine() -> int | None:
     with suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        for memory_line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if memory_line.startswith("MemAvailable:"):
+                return int(memory_line.split()[1]) * 1024
     # Systems without /proc report the total memory, and not the free memory.
     with suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
 
 
-def _free_of_container() -> int | None:
+def _free_bytes_of_container() -> int | None:
     with suppress(OSError, ValueError):
-        folder = Path("/sys/fs/cgroup")
-        max_bytes = int((folder / "memory.max").read_text(encoding="ascii"))
-        return max_bytes - int((folder / "memory.current").read_text(encoding="ascii"))
+        cgroup_folder = Path("/sys/fs/cgroup")
+        max_bytes = int((cgroup_folder / "memory.max").read_text(encoding="ascii"))
+        return max_bytes - int((cgroup_folder / "memory.current").read_text(encoding="ascii"))
     return None
 
 
-def _limit_of_process() -> int | None:
+def _byte_limit_of_process() -> int | None:
     if sys.platform == "win32":
         return None
     import resource

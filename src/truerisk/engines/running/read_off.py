@@ -20,7 +20,7 @@ from truerisk.core.identity import is_exactly
 
 # scikit-learn's PCA decomposes the covariance matrix of at most this many columns.
 MOST_COLUMNS = 1_000
-# It does so only if there are at least this many rows per column.
+# PCA decomposes that matrix only if X has at least this many rows per column.
 MIN_ROWS_PER_COLUMN = 10
 # scikit-learn's PCA computes the full decomposition if neither side of the table exceeds this.
 MOST_CELLS = 500
@@ -28,14 +28,12 @@ MOST_CELLS = 500
 
 @frozen
 class SharedFitParameter:
-    """A step's parameter whose values share one fit, and the functions that make use of this.
+    """Parameter of a pipeline step whose values share one fit, and functions that derive them.
 
     `value_to_fit` returns the value in the grid that is fitted to a table X, or None if no single
     fit serves the other values. `derive` returns the step as if it were fitted at another value,
-    and
-    its transformed table (None: the step has to transform X). It returns None if that value needs a
-    fit
-    of its own.
+    and its transformed table (None: the step has to transform X). It returns None if that value
+    needs a fit of its own.
     """
 
     parameter: str
@@ -44,16 +42,18 @@ class SharedFitParameter:
 
 
 def shared_fit_parameter_of(step: Any) -> SharedFitParameter | None:
-    """Return how several settings of this step are derived from one fit, or None if they are not.
+    """Return the step's parameter whose values share one fit, or None if there is none.
 
     >>> from sklearn.feature_selection import SelectKBest
     >>> shared_fit_parameter_of(SelectKBest()).parameter
     'k'
     """
-    readings = (
-        reading for class_path, reading in _READINGS.items() if is_exactly(step, class_path)
+    shared_parameters = (
+        shared_parameter
+        for class_path, shared_parameter in _SHARED_FIT_PARAMETERS.items()
+        if is_exactly(step, class_path)
     )
-    return next(readings, None)
+    return next(shared_parameters, None)
 
 
 def _rated_selector(parameter: str, is_valid: Callable[[Any], bool]) -> SharedFitParameter:
@@ -62,85 +62,97 @@ def _rated_selector(parameter: str, is_valid: Callable[[Any], bool]) -> SharedFi
     Such a selector rates the columns in `fit` and uses the parameter only to select them.
     """
 
-    def fitted_at(step: Any, values: Sequence[Any], X: Any) -> Any:
+    def choose_value(step: Any, values: Sequence[Any], X: Any) -> Any:
         return next(filter(is_valid, values), None)
 
-    def read(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-        return (_with_attributes(fitted, **{parameter: value}), None) if is_valid(value) else None
+    def derive_step(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+        return (
+            (_copy_with_attributes(fitted_step, **{parameter: value}), None)
+            if is_valid(value)
+            else None
+        )
 
-    return SharedFitParameter(parameter, fitted_at, read)
+    return SharedFitParameter(parameter, choose_value, derive_step)
 
 
-def _fewest_columns(step: Any, values: Sequence[Any], X: Any) -> Any:
-    """Return the smallest k in the grid that is not more than the number of columns, or None.
+def _choose_smallest_k(step: Any, values: Sequence[Any], X: Any) -> Any:
+    """Return the smallest k of SelectKBest in the grid that X has columns for, or None.
 
-    Larger numbers are not used, because scikit-learn warns of more columns than X has.
+    A larger k is not used, because scikit-learn warns if it exceeds the number of columns.
     """
     return min((k for k in values if _is_count(k) and k <= np.shape(X)[1]), default=None)
 
 
-def _selected_columns(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-    if not _is_count(value) or value > fitted.n_features_in_:
+def _derive_selector(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+    if not _is_count(value) or value > fitted_step.n_features_in_:
         return None
-    return _with_attributes(fitted, k=value), None
+    return _copy_with_attributes(fitted_step, k=value), None
 
 
-def _most_components(step: Any, values: Sequence[Any], X: Any) -> Any:
+def _choose_largest_n_components(step: Any, values: Sequence[Any], X: Any) -> Any:
     """Return the largest valid number of components in the grid, or None.
 
     Return None if PCA's solver depends on the number of components, or if X is sparse.
     """
-    rows, columns = np.shape(X)
+    n_rows, n_columns = np.shape(X)
     is_full_solver = step.svd_solver in ("full", "covariance_eigh") or (
-        step.svd_solver == "auto" and (_is_tall(rows, columns) or max(rows, columns) <= MOST_CELLS)
+        step.svd_solver == "auto"
+        and (_is_tall(n_rows, n_columns) or max(n_rows, n_columns) <= MOST_CELLS)
     )
     if hasattr(X, "tocsr") or not is_full_solver:
         return None
-    return max((n for n in values if _is_count(n) and 0 < n <= min(rows, columns)), default=None)
+    return max(
+        (n for n in values if _is_count(n) and 0 < n <= min(n_rows, n_columns)), default=None
+    )
 
 
-def _first_components(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-    """Return PCA with fewer components, and its scores if they are columns of the fitted table.
+def _derive_pca(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+    """Return a fitted PCA with fewer components, and its scores if they are columns of `table`.
 
     Return None if the number of components needs a fit of its own.
     """
-    n_fitted, rank = fitted.n_components_, min(fitted.n_samples_, fitted.n_features_in_)
-    n_eigenvalues = (
-        fitted.n_features_in_ if _by_covariance(fitted) else rank
-    )  # number of eigenvalues
+    n_fitted, rank = (
+        fitted_step.n_components_,
+        min(fitted_step.n_samples_, fitted_step.n_features_in_),
+    )
+    n_eigenvalues = fitted_step.n_features_in_ if _has_decomposed_covariance(fitted_step) else rank
     if not _is_count(value) or not 0 < value <= n_fitted or type(table) is not np.ndarray:
         return None
-    variances, n = fitted.explained_variance_, int(value)
-    noise = variances[n:].sum() + fitted.noise_variance_ * (n_eigenvalues - n_fitted)
-    smaller_pca = _with_attributes(
-        fitted,
+    variances, n = fitted_step.explained_variance_, int(value)
+    omitted_variance = variances[n:].sum() + fitted_step.noise_variance_ * (
+        n_eigenvalues - n_fitted
+    )
+    smaller_pca = _copy_with_attributes(
+        fitted_step,
         n_components=value,
         n_components_=value,
         # The memory order of the components decides how matrix products are rounded.
-        components_=np.array(fitted.components_[:n], order="K"),
+        components_=np.array(fitted_step.components_[:n], order="K"),
         explained_variance_=variances[:n].copy(),
-        explained_variance_ratio_=fitted.explained_variance_ratio_[:n].copy(),
-        singular_values_=fitted.singular_values_[:n].copy(),
-        noise_variance_=noise / (n_eigenvalues - n) if n < rank else 0.0,
+        explained_variance_ratio_=fitted_step.explained_variance_ratio_[:n].copy(),
+        singular_values_=fitted_step.singular_values_[:n].copy(),
+        noise_variance_=omitted_variance / (n_eigenvalues - n) if n < rank else 0.0,
     )
-    return smaller_pca, None if _by_covariance(fitted) else table[:, :n]
+    return smaller_pca, None if _has_decomposed_covariance(fitted_step) else table[:, :n]
 
 
-def _by_covariance(fitted: Any) -> bool:
+def _has_decomposed_covariance(fitted_step: Any) -> bool:
     """Return True if PCA decomposed the covariance matrix and not the table itself.
 
     Its scores of the training rows are then computed by `transform`.
     """
-    is_tall = _is_tall(fitted.n_samples_, fitted.n_features_in_)
-    return fitted.svd_solver == "covariance_eigh" or (fitted.svd_solver == "auto" and is_tall)
+    is_tall = _is_tall(fitted_step.n_samples_, fitted_step.n_features_in_)
+    return fitted_step.svd_solver == "covariance_eigh" or (
+        fitted_step.svd_solver == "auto" and is_tall
+    )
 
 
-def _is_tall(rows: int, columns: int) -> bool:
-    return columns <= MOST_COLUMNS and rows >= MIN_ROWS_PER_COLUMN * columns
+def _is_tall(n_rows: int, n_columns: int) -> bool:
+    return n_columns <= MOST_COLUMNS and n_rows >= MIN_ROWS_PER_COLUMN * n_columns
 
 
-def _with_attributes(fitted: Any, **attributes: Any) -> Any:
-    changed_copy = copy.copy(fitted)
+def _copy_with_attributes(fitted_step: Any, **attributes: Any) -> Any:
+    changed_copy = copy.copy(fitted_step)
     vars(changed_copy).update(attributes)
     return changed_copy
 
@@ -155,18 +167,20 @@ def _is_number(value: Any, maximum: float = np.inf) -> bool:
 
 
 _SELECTION_MODULE = "sklearn.feature_selection:"
-_ALPHA_READING = _rated_selector("alpha", partial(_is_number, maximum=1))
-_READINGS = {
+_ALPHA_PARAMETER = _rated_selector("alpha", partial(_is_number, maximum=1))
+_SHARED_FIT_PARAMETERS = {
     "sklearn.decomposition:PCA": SharedFitParameter(
-        "n_components", _most_components, _first_components
+        "n_components", _choose_largest_n_components, _derive_pca
     ),
-    f"{_SELECTION_MODULE}SelectKBest": SharedFitParameter("k", _fewest_columns, _selected_columns),
+    f"{_SELECTION_MODULE}SelectKBest": SharedFitParameter(
+        "k", _choose_smallest_k, _derive_selector
+    ),
     f"{_SELECTION_MODULE}SelectPercentile": _rated_selector(
         "percentile", partial(_is_number, maximum=100)
     ),
-    f"{_SELECTION_MODULE}SelectFpr": _ALPHA_READING,
-    f"{_SELECTION_MODULE}SelectFdr": _ALPHA_READING,
-    f"{_SELECTION_MODULE}SelectFwe": _ALPHA_READING,
+    f"{_SELECTION_MODULE}SelectFpr": _ALPHA_PARAMETER,
+    f"{_SELECTION_MODULE}SelectFdr": _ALPHA_PARAMETER,
+    f"{_SELECTION_MODULE}SelectFwe": _ALPHA_PARAMETER,
     f"{_SELECTION_MODULE}SelectFromModel": _rated_selector(
         "threshold", lambda value: isinstance(value, str) or _is_number(value)
     ),

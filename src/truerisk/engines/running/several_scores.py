@@ -18,14 +18,14 @@ from truerisk.contracts import Request
 from truerisk.core.identity import is_a
 from truerisk.data.rows import copy_if_mutable
 
-METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+PREDICTION_METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def _predict_once(
+def _caching_method(
     original_method: Any,
     method_name: str,
-    rows: Any,
-    stored: dict[str, Any],
+    table: Any,
+    stored_predictions: dict[str, Any],
     predict: Callable[[], Any],
 ) -> Any:
     """Return a replacement for a prediction method that predicts these rows only once.
@@ -35,14 +35,14 @@ def _predict_once(
     """
 
     @wraps(original_method)
-    def answer(X: Any, *arguments: Any, **keywords: Any) -> Any:
-        if X is not rows or arguments or keywords:
+    def predict_or_reuse(X: Any, *arguments: Any, **keywords: Any) -> Any:
+        if X is not table or arguments or keywords:
             return original_method(X, *arguments, **keywords)
-        if method_name not in stored:
-            stored[method_name] = predict()
-        return copy_if_mutable(stored[method_name])
+        if method_name not in stored_predictions:
+            stored_predictions[method_name] = predict()
+        return copy_if_mutable(stored_predictions[method_name])
 
-    return answer
+    return predict_or_reuse
 
 
 @contextmanager
@@ -55,28 +55,28 @@ def predict_once(
     model and learner are the same object, pass it twice. A pipeline returns the predictions that
     its learner stored.
     """
-    stored: dict[str, Any] = {}
-    objects = (
+    stored_predictions: dict[str, Any] = {}
+    models_and_rows = (
         [learner_and_rows]
         if model_and_rows[0] is learner_and_rows[0]
         else [learner_and_rows, model_and_rows]
     )
     replaced_methods = []
     try:
-        for method_name in METHODS:
+        for method_name in PREDICTION_METHODS:
             learner_method = getattr(learner_and_rows[0], method_name, None)
             if not callable(learner_method):
                 continue
-            for model, X in objects:
+            for model, X in models_and_rows:
                 original_method = getattr(model, method_name, None)
                 if callable(original_method) and method_name not in getattr(
                     model, "__dict__", {method_name: None}
                 ):
-                    vars(model)[method_name] = _predict_once(
+                    vars(model)[method_name] = _caching_method(
                         original_method,
                         method_name,
                         X,
-                        stored,
+                        stored_predictions,
                         partial(learner_method, learner_and_rows[1]),
                     )
                     replaced_methods.append((model, method_name))

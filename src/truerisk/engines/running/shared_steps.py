@@ -46,22 +46,22 @@ class UnfittedStep:
     """An unfitted step of a candidate's pipeline, with a key of its settings and random states.
 
     `settings_key` is equal for steps with equal settings. If the grid has several values of a
-    parameter that can be derived from one fit, `kind_without_parameter` is the kind without that
-    parameter,
-    `value` is the parameter's value in this step, and `values` are all its values in the grid.
+    parameter that can be derived from one fit, `key_without_parameter` is the key without that
+    parameter, `value` is the parameter's value in this step, and `values` are all its values in the
+    grid.
     """
 
     name: str
     step: Any
     settings_key: Hashable
-    kind_without_parameter: Hashable = None
+    key_without_parameter: Hashable = None
     value: Any = None
     values: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False)
 class FittedStep:
-    """A fitted step: a node of the trie, with the tables that the step returned.
+    """A fitted step: a node of the prefix tree, with the tables that the step returned.
 
     `X` is the transformed training set, and `test_tables` holds the transformed test sets.
     """
@@ -97,12 +97,17 @@ class FittedSteps:
         """Training set after all steps, as the learner sees it."""
         return copy_if_mutable(self.fitted_steps[-1].X)
 
-    def test_table(self, number: int, X: Any) -> Any:
-        """Transform test set `number`, whose rows are X, by all steps; later calls reuse it."""
+    def test_table(self, test_position: int, X: Any) -> Any:
+        """Transform the rows X of a test set by all steps; store the table for later calls.
+
+        `test_position` is the position of the test set among the test sets of the fit.
+        """
         for fitted_step in self.fitted_steps:
-            if number not in fitted_step.test_tables:
-                fitted_step.test_tables[number] = fitted_step.step.transform(copy_if_mutable(X))
-            X = fitted_step.test_tables[number]
+            if test_position not in fitted_step.test_tables:
+                fitted_step.test_tables[test_position] = fitted_step.step.transform(
+                    copy_if_mutable(X)
+                )
+            X = fitted_step.test_tables[test_position]
         return copy_if_mutable(X)
 
 
@@ -110,28 +115,30 @@ class FittedStepTree:
     """Prefix tree of the pipeline steps that were fitted on one training set."""
 
     def __init__(self) -> None:
-        self.places: dict[tuple[Hashable, ...], FittedStep] = {}
+        self.nodes_by_key: dict[tuple[Hashable, ...], FittedStep] = {}
 
     def fit_steps(
         self,
         unfitted_steps: Sequence[UnfittedStep],
-        cut: Callable[[], Any],
+        make_table: Callable[[], Any],
         y: np.ndarray | None,
-        key: tuple[Hashable, ...] = (),
+        path_key: tuple[Hashable, ...] = (),
     ) -> FittedSteps:
-        """Return the fitted steps of a candidate; fit only those that are not yet in the trie.
+        """Return the fitted steps of a candidate; fit only those that are not yet in the tree.
 
-        `cut` creates the training set, which a step may overwrite. `key` tells steps fitted on
-        different tables apart.
+        `make_table` creates the training set, which a step may overwrite. `path_key` tells steps
+        fitted on different tables apart.
         """
         fitted_steps: list[FittedStep] = []
         for unfitted_step in unfitted_steps:
-            earlier_key, key = key, (*key, unfitted_step.settings_key)
-            if key not in self.places:
-                derived_step = self._read_off(unfitted_step, earlier_key, cut, y)
-                self.places[key] = derived_step or _fit_step(unfitted_step.step, cut, y)
-            fitted_steps.append(self.places[key])
-            cut = partial(copy_if_mutable, fitted_steps[-1].X)
+            earlier_key, path_key = path_key, (*path_key, unfitted_step.settings_key)
+            if path_key not in self.nodes_by_key:
+                derived_step = self._derive_step(unfitted_step, earlier_key, make_table, y)
+                self.nodes_by_key[path_key] = derived_step or _fit_step(
+                    unfitted_step.step, make_table, y
+                )
+            fitted_steps.append(self.nodes_by_key[path_key])
+            make_table = partial(copy_if_mutable, fitted_steps[-1].X)
             # The warnings are issued again, because each candidate's own pipeline would issue them.
             for category, text in fitted_steps[-1].warned:
                 warnings.warn(text, category, stacklevel=2)
@@ -139,41 +146,51 @@ class FittedStepTree:
             tuple(unfitted_step.name for unfitted_step in unfitted_steps), tuple(fitted_steps)
         )
 
-    def _read_off(
+    def _derive_step(
         self,
         unfitted_step: UnfittedStep,
         earlier_key: tuple[Hashable, ...],
-        cut: Callable[[], Any],
+        make_table: Callable[[], Any],
         y: np.ndarray | None,
     ) -> FittedStep | None:
         """Derive a fitted step from one fit that serves several settings, or return None."""
-        reading = shared_fit_parameter_of(unfitted_step.step)
-        if reading is None or unfitted_step.kind_without_parameter is None:
+        shared_parameter = shared_fit_parameter_of(unfitted_step.step)
+        if shared_parameter is None or unfitted_step.key_without_parameter is None:
             return None
-        key = (*earlier_key, unfitted_step.kind_without_parameter)
-        if key not in self.places:
-            value = reading.value_to_fit(unfitted_step.step, unfitted_step.values, cut())
-            if value is None:
+        path_key = (*earlier_key, unfitted_step.key_without_parameter)
+        if path_key not in self.nodes_by_key:
+            value_to_fit = shared_parameter.value_to_fit(
+                unfitted_step.step, unfitted_step.values, make_table()
+            )
+            if value_to_fit is None:
                 return None
             from sklearn.base import clone
 
-            self.places[key] = _fit_step(
-                clone(unfitted_step.step).set_params(**{reading.parameter: value}), cut, y
+            self.nodes_by_key[path_key] = _fit_step(
+                clone(unfitted_step.step).set_params(**{shared_parameter.parameter: value_to_fit}),
+                make_table,
+                y,
             )
-        fitted_step = self.places[key]
-        derived = reading.derive(fitted_step.step, unfitted_step.value, fitted_step.X)
-        if derived is None:
+        fitted_step = self.nodes_by_key[path_key]
+        step_and_table = shared_parameter.derive(
+            fitted_step.step, unfitted_step.value, fitted_step.X
+        )
+        if step_and_table is None:
             return None
-        derived_step, table = derived
-        table = derived_step.transform(cut()) if table is None else table
+        derived_step, table = step_and_table
+        table = derived_step.transform(make_table()) if table is None else table
         return FittedStep(derived_step, table, fitted_step.warned)
 
     @property
     def n_bytes(self) -> int:
         """Size in bytes of the transformed tables and of the arrays that the steps learned."""
-        seen: set[int] = set()
-        size = partial(_size_in_bytes, depth=SEARCH_DEPTH, seen=seen)
-        return sum(size(one) for p in self.places.values() for one in (p.X, p.test_tables, p.step))
+        seen_ids: set[int] = set()
+        count_bytes = partial(_size_in_bytes, depth=SEARCH_DEPTH, seen_ids=seen_ids)
+        return sum(
+            count_bytes(stored_object)
+            for fitted_step in self.nodes_by_key.values()
+            for stored_object in (fitted_step.X, fitted_step.test_tables, fitted_step.step)
+        )
 
 
 class FittedStepTrees:
@@ -182,51 +199,51 @@ class FittedStepTrees:
     def __init__(self, room: int = MAX_STORED_BYTES) -> None:
         self.free_bytes = room
         self.by_fit: dict[tuple[str, int], FittedStepTree] = {}
-        self._last: tuple[tuple[str, int], FittedStepTree] | None = None
+        self._latest_tree: tuple[tuple[str, int], FittedStepTree] | None = None
 
     def trie_for(self, plan: Plan, fit: int) -> FittedStepTree:
-        """Return the trie of one training set; store the previous trie if memory permits."""
+        """Return the prefix tree of one training set; store the previous one if memory permits."""
         fit_key = plan.fingerprint, fit
-        if self._last is not None and self._last[0] != fit_key:
-            self._store_if_room(*self._last)
-            self._last = None
+        if self._latest_tree is not None and self._latest_tree[0] != fit_key:
+            self._store_if_room(*self._latest_tree)
+            self._latest_tree = None
         if fit_key in self.by_fit:
             return self.by_fit[fit_key]
-        if self._last is None:
-            self._last = fit_key, FittedStepTree()
-        return self._last[1]
+        if self._latest_tree is None:
+            self._latest_tree = fit_key, FittedStepTree()
+        return self._latest_tree[1]
 
-    def _store_if_room(self, key: tuple[str, int], trie: FittedStepTree) -> None:
-        n_bytes = trie.n_bytes
+    def _store_if_room(self, fit_key: tuple[str, int], step_tree: FittedStepTree) -> None:
+        n_bytes = step_tree.n_bytes
         if n_bytes <= self.free_bytes:
             self.free_bytes -= n_bytes
-            self.by_fit[key] = trie
+            self.by_fit[fit_key] = step_tree
 
 
-def _fit_step(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> FittedStep:
+def _fit_step(step: Any, make_table: Callable[[], Any], y: np.ndarray | None) -> FittedStep:
     """Fit a step and return it with its transformed table and its warnings.
 
-    The step may overwrite the table that `cut` creates.
+    The step may overwrite the table that `make_table` creates.
     """
     with collect_warnings() as warned:
-        table = fit_and_transform(step, cut(), y)
+        table = fit_and_transform(step, make_table(), y)
     return FittedStep(step, table, warned)
 
 
-def _size_in_bytes(value: Any, depth: int, seen: set[int]) -> int:
-    if id(value) in seen or not depth:
+def _size_in_bytes(value: Any, depth: int, seen_ids: set[int]) -> int:
+    if id(value) in seen_ids or not depth:
         return 0
-    seen.add(id(value))
+    seen_ids.add(id(value))
     if isinstance(value, np.ndarray):
         return value.nbytes
     # The value is a data frame; its strings belong to the user and are not counted.
     if hasattr(value, "memory_usage"):
         return int(np.sum(value.memory_usage(deep=False)))
-    contents = list(value.values()) if isinstance(value, dict) else []
-    contents += list(value) if isinstance(value, list | tuple) else []
-    contents += list(getattr(value, "__dict__", {}).values())
+    nested_values = list(value.values()) if isinstance(value, dict) else []
+    nested_values += list(value) if isinstance(value, list | tuple) else []
+    nested_values += list(getattr(value, "__dict__", {}).values())
     return sys.getsizeof(value) + sum(
-        _size_in_bytes(content, depth - 1, seen) for content in contents
+        _size_in_bytes(nested_value, depth - 1, seen_ids) for nested_value in nested_values
     )
 
 
@@ -239,43 +256,49 @@ class UnfittedSteps:
     def steps_for(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[UnfittedStep]:
         """Return a candidate's unfitted steps before its learner, in the order of the pipeline."""
         return [
-            self._start(name, step, candidate)
+            self._make_unfitted_step(name, step, candidate)
             for name, step in steps
             if step is not None and not (isinstance(step, str) and step == "passthrough")
         ]
 
-    def _start(self, name: str, step: Any, candidate: int) -> UnfittedStep:
-        step_params = _params_of(self.family.candidates[candidate], name)
+    def _make_unfitted_step(self, name: str, step: Any, candidate: int) -> UnfittedStep:
+        step_params = _params_of_step(self.family.candidates[candidate], name)
         random_states = _random_states(step) if self.family.is_random else ()
-        kind = self._kind(name, step_params, random_states)
-        reading = shared_fit_parameter_of(step)
-        parameter = "" if reading is None else reading.parameter
+        settings_key = self._make_settings_key(name, step_params, random_states)
+        shared_parameter = shared_fit_parameter_of(step)
+        parameter = "" if shared_parameter is None else shared_parameter.parameter
         if parameter not in step_params:
-            return UnfittedStep(name, step, kind)
-        values = self._values(name, parameter, step_params)
+            return UnfittedStep(name, step, settings_key)
+        values = self._values_in_grid(name, parameter, step_params)
         if len(values) < 2:
-            return UnfittedStep(name, step, kind)
-        kind_of_others = (
+            return UnfittedStep(name, step, settings_key)
+        key_without_parameter = (
             "for each",
             parameter,
-            self._kind(name, _without_param(parameter, step_params), random_states),
+            self._make_settings_key(name, _without_param(parameter, step_params), random_states),
         )
-        return UnfittedStep(name, step, kind, kind_of_others, step_params[parameter], values)
+        return UnfittedStep(
+            name, step, settings_key, key_without_parameter, step_params[parameter], values
+        )
 
-    def _kind(self, name: str, step_params: Mapping[str, Any], random_states: Hashable) -> Hashable:
+    def _make_settings_key(
+        self, name: str, step_params: Mapping[str, Any], random_states: Hashable
+    ) -> Hashable:
         """Return a key that is equal for steps with equal settings and equal random states."""
-        return self._as_given.get(name), _settings_key(step_params), random_states
+        return self._original_step_keys.get(name), _settings_key(step_params), random_states
 
     @cached_property
-    def _as_given(self) -> dict[str, Hashable]:
+    def _original_step_keys(self) -> dict[str, Hashable]:
         """Keys of the steps as the user gave them, before a candidate's parameters are set."""
-        return {name: _key_of(step) for name, step in self.family.estimator.steps[:-1]}
+        return {name: _equality_key(step) for name, step in self.family.estimator.steps[:-1]}
 
-    def _values(self, name: str, parameter: str, step_params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _values_in_grid(
+        self, name: str, parameter: str, step_params: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
         """Return a parameter's values among candidates that set a step's other parameters alike."""
         other_settings = _settings_key(_without_param(parameter, step_params))
         values = {}
-        for params in self._given_of[name]:
+        for params in self._params_by_step[name]:
             if (
                 parameter in params
                 and _settings_key(_without_param(parameter, params)) == other_settings
@@ -284,40 +307,42 @@ class UnfittedSteps:
         return tuple(values.values())
 
     @cached_property
-    def _given_of(self) -> dict[str, list[dict[str, Any]]]:
-        names = [name for name, _ in self.family.estimator.steps[:-1]]
-        return {n: [_params_of(params, n) for params in self.family.candidates] for n in names}
+    def _params_by_step(self) -> dict[str, list[dict[str, Any]]]:
+        step_names = [name for name, _ in self.family.estimator.steps[:-1]]
+        return {
+            n: [_params_of_step(params, n) for params in self.family.candidates] for n in step_names
+        }
 
 
 class SharedSteps:
-    """The pipeline steps that the candidates of one fit share, with the trie that stores them."""
+    """The pipeline steps that the candidates of one fit share, with the tree that stores them."""
 
-    def __init__(self, starts: UnfittedSteps, trie: FittedStepTree) -> None:
-        self.starts, self.trie = starts, trie
+    def __init__(self, unfitted_steps: UnfittedSteps, step_tree: FittedStepTree) -> None:
+        self.unfitted_steps, self.step_tree = unfitted_steps, step_tree
 
     @classmethod
     def from_family(
-        cls, family: Family, data: Data, n_candidates: int, trie: FittedStepTree | None = None
+        cls, family: Family, data: Data, n_candidates: int, step_tree: FittedStepTree | None = None
     ) -> SharedSteps | None:
         """Return the shared steps if sharing them leaves all results unchanged, else None.
 
-        If a `trie` of the training set is given, other families share its steps as well.
+        If a `step_tree` of the training set is given, other families share its steps as well.
         """
-        is_alone = n_candidates < 2 and trie is None
+        is_alone = n_candidates < 2 and step_tree is None
         if is_alone or not family.is_piped or not _is_shareable(family, data):
             return None
-        return cls(UnfittedSteps(family), FittedStepTree() if trie is None else trie)
+        return cls(UnfittedSteps(family), FittedStepTree() if step_tree is None else step_tree)
 
     def put_fitted_steps(
-        self, model: Any, candidate: int, cut: Callable[[], Any], y: np.ndarray | None
+        self, model: Any, candidate: int, make_table: Callable[[], Any], y: np.ndarray | None
     ) -> FittedSteps | None:
         """Put the fitted steps of a candidate into its pipeline and return them.
 
         Return None if a step fails, or if there are no steps before the learner.
         """
-        unfitted_steps = self.starts.steps_for(model.steps[:-1], candidate)
+        unfitted_steps = self.unfitted_steps.steps_for(model.steps[:-1], candidate)
         try:
-            fitted_steps = self.trie.fit_steps(unfitted_steps, cut, y)
+            fitted_steps = self.step_tree.fit_steps(unfitted_steps, make_table, y)
         except BaseException as error:
             if not is_failure(error):
                 raise
@@ -328,14 +353,16 @@ class SharedSteps:
 
 
 def known_steps(
-    tries: FittedStepTrees, family: Family, steps: Any, candidate: int
+    step_trees: FittedStepTrees, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], Begin | None]:
-    """Return a function that looks up steps that another family fitted on the same rows."""
+    """Return a function that finds the pipeline steps that another family fitted on equal rows."""
     from sklearn.base import clone
 
     unfitted_steps = UnfittedSteps(family).steps_for(steps.steps, candidate)
 
-    def begun(plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray) -> FittedSteps:
+    def fit_remaining_steps(
+        plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray
+    ) -> FittedSteps:
         own_steps = [
             replace(unfitted_step, step=clone(unfitted_step.step))
             for unfitted_step in unfitted_steps[n_closed:]
@@ -344,11 +371,11 @@ def known_steps(
             "in closed form",
             *(unfitted_step.settings_key for unfitted_step in unfitted_steps[:n_closed]),
         )
-        return tries.trie_for(plan, fit).fit_steps(
+        return step_trees.trie_for(plan, fit).fit_steps(
             own_steps, partial(copy_if_mutable, X), y, earlier_key if n_closed else ()
         )
 
-    return lambda plan, fit: partial(begun, plan, fit)
+    return lambda plan, fit: partial(fit_remaining_steps, plan, fit)
 
 
 def with_equal_first_step(families: Mapping[str, Family]) -> set[str]:
@@ -356,16 +383,22 @@ def with_equal_first_step(families: Mapping[str, Family]) -> set[str]:
     names_by_step: dict[Hashable, list[str]] = {}
     for family_name, family in families.items():
         if family.is_piped and len(family.estimator.steps) > 1:
-            names_by_step.setdefault(_key_of(family.estimator.steps[0][1]), []).append(family_name)
+            names_by_step.setdefault(_equality_key(family.estimator.steps[0][1]), []).append(
+                family_name
+            )
     return {
         family_name for names in names_by_step.values() if len(names) > 1 for family_name in names
     }
 
 
-def _params_of(params: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a candidate's parameters of one step, by name; the name "" stands for the step."""
+def _params_of_step(params: Mapping[str, Any], step_name: str) -> dict[str, Any]:
+    """Return a candidate's parameters of one step, by name; the name "" is the step itself."""
     split_names = ((n.partition("__"), value) for n, value in params.items())
-    return {own_name: value for (step, _, own_name), value in split_names if step == name}
+    return {
+        parameter_name: value
+        for (step, _, parameter_name), value in split_names
+        if step == step_name
+    }
 
 
 def _without_param(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -373,7 +406,7 @@ def _without_param(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _settings_key(params: Mapping[str, Any]) -> Hashable:
-    return tuple((name, _key_of(params[name])) for name in sorted(params))
+    return tuple((name, _equality_key(params[name])) for name in sorted(params))
 
 
 def _random_states(step: Any) -> Hashable:
@@ -385,8 +418,8 @@ def _random_states(step: Any) -> Hashable:
 class _IdentityKey:
     """Key that equals only a key of the same object, which it holds to keep its id unique."""
 
-    def __init__(self, one: Any) -> None:
-        self.content = one
+    def __init__(self, content: Any) -> None:
+        self.content = content
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _IdentityKey) and self.content is other.content
@@ -395,19 +428,23 @@ class _IdentityKey:
         return id(self.content)
 
 
-def _key_of(value: Any) -> Hashable:
+def _equality_key(value: Any) -> Hashable:
     """Return a key that is equal for equal values, and for estimators with equal settings."""
     if value is None or isinstance(value, str | int | float | np.generic):
         return type(value), repr(value)
     if isinstance(value, list | tuple):
-        return (type(value), *map(_key_of, value))
+        return (type(value), *map(_equality_key, value))
     if isinstance(value, slice):
         return slice, repr(value)
     if hasattr(value, "get_params") and not isinstance(value, type) and _is_cloned_by_params(value):
         params = parameters_of(value)
         # The configuration of `set_output` is not among the parameters.
         output = repr(getattr(value, "_sklearn_output_config", None))
-        return (type(value), output, *((name, _key_of(params[name])) for name in sorted(params)))
+        return (
+            type(value),
+            output,
+            *((name, _equality_key(params[name])) for name in sorted(params)),
+        )
     return _IdentityKey(value)
 
 

@@ -23,9 +23,9 @@ from truerisk.engines.support_vectors.svm_steps import (
 )
 
 # A user's Gram matrix counts as symmetric if it is so up to rounding errors.
-# The tolerance is this share of its largest diagonal element.
+# The tolerance for asymmetry is this share of the matrix's largest diagonal element.
 ROUNDING = 1e-10
-LARGEST = float(np.finfo(np.float32).max)
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 class ProductFunction(Protocol):
@@ -33,14 +33,13 @@ class ProductFunction(Protocol):
 
     If `other_rows` is None, the rows are multiplied with each other. If `of_differences` is true,
     the function returns the inner product of x − z with itself (the squared distance) instead of
-    that
-    of x with z.
+    that of x with z.
     """
 
     def __call__(
         self, rows: np.ndarray, other_rows: np.ndarray | None, *, of_differences: bool
     ) -> np.ndarray:
-        """Return inner products, or squared distances if `of_differences` is true."""
+        """Return the inner products, or the squared distances if `of_differences` is true."""
 
 
 def dense_products(
@@ -66,9 +65,8 @@ class Gram:
 
     `single_precision` is the m × m matrix in single precision, as libsvm stores it to solve its
     problem; the exact `diagonal` is kept beside it. For decision values libsvm uses kernel values
-    in double
-    precision: `test_kernel` returns those between selected training rows and selected test rows,
-    both given by index. `finite` is False if a kernel value overflows.
+    in double precision: `test_kernel` returns those between selected training rows and selected
+    test rows, both given by index. `finite` is False if a kernel value overflows.
     """
 
     single_precision: np.ndarray
@@ -102,13 +100,13 @@ class Products:
     rows: np.ndarray
     test_rows: np.ndarray | None = None
     product_function: ProductFunction = dense_products
-    # Products with the test rows.
+    # Products of the training rows with the test rows, computed when a model needs them.
     # The key True holds squared distances, the key False inner products.
     lazy_products: dict[bool, _LazyProducts] = field(default_factory=dict)
 
     @cached_property
     def inner(self) -> np.ndarray:
-        """Inner products of the rows to fit on with each other."""
+        """Inner products of the training rows with each other."""
         return self.product_function(self.rows, None, of_differences=False)
 
     @cached_property
@@ -117,7 +115,7 @@ class Products:
         return self.product_function(self.rows, None, of_differences=True)
 
     def gram(
-        self, setting: Mapping[str, Any], gamma: float, *, of: np.ndarray | None = None
+        self, setting: Mapping[str, Any], gamma: float, *, row_subset: np.ndarray | None = None
     ) -> Gram:
         """Return the Gram matrix of one kernel, for all rows or for the rows given by index.
 
@@ -128,31 +126,31 @@ class Products:
         # With a precomputed kernel, X holds the kernel values (training row, test row).
         if setting["kernel"] == "precomputed":
             return _gram_from_kernel(self.rows, partial(_select_cells, self.rows.T))
-        inner = self.inner if of is None else self.inner[np.ix_(of, of)]
+        inner = self.inner if row_subset is None else self.inner[np.ix_(row_subset, row_subset)]
         kernel = partial(_kernel_values, setting, gamma)
         # Kernel values between all rows are computed once for many fits.
-        if of is None and self.test_rows is None:
+        if row_subset is None and self.test_rows is None:
             test_products = self.self_distances if setting["kernel"] == "rbf" else inner
             test_kernel = partial(_select_cells, kernel(test_products))
         else:
-            test_kernel = partial(self._test_kernel, kernel, setting["kernel"] == "rbf", of)
+            test_kernel = partial(self._test_kernel, kernel, setting["kernel"] == "rbf", row_subset)
         if setting["kernel"] != "rbf":
             return _gram_from_kernel(kernel(inner), test_kernel)
-        single, diagonal = gaussian_for_solver(inner, gamma)
+        float32_kernel, diagonal = gaussian_for_solver(inner, gamma)
         # Rounding may make d² negative for rows far from the origin.
-        # Then exp(−γ d²) may overflow.
-        finite = gamma >= 0 and np.isfinite(single.max(initial=0.0))
-        return Gram(single, diagonal, test_kernel, bool(finite))
+        # With a negative squared distance d² the kernel exp(−γ d²) may overflow.
+        is_finite = gamma >= 0 and np.isfinite(float32_kernel.max(initial=0.0))
+        return Gram(float32_kernel, diagonal, test_kernel, bool(is_finite))
 
     def _test_kernel(
         self,
         kernel: Callable[[np.ndarray], np.ndarray],
         uses_differences: bool,
-        subset: np.ndarray | None,
+        row_subset: np.ndarray | None,
         rows: np.ndarray,
         test_rows: np.ndarray,
     ) -> np.ndarray:
-        rows = rows if subset is None else subset[rows]
+        rows = rows if row_subset is None else row_subset[rows]
         if self.test_rows is None:
             return kernel(
                 _select_cells(
@@ -170,37 +168,50 @@ class _LazyProducts:
     """Products of each training row with all test rows, computed when they are first needed."""
 
     def __init__(
-        self, rows: np.ndarray, others: np.ndarray, sums: ProductFunction, apart: bool
+        self,
+        rows: np.ndarray,
+        test_rows: np.ndarray,
+        product_function: ProductFunction,
+        of_differences: bool,
     ) -> None:
-        self.rows, self.others, self.sums, self.apart = rows, others, sums, apart
-        self.cells = np.empty((len(rows), len(others)))
+        self.rows, self.all_test_rows, self.compute_products, self.computes_distances = (
+            rows,
+            test_rows,
+            product_function,
+            of_differences,
+        )
+        self.cells = np.empty((len(rows), len(test_rows)))
         self.computed = np.zeros(len(rows), dtype=bool)
 
     def compute(self, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
         missing_rows = rows[~self.computed[rows]]
-        self.cells[missing_rows] = self.sums(
-            self.rows[missing_rows], self.others, of_differences=self.apart
+        self.cells[missing_rows] = self.compute_products(
+            self.rows[missing_rows], self.all_test_rows, of_differences=self.computes_distances
         )
         self.computed[missing_rows] = True
         return _select_cells(self.cells, rows, test_rows)
 
 
-def _kernel_values(setting: Mapping[str, Any], gamma: float, products: np.ndarray) -> np.ndarray:
+def _kernel_values(
+    setting: Mapping[str, Any], gamma: float, products_or_distances: np.ndarray
+) -> np.ndarray:
     """Compute kernel values in double precision from squared distances (rbf) or inner products."""
     if setting["kernel"] == "rbf":
-        return gaussian_for_prediction(products, gamma)
+        return gaussian_for_prediction(products_or_distances, gamma)
     if setting["kernel"] == "linear":
-        return products
-    return polynomial(products, gamma, setting["coef0"], int(setting["degree"]))
+        return products_or_distances
+    return polynomial(products_or_distances, gamma, setting["coef0"], int(setting["degree"]))
 
 
 def _gram_from_kernel(
     kernel_matrix: np.ndarray, test_kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Gram:
     with np.errstate(over="ignore"):
-        single = np.ascontiguousarray(kernel_matrix, dtype=np.float32)
+        float32_kernel = np.ascontiguousarray(kernel_matrix, dtype=np.float32)
     diagonal = np.ascontiguousarray(np.diagonal(kernel_matrix))
-    return Gram(single, diagonal, test_kernel, bool(np.abs(kernel_matrix).max() <= LARGEST))
+    return Gram(
+        float32_kernel, diagonal, test_kernel, bool(np.abs(kernel_matrix).max() <= LARGEST_FLOAT32)
+    )
 
 
 def _select_cells(table: np.ndarray, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:

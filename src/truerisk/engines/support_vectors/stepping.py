@@ -51,19 +51,21 @@ class DecisionValues:
 
 
 def compute_decision_values(
-    gram: Gram, rows: GramRows, group: Group, classes: Any, test_rows: np.ndarray
+    gram: Gram, train_rows: GramRows, group: Group, classes: Any, test_rows: np.ndarray
 ) -> DecisionValues | None:
     """Compute SVC's decision values of the test rows for every C, or return None.
 
     The test rows are columns of the Gram matrix. None means that SVC itself has to be fitted: only
     one class is left, a row has weight 0, or the matrix, a solver step or a prediction overflows.
     """
-    row_indices = np.arange(len(rows.codes))
-    row_indices = row_indices if rows.copies is None else np.repeat(row_indices, rows.copies)
-    codes = rows.codes[row_indices]
+    row_indices = np.arange(len(train_rows.codes))
+    row_indices = (
+        row_indices if train_rows.copies is None else np.repeat(row_indices, train_rows.copies)
+    )
+    codes = train_rows.codes[row_indices]
     present_classes = np.unique(codes)
     setting = group.settings[0]
-    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[row_indices]
+    weights = np.ones(len(codes)) if train_rows.weights is None else train_rows.weights[row_indices]
     row_class_weights = _class_weights(codes, setting, classes)
     has_valid_weights = (
         np.isfinite(weights * row_class_weights).all()
@@ -76,20 +78,22 @@ def compute_decision_values(
         (int(first_class), int(second_class))
         for first_class, second_class in combinations(present_classes, 2)
     )
-    members = [[np.flatnonzero(codes == code) for code in pair] for pair in pairs]
-    problem_rows = np.concatenate([class_members for pair in members for class_members in pair])
-    class_sizes = [[len(class_members) for class_members in pair] for pair in members]
+    rows_of_pairs = [[np.flatnonzero(codes == class_code) for class_code in pair] for pair in pairs]
+    problem_rows = np.concatenate(
+        [class_members for pair in rows_of_pairs for class_members in pair]
+    )
+    class_sizes = [[len(class_members) for class_members in pair] for pair in rows_of_pairs]
     signs = np.repeat(np.tile([1.0, -1.0], len(pairs)), np.ravel(class_sizes))
-    starts = np.concatenate([[0], np.cumsum(np.sum(class_sizes, axis=1))])
+    problem_starts = np.concatenate([[0], np.cumsum(np.sum(class_sizes, axis=1))])
     C_values, gram_indices = (
         group.values("C").astype(np.float64),
-        rows.gram_indices[row_indices][problem_rows],
+        train_rows.gram_indices[row_indices][problem_rows],
     )
     beta, intercept = solve_problems(
         gram.single_precision,
         gram.diagonal,
         gram_indices,
-        starts,
+        problem_starts,
         signs,
         (weights[problem_rows], row_class_weights[problem_rows]),
         C_values,
@@ -98,15 +102,18 @@ def compute_decision_values(
     )
     if not np.isfinite(beta).all():
         return None
-    is_support = _support_vector_mask(beta, starts, len(C_values))
-    support_rows = np.unique(gram_indices[is_support])
+    is_support_vector = _support_vector_mask(beta, problem_starts, len(C_values))
+    support_rows = np.unique(gram_indices[is_support_vector])
     kernel_values = gram.test_kernel(support_rows, test_rows)
     values = np.empty((len(pairs), len(C_values), len(test_rows)))
-    for pair_number, (start, end) in enumerate(pairwise(starts)):
-        support_beta = beta[len(C_values) * start : len(C_values) * end].reshape(len(C_values), -1)[
-            :, is_support[start:end]
-        ]
-        kernel_rows = np.searchsorted(support_rows, gram_indices[start:end][is_support[start:end]])
+    for pair_number, (problem_start, problem_end) in enumerate(pairwise(problem_starts)):
+        support_beta = beta[len(C_values) * problem_start : len(C_values) * problem_end].reshape(
+            len(C_values), -1
+        )[:, is_support_vector[problem_start:problem_end]]
+        kernel_rows = np.searchsorted(
+            support_rows,
+            gram_indices[problem_start:problem_end][is_support_vector[problem_start:problem_end]],
+        )
         np.negative(
             stepped_answers(kernel_values, kernel_rows, support_beta, intercept[pair_number]),
             out=values[pair_number],
@@ -114,11 +121,16 @@ def compute_decision_values(
     return DecisionValues(pairs, values) if np.isfinite(values).all() else None
 
 
-def _support_vector_mask(beta: np.ndarray, starts: np.ndarray, n_C_values: int) -> np.ndarray:
+def _support_vector_mask(
+    beta: np.ndarray, problem_starts: np.ndarray, n_C_values: int
+) -> np.ndarray:
     """Return a mask of the rows that are support vectors for at least one value of C."""
     masks = [
-        (beta[n_C_values * start : n_C_values * end].reshape(n_C_values, -1) != 0.0).any(axis=0)
-        for start, end in pairwise(starts)
+        (
+            beta[n_C_values * problem_start : n_C_values * problem_end].reshape(n_C_values, -1)
+            != 0.0
+        ).any(axis=0)
+        for problem_start, problem_end in pairwise(problem_starts)
     ]
     return np.concatenate(masks)
 
@@ -137,7 +149,7 @@ def _class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) 
 
 
 N_CLASSES = 3
-GAPS = 0.4  # Share of the cells of a simulated sparse table that are set to zero.
+ZERO_CELL_SHARE = 0.4  # Share of the cells of a simulated sparse table that are set to zero.
 SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ({"kernel": "rbf", "gamma": 0.3, "C": 30.0}, 3),
     ({"kernel": "rbf", "gamma": 0.01, "C": 200.0, "shrinking": False}, 37),
@@ -162,10 +174,10 @@ def takes_the_same_steps_on_sparse() -> bool:
 
     SVC adds up the products of sparse rows in another order than those of dense rows.
     """
-    return all(_steps_agree(*example, sparse=True) for example in SETTINGS)
+    return all(_steps_agree(*example, is_sparse=True) for example in SETTINGS)
 
 
-def _steps_agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> bool:
+def _steps_agree(params: dict[str, Any], n_columns: int, *, is_sparse: bool = False) -> bool:
     """Return True if the compiled solver and SVC agree on rows with copies, weights and ties.
 
     All predicted labels and all decision values of all class pairs must be equal to the last bit.
@@ -173,16 +185,16 @@ def _steps_agree(params: dict[str, Any], columns: int, *, sparse: bool = False) 
     from scipy.sparse import csr_array
     from sklearn.svm import SVC
 
-    rng = np.random.default_rng(columns)
-    X = np.round(rng.normal(size=(140, columns)), columns % 2)
-    if sparse:
-        X = np.where(rng.random(X.shape) < GAPS, 0.0, X)
-    table = csr_array(X) if sparse else X
+    rng = np.random.default_rng(n_columns)
+    X = np.round(rng.normal(size=(140, n_columns)), n_columns % 2)
+    if is_sparse:
+        X = np.where(rng.random(X.shape) < ZERO_CELL_SHARE, 0.0, X)
+    table = csr_array(X) if is_sparse else X
     codes = (X[:, 0] + X[:, 1] + rng.normal(size=140) > 0).astype(np.int64)
     codes[rng.random(140) < 0.3] = 2
-    rows, n_copies = np.unique(rng.integers(0, 110, 110), return_counts=True)
+    distinct_rows, n_copies = np.unique(rng.integers(0, 110, 110), return_counts=True)
     weights = rng.choice([0.5, 1.0, 2.3], 140)
-    row_copies = np.repeat(rows, n_copies)
+    row_copies = np.repeat(distinct_rows, n_copies)
     model = SVC(decision_function_shape="ovo", **params)
     svc = unless_it_fails(
         lambda: model.fit(table[row_copies], codes[row_copies], weights[row_copies])
@@ -190,20 +202,20 @@ def _steps_agree(params: dict[str, Any], columns: int, *, sparse: bool = False) 
     if svc is None:
         return False
     setting = svc.get_params()
-    gram = Products(X, product_function=sparse_products if sparse else dense_products).gram(
+    gram = Products(X, product_function=sparse_products if is_sparse else dense_products).gram(
         setting, setting["gamma"]
     )
-    compiled = compute_decision_values(
+    compiled_values = compute_decision_values(
         gram,
-        GramRows(rows, codes[rows], n_copies, weights[rows]),
+        GramRows(distinct_rows, codes[distinct_rows], n_copies, weights[distinct_rows]),
         Group(np.zeros(1, dtype=np.int64), (setting,)),
         np.arange(N_CLASSES),
         np.arange(140),
     )
-    if compiled is None:
+    if compiled_values is None:
         return False
-    labels = compiled.answers(Request("label"), N_CLASSES)
-    values = -compiled.values[:, 0].T
+    labels = compiled_values.answers(Request("label"), N_CLASSES)
+    values = -compiled_values.values[:, 0].T
     return np.array_equal(values, svc.decision_function(table)) and np.array_equal(
         labels[0], svc.predict(table)
     )

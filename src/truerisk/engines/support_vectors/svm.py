@@ -45,7 +45,7 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
 MOST_ROWS = 8_000  # With this many rows a Gram matrix and its inner products take 1.8 GB.
-KERNEL = ("kernel", "gamma", "degree", "coef0")
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
 
 class SupportVectors(OnePass):
@@ -66,7 +66,7 @@ class SupportVectors(OnePass):
     """
 
     name: ClassVar[str] = "svm"
-    along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
+    along: ClassVar[tuple[str, ...]] = ("C", *KERNEL_PARAMETERS)
     compiled: ClassVar[bool] = True
     cuts_columns: ClassVar[bool] = True
 
@@ -102,7 +102,7 @@ class SupportVectors(OnePass):
 
     @override
     def fits(self, numbers: Any) -> bool:
-        return super().fits(cells_of(numbers))
+        return super().fits(dense_cells(numbers))
 
     @override
     def read(self, group: Group, table: Any) -> Any:
@@ -114,8 +114,8 @@ class SupportVectors(OnePass):
 
     @override
     def table(self, group: Group, data: Data) -> Any:
-        sparse = group.rowwise is None and hasattr(data.X, "toarray")
-        return self.read(group, data.X) if sparse else super().table(group, data)
+        is_sparse = group.rowwise is None and hasattr(data.X, "toarray")
+        return self.read(group, data.X) if is_sparse else super().table(group, data)
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -157,25 +157,27 @@ class SupportVectors(OnePass):
             The seconds of this engine and of scikit-learn's own fits.
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
-        n_tested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
+        n_test_rows = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
         column_seconds = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
-        svc_seconds = len(family) * (1.2e-3 + column_seconds * n * (n + n_tested)).sum()
-        seconds, all_cells, fit_cells = 0.0, float(data.n_rows**2), float((n**2).sum())
+        svc_seconds = len(family) * (1.2e-3 + column_seconds * n * (n + n_test_rows)).sum()
+        engine_seconds, all_cells, fit_cells = 0.0, float(data.n_rows**2), float((n**2).sum())
         for group in groups_along(family, self.along):
             has_no_steps = group.preparation is None
-            seconds += (1.2e-8 + 4e-10 * p) * (all_cells if has_no_steps else fit_cells)
+            engine_seconds += (1.2e-8 + 4e-10 * p) * (all_cells if has_no_steps else fit_cells)
             for kernel_group in _split_by_kernel(group):
                 setting = kernel_group.settings[0]
-                is_scaled = uses_gamma(setting["kernel"]) and setting["gamma"] == "scale"
-                seconds += 8e-9 * (all_cells if has_no_steps and not is_scaled else fit_cells)
-        return seconds, float(svc_seconds)
+                has_scaled_gamma = uses_gamma(setting["kernel"]) and setting["gamma"] == "scale"
+                engine_seconds += 8e-9 * (
+                    all_cells if has_no_steps and not has_scaled_gamma else fit_cells
+                )
+        return engine_seconds, float(svc_seconds)
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         done_mask = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done_mask
-        products = Products(cells_of(task.X), product_function=_products_for(task.X))
+        products = Products(dense_cells(task.X), product_function=_product_function(task.X))
         for kernel_group in _split_by_kernel(task.group):
             kernel_task = with_group(task, kernel_group)
             setting = kernel_group.settings[0]
@@ -197,31 +199,33 @@ class SupportVectors(OnePass):
         ):
             # An SVC that was fitted on a dense table may refuse a sparse table, and conversely.
             return None
-        tested_cells = stack_cells(tests)
-        products = Products(cells_of(shown.X), tested_cells, _products_for(shown.X))
+        test_cells = stack_cells(tests)
+        products = Products(dense_cells(shown.X), test_cells, _product_function(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
-        test_columns = np.arange(len(tested_cells))
-        kernel_answers: list[tuple[np.ndarray, np.ndarray]] = []
+        test_columns = np.arange(len(test_cells))
+        kernel_predictions: list[tuple[np.ndarray, np.ndarray]] = []
         for kernel_group in _split_by_kernel(group):
             setting = kernel_group.settings[0]
             gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
-            machine = compute_decision_values(
+            decision_values = compute_decision_values(
                 gram, rows, kernel_group, task.data.classes, test_columns
             )
-            if machine is None:
+            if decision_values is None:
                 return None
-            answers = machine.answers(task.request, task.data.n_classes)
-            kernel_answers.append((np.isin(group.candidates, kernel_group.candidates), answers))
-        first_answers = kernel_answers[0][1]
-        all_answers = np.zeros(
-            (len(group.candidates), first_answers.shape[1]), dtype=first_answers.dtype
+            predictions = decision_values.answers(task.request, task.data.n_classes)
+            kernel_predictions.append(
+                (np.isin(group.candidates, kernel_group.candidates), predictions)
+            )
+        first_predictions = kernel_predictions[0][1]
+        all_predictions = np.zeros(
+            (len(group.candidates), first_predictions.shape[1]), dtype=first_predictions.dtype
         )
-        for in_kernel, answers in kernel_answers:
-            all_answers[in_kernel] = answers
-        return np.split(all_answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+        for is_in_kernel, predictions in kernel_predictions:
+            all_predictions[is_in_kernel] = predictions
+        return np.split(all_predictions, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
-def _products_for(X: Any) -> ProductFunction:
+def _product_function(X: Any) -> ProductFunction:
     return sparse_products if isinstance(X, SparseRows) else dense_products
 
 
@@ -230,27 +234,29 @@ def _predict_from_gram(task: Task, fit: int, products: Products, gram: Gram | No
     group = task.of_fit(fit)
     if group is None:
         return
-    test_rows = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
+    test_row_lists = [
+        task.plan.test_rows(int(test_set_number))[0] for test_set_number in task.questions(fit)
+    ]
     rows, copies = task.plan.train_rows(fit)
     setting, gram_indices = group.settings[0], rows
     # With gamma='scale' this training set has its own gamma, and hence its own Gram matrix.
     if gram is None:
         gamma = gamma_of(setting, task.X[rows], copies)
-        gram, gram_indices = products.gram(setting, gamma, of=rows), np.arange(len(rows))
+        gram, gram_indices = products.gram(setting, gamma, row_subset=rows), np.arange(len(rows))
     weights = None if task.weights is None else task.weights[rows]
     train_rows = GramRows(gram_indices, task.labels(fit)[rows], copies, weights)
-    machine = compute_decision_values(
-        gram, train_rows, group, task.data.classes, np.concatenate(test_rows)
+    decision_values = compute_decision_values(
+        gram, train_rows, group, task.data.classes, np.concatenate(test_row_lists)
     )
-    if machine is None:
+    if decision_values is None:
         task.leave_open(fit, group.candidates)
         return
-    answers = machine.answers(task.request, task.data.n_classes)
-    boundaries = np.cumsum([len(one_test) for one_test in test_rows])[:-1]
-    for question, test_answers in zip(
-        task.questions(fit), np.split(answers, boundaries, 1), strict=True
+    predictions = decision_values.answers(task.request, task.data.n_classes)
+    boundaries = np.cumsum([len(rows_of_test) for rows_of_test in test_row_lists])[:-1]
+    for test_set, test_predictions in zip(
+        task.questions(fit), np.split(predictions, boundaries, 1), strict=True
     ):
-        task.place(int(question), group, test_answers)
+        task.place(int(test_set), group, test_predictions)
 
 
 def _has_precomputed_kernel(family: Family) -> bool:
@@ -270,16 +276,20 @@ def _precomputed_refusal(family: Family, data: Data) -> str | None:
 
 def _split_by_kernel(group: Group) -> Iterator[Group]:
     """Split a group into groups of candidates that share a Gram matrix."""
-    members: dict[tuple[Any, ...], list[int]] = {}
-    for position, setting in enumerate(group.settings):
+    indices_by_kernel: dict[tuple[Any, ...], list[int]] = {}
+    for setting_index, setting in enumerate(group.settings):
         kernel = setting["kernel"]
-        key = (kernel, *(setting[name] for name in KERNEL[1:])) if uses_gamma(kernel) else (kernel,)
+        key = (
+            (kernel, *(setting[name] for name in KERNEL_PARAMETERS[1:]))
+            if uses_gamma(kernel)
+            else (kernel,)
+        )
         key = key[:2] if kernel == "rbf" else key
-        members.setdefault(key, []).append(position)
-    for positions in members.values():
+        indices_by_kernel.setdefault(key, []).append(setting_index)
+    for setting_indices in indices_by_kernel.values():
         yield Group(
-            group.candidates[positions],
-            tuple(group.settings[position] for position in positions),
+            group.candidates[setting_indices],
+            tuple(group.settings[setting_index] for setting_index in setting_indices),
             group.preparation,
             group.rowwise,
         )
@@ -357,9 +367,9 @@ class SparseRows:
         sorted_copy.sort_indices()
         if not sorted_copy.has_canonical_format:
             raise OwnArithmetic("with a cell that is given twice")
-        gapped = cls(checked_table)
-        dense(gapped.cells)
-        return gapped
+        sparse_rows = cls(checked_table)
+        dense(sparse_rows.cells)
+        return sparse_rows
 
     @cached_property
     def cells(self) -> np.ndarray:
@@ -379,14 +389,14 @@ class SparseRows:
         return SparseRows(self.table[rows])
 
 
-def cells_of(table: np.ndarray | SparseRows) -> np.ndarray:
+def dense_cells(table: np.ndarray | SparseRows) -> np.ndarray:
     """Return the cells of a dense or sparse table as a dense array."""
     return table.cells if isinstance(table, SparseRows) else table
 
 
 def stack_cells(tables: Sequence[np.ndarray | SparseRows]) -> np.ndarray:
     """Stack the cells of several tables vertically, as one dense array."""
-    return np.vstack([cells_of(table) for table in tables])
+    return np.vstack([dense_cells(table) for table in tables])
 
 
 def gamma_of(
@@ -401,12 +411,11 @@ def gamma_of(
         return 1.0 / float(X.shape[1])
     if gamma != "scale":
         return float(gamma)
-    all_rows = X if copies is None else X[np.repeat(np.arange(len(X)), copies)]
-    if isinstance(
-        all_rows, SparseRows
-    ):  # SVC computes the variance of a sparse table from its moments.
-        squares = all_rows.table.multiply(all_rows.table)
-        variance = float(squares.mean() - all_rows.table.mean() ** 2)
+    rows_with_copies = X if copies is None else X[np.repeat(np.arange(len(X)), copies)]
+    # SVC computes the variance of a sparse table from its moments.
+    if isinstance(rows_with_copies, SparseRows):
+        squares = rows_with_copies.table.multiply(rows_with_copies.table)
+        variance = float(squares.mean() - rows_with_copies.table.mean() ** 2)
     else:
-        variance = float(all_rows.var())
+        variance = float(rows_with_copies.var())
     return float(1.0 / (X.shape[1] * variance)) if variance != 0 else 1.0

@@ -26,19 +26,19 @@ def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
     differences of rows.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    inner = np.empty((len(rows), len(rows)))
-    native().svm_products(rows, _blas_dot(), of_differences, inner)
-    return inner
+    product_matrix = np.empty((len(rows), len(rows)))
+    native().svm_products(rows, _blas_dot(), of_differences, product_matrix)
+    return product_matrix
 
 
 def products_between(
     rows: np.ndarray, other_rows: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
-    """Return inner products, or squared distances, as a matrix (rows, other rows)."""
+    """Return inner products or squared distances of two row sets: a matrix (rows, other rows)."""
     rows, other_rows = _as_doubles(rows, other_rows)
-    inner = np.empty((len(rows), len(other_rows)))
-    native().svm_products_between(rows, other_rows, _blas_dot(), of_differences, inner)
-    return inner
+    product_matrix = np.empty((len(rows), len(other_rows)))
+    native().svm_products_between(rows, other_rows, _blas_dot(), of_differences, product_matrix)
+    return product_matrix
 
 
 def products_in_order(
@@ -50,10 +50,10 @@ def products_in_order(
     others).
     """
     rows, other_rows = _as_doubles(rows, other_rows)
-    inner = np.empty((len(rows), len(other_rows)))
+    product_matrix = np.empty((len(rows), len(other_rows)))
     columns = np.ascontiguousarray(other_rows.T)
-    native().svm_products_in_order(rows, columns, of_differences, inner)
-    return inner
+    native().svm_products_in_order(rows, columns, of_differences, product_matrix)
+    return product_matrix
 
 
 def _as_doubles(rows: np.ndarray, other_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -66,63 +66,83 @@ def _as_doubles(rows: np.ndarray, other_rows: np.ndarray) -> tuple[np.ndarray, n
     return row_table, other_table
 
 
-def gaussian_for_solver(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+def gaussian_for_solver(inner_products: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
     """Return exp(−γ d²) in single precision as SVC's solver uses it, and the diagonal in double.
 
     The squared distances d² between the rows are computed from their inner products.
     """
-    n_rows = len(inner)
-    if inner.shape != (n_rows, n_rows):
-        raise ValueError(f"inner products of shape {inner.shape} are not of rows with each other")
-    single, diagonal = np.empty((n_rows, n_rows), dtype=np.float32), np.empty(n_rows)
-    native().svm_gaussian_solved(inner, float(gamma), single, diagonal)
-    return single, diagonal
+    n_rows = len(inner_products)
+    if inner_products.shape != (n_rows, n_rows):
+        raise ValueError(
+            f"inner products of shape {inner_products.shape} are not of rows with each other"
+        )
+    float32_kernel, diagonal = np.empty((n_rows, n_rows), dtype=np.float32), np.empty(n_rows)
+    native().svm_gaussian_solved(inner_products, float(gamma), float32_kernel, diagonal)
+    return float32_kernel, diagonal
 
 
-def gaussian_for_prediction(distances: np.ndarray, gamma: float) -> np.ndarray:
+def gaussian_for_prediction(squared_distances: np.ndarray, gamma: float) -> np.ndarray:
     """Return exp(−γ d²) as SVC computes it for predictions, from given squared distances d²."""
-    kernel = np.empty(distances.shape)
-    native().svm_gaussian_answered(np.ascontiguousarray(distances), float(gamma), kernel)
-    return kernel
+    kernel_values = np.empty(squared_distances.shape)
+    native().svm_gaussian_answered(
+        np.ascontiguousarray(squared_distances), float(gamma), kernel_values
+    )
+    return kernel_values
 
 
-def polynomial(inner: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
+def polynomial(inner_products: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
     """Return the polynomial kernel (γ xᵢ'xⱼ + c)ᵈ, with the power by repeated squaring."""
-    inner, kernel = np.ascontiguousarray(inner), np.empty(inner.shape)
-    native().svm_polynomial(inner, float(gamma), float(coef0), int(degree), kernel)
-    return kernel
+    inner_products, kernel_values = (
+        np.ascontiguousarray(inner_products),
+        np.empty(inner_products.shape),
+    )
+    native().svm_polynomial(inner_products, float(gamma), float(coef0), int(degree), kernel_values)
+    return kernel_values
 
 
 def solve_problems(
     gram: np.ndarray,
     diagonal: np.ndarray,
     rows: np.ndarray,
-    starts: np.ndarray,
-    sign: np.ndarray,
+    problem_starts: np.ndarray,
+    signs: np.ndarray,
     weights: tuple[np.ndarray, np.ndarray],
-    Cs: np.ndarray,
+    C_values: np.ndarray,
     *,
     tolerance: float,
     shrinking: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve many two-class problems for every C as libsvm does; return the β and the intercepts.
 
-    Problem p is trained on the rows `rows[starts[p]:starts[p + 1]]`, first those with label +1. A
-    copy of a row is listed again. The coefficients β are returned in one flat array, in which
-    problem p has the slice from `len(Cs) * starts[p]` on, of shape (len(Cs), m). The intercepts
-    have shape (problem, C). The upper bound of β for a row is wᵢ (C vᵢ), where `weights` holds w
-    (of rows) and v (of their classes). The β of a problem with an overflow are not numbers.
+    Problem p is trained on the rows `rows[problem_starts[p]:problem_starts[p + 1]]`, first those
+    with label +1. A copy of a row is listed again. The coefficients β are returned in one flat
+    array, in which problem p has the slice from `len(C_values) * problem_starts[p]` on, of shape
+    (len(C_values), m). The intercepts have shape (problem, C). The upper bound of β for a row is wᵢ
+    (C vᵢ), where `weights` holds w (of rows) and v (of their classes). The β of a problem with an
+    overflow are not numbers.
     """
     rows = np.ascontiguousarray(rows, dtype=np.int32)
-    starts = np.ascontiguousarray(starts, dtype=np.int64)
-    row_numbers = [np.ascontiguousarray(array, dtype=np.float64) for array in (sign, *weights)]
-    Cs = np.ascontiguousarray(Cs, dtype=np.float64)
-    _check_problems(gram, diagonal, rows, starts, row_numbers)
-    if not tolerance > 0 or not (np.isfinite(Cs).all() and (Cs > 0).all()):
-        raise ValueError(f"tolerance={tolerance!r} and C={Cs!r} must be positive")
-    beta, intercept = np.empty(len(Cs) * len(rows)), np.empty((len(starts) - 1, len(Cs)))
+    problem_starts = np.ascontiguousarray(problem_starts, dtype=np.int64)
+    row_arrays = [np.ascontiguousarray(array, dtype=np.float64) for array in (signs, *weights)]
+    C_values = np.ascontiguousarray(C_values, dtype=np.float64)
+    _check_problems(gram, diagonal, rows, problem_starts, row_arrays)
+    if not tolerance > 0 or not (np.isfinite(C_values).all() and (C_values > 0).all()):
+        raise ValueError(f"tolerance={tolerance!r} and C={C_values!r} must be positive")
+    beta, intercept = (
+        np.empty(len(C_values) * len(rows)),
+        np.empty((len(problem_starts) - 1, len(C_values))),
+    )
     native().svm_steps_of_each(
-        gram, diagonal, rows, starts, *row_numbers, Cs, float(tolerance), shrinking, beta, intercept
+        gram,
+        diagonal,
+        rows,
+        problem_starts,
+        *row_arrays,
+        C_values,
+        float(tolerance),
+        shrinking,
+        beta,
+        intercept,
     )
     return beta, intercept
 
@@ -154,24 +174,29 @@ def _check_problems(
     gram: np.ndarray,
     diagonal: np.ndarray,
     rows: np.ndarray,
-    starts: np.ndarray,
-    row_numbers: list[np.ndarray],
+    problem_starts: np.ndarray,
+    row_arrays: list[np.ndarray],
 ) -> None:
     """Raise ValueError if the compiled code would read out of bounds or not terminate."""
     n = len(gram)
     if gram.shape != (n, n) or gram.dtype != np.float32 or diagonal.shape != (n,):
         raise ValueError("the Gram matrix must be square, in single precision, with its diagonal")
-    if any(array.shape != rows.shape for array in row_numbers):
+    if any(array.shape != rows.shape for array in row_arrays):
         raise ValueError(
-            f"{len(rows)} rows and {[len(array) for array in row_numbers]} of their numbers"
+            f"{len(rows)} rows and {[len(array) for array in row_arrays]} of their numbers"
         )
     if not len(rows) or not 0 <= rows.min() <= rows.max() < n:
         raise ValueError(f"rows name some outside 0 ... {n - 1}, or none")
-    if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(rows) or (np.diff(starts) < 1).any():
+    if (
+        len(problem_starts) < 2
+        or problem_starts[0] != 0
+        or problem_starts[-1] != len(rows)
+        or (np.diff(problem_starts) < 1).any()
+    ):
         raise ValueError(f"problems do not cover the {len(rows)} rows one after the other")
-    signs, *weights = row_numbers
+    signs, *weights = row_arrays
     smallest_signs, largest_signs = (
-        array.reduceat(signs, starts[:-1]) for array in (np.minimum, np.maximum)
+        array.reduceat(signs, problem_starts[:-1]) for array in (np.minimum, np.maximum)
     )
     if not (
         (np.abs(signs) == 1).all() and (smallest_signs == -1).all() and (largest_signs == 1).all()

@@ -21,7 +21,7 @@ from truerisk.plan.extras.flips import Flips
 from truerisk.plan.partitions import times_drawn
 from truerisk.plan.plan import Plan
 
-NOTHING = -1
+NO_ROW = -1
 
 
 def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -31,84 +31,88 @@ def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     row. The result is computed from the plan's compact row sets in O(fits + test sets); no row set
     is written out.
     """
-    left_out = _left_out_row(plan.train, plan.blocks)
-    flips = Flips.from_holder(plan)
-    if flips is not None:
-        n_flips = np.bincount(flips.fit, minlength=plan.n_fits)
-        flipped_rows = np.full(plan.n_fits, NOTHING)
-        flipped_rows[flips.fit] = flips.row
+    left_out_rows = _left_out_row(plan.train, plan.blocks)
+    label_flips = Flips.from_holder(plan)
+    if label_flips is not None:
+        n_flips = np.bincount(label_flips.fit, minlength=plan.n_fits)
+        flipped_rows = np.full(plan.n_fits, NO_ROW)
+        flipped_rows[label_flips.fit] = label_flips.row
         has_all_rows = (plan.train.base == ALL) & (np.diff(plan.train.offsets) == 0)
-        left_out = np.where(
-            has_all_rows & (n_flips == 1), flipped_rows, np.where(n_flips == 0, left_out, NOTHING)
+        left_out_rows = np.where(
+            has_all_rows & (n_flips == 1),
+            flipped_rows,
+            np.where(n_flips == 0, left_out_rows, NO_ROW),
         )
-    is_tested_elsewhere = _single_row(plan.test, plan.blocks) != left_out[plan.fit]
-    left_out[plan.fit[is_tested_elsewhere]] = NOTHING
-    return left_out != NOTHING, left_out
+    is_tested_elsewhere = _single_row(plan.test, plan.blocks) != left_out_rows[plan.fit]
+    left_out_rows[plan.fit[is_tested_elsewhere]] = NO_ROW
+    return left_out_rows != NO_ROW, left_out_rows
 
 
-def _left_out_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """Return the row that each training set leaves out if it is exactly one, else NOTHING."""
-    if sets.leave_one_block_out:
-        return _row_of_block(blocks, sets.minus)
-    rows = np.full(len(sets), NOTHING)
-    sets_lacking_one = np.flatnonzero((sets.base == ALL) & (np.diff(sets.offsets) == 1))
-    rows[sets_lacking_one] = _row_of_block(blocks, sets.minus[sets.offsets[sets_lacking_one]])
+def _left_out_row(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
+    """Return the row that each training set leaves out if it is exactly one, else NO_ROW."""
+    if row_sets.leave_one_block_out:
+        return _row_of_block(blocks, row_sets.minus)
+    rows = np.full(len(row_sets), NO_ROW)
+    sets_lacking_one = np.flatnonzero((row_sets.base == ALL) & (np.diff(row_sets.offsets) == 1))
+    rows[sets_lacking_one] = _row_of_block(
+        blocks, row_sets.minus[row_sets.offsets[sets_lacking_one]]
+    )
     return rows
 
 
-def _single_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """Return the row of each row set that consists of exactly one row, else NOTHING."""
-    if not len(sets.minus) and (sets.base != ALL).all():
-        return _row_of_block(blocks, sets.base)
-    rows = np.full(len(sets), NOTHING)
-    single_blocks = np.flatnonzero((sets.base != ALL) & (np.diff(sets.offsets) == 0))
-    rows[single_blocks] = _row_of_block(blocks, sets.base[single_blocks])
+def _single_row(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
+    """Return the row of each row set that consists of exactly one row, else NO_ROW."""
+    if not len(row_sets.minus) and (row_sets.base != ALL).all():
+        return _row_of_block(blocks, row_sets.base)
+    rows = np.full(len(row_sets), NO_ROW)
+    single_blocks = np.flatnonzero((row_sets.base != ALL) & (np.diff(row_sets.offsets) == 0))
+    rows[single_blocks] = _row_of_block(blocks, row_sets.base[single_blocks])
     return rows
 
 
 def _row_of_block(blocks: Blocks, block_numbers: np.ndarray) -> np.ndarray:
-    """Return the row of each block that has exactly one row, and NOTHING for other blocks."""
+    """Return the row of each block that has exactly one row, and NO_ROW for other blocks."""
     if not len(block_numbers):
         return np.empty(0, dtype=np.int64)
     if len(blocks.rows) == len(blocks) and (blocks.sizes == 1).all():
         return blocks.rows[block_numbers].astype(np.int64)
     first_rows = blocks.rows[np.minimum(blocks.offsets[block_numbers], len(blocks.rows) - 1)]
-    return np.where(blocks.sizes[block_numbers] == 1, first_rows, NOTHING)
+    return np.where(blocks.sizes[block_numbers] == 1, first_rows, NO_ROW)
 
 
 def store_single_rows(
-    task: Task, fits: np.ndarray, answers: np.ndarray, is_open: np.ndarray
+    task: Task, fits: np.ndarray, predictions: np.ndarray, is_unresolved: np.ndarray
 ) -> None:
     """Store the predictions of fits with one test row; leave unresolved fits to the learner itself.
 
-    `answers` and `open_` have shape (candidate of the group, fit).
+    `predictions` and `is_unresolved` have shape (candidate of the group, fit).
     """
     plan, candidates, values = task.plan, task.group.candidates, task.collected.values
-    question_order, starts = plan.questions_of
-    offsets, question_positions = select_lists(starts, fits)
-    value_positions = plan.test_offsets[question_order[question_positions]]
-    fit_numbers = np.repeat(np.arange(len(fits)), np.diff(offsets))
+    test_set_order, fit_starts = plan.questions_of
+    offsets, order_positions = select_lists(fit_starts, fits)
+    value_positions = plan.test_offsets[test_set_order[order_positions]]
+    fit_indices = np.repeat(np.arange(len(fits)), np.diff(offsets))
     if task.places is None:
         # At least one fit has several test sets, all of the same row.
-        if len(fit_numbers) != len(fits):
-            answers = answers[:, fit_numbers]
+        if len(fit_indices) != len(fits):
+            predictions = predictions[:, fit_indices]
         if len(candidates) == len(values) and np.array_equal(
-            value_positions, np.arange(len(fit_numbers))
+            value_positions, np.arange(len(fit_indices))
         ):
-            values[candidates, : len(fit_numbers)] = answers
+            values[candidates, : len(fit_indices)] = predictions
         else:
-            values[np.ix_(candidates, value_positions)] = answers
-        for j in np.flatnonzero(is_open.any(axis=0)):
-            task.leave_open(fits[j], candidates[is_open[:, j]])
+            values[np.ix_(candidates, value_positions)] = predictions
+        for j in np.flatnonzero(is_unresolved.any(axis=0)):
+            task.leave_open(fits[j], candidates[is_unresolved[:, j]])
         return
-    group_positions = task.places[fits]
-    has_candidate = group_positions != ELSEWHERE
+    candidate_positions = task.places[fits]
+    has_candidate = candidate_positions != ELSEWHERE
     fit_range = np.arange(len(fits))
-    values[0, value_positions[has_candidate[fit_numbers]]] = answers[group_positions, fit_range][
-        fit_numbers[has_candidate[fit_numbers]]
-    ]
-    for j in np.flatnonzero(has_candidate & is_open[group_positions, fit_range]):
-        task.leave_open(fits[j], candidates[group_positions[j], None])
+    values[0, value_positions[has_candidate[fit_indices]]] = predictions[
+        candidate_positions, fit_range
+    ][fit_indices[has_candidate[fit_indices]]]
+    for j in np.flatnonzero(has_candidate & is_unresolved[candidate_positions, fit_range]):
+        task.leave_open(fits[j], candidates[candidate_positions[j], None])
 
 
 FEWEST = 16  # If fits times settings are fewer than this, each fit is solved by itself.
@@ -125,34 +129,34 @@ class Samples:
 
     @classmethod
     def batches(
-        cls, task: Task, is_open: np.ndarray, width: int, settings: int = 1
+        cls, task: Task, is_unresolved: np.ndarray, n_columns: int, n_settings: int = 1
     ) -> Iterator[Samples]:
-        """Yield batches of the fits marked in `is_open` that are trained on the original labels.
+        """Yield batches of the fits marked in `is_unresolved` that are trained on unchanged labels.
 
         Yield nothing if solving each fit by itself costs less: if there are few fits, each with
-        `settings` linear systems to solve, or if the products of `width` columns are too many.
+        `n_settings` linear systems to solve, or if `n_columns` columns have too many products.
         """
-        if (flips := Flips.from_holder(task.plan)) is not None:
-            is_open = is_open.copy()
-            is_open[flips.fit] = False
-        fit_numbers, n = np.flatnonzero(is_open), task.plan.n_rows
-        if len(fit_numbers) * settings < FEWEST or n * width * width > MOST_PRODUCTS:
+        if (label_flips := Flips.from_holder(task.plan)) is not None:
+            is_unresolved = is_unresolved.copy()
+            is_unresolved[label_flips.fit] = False
+        fit_numbers, n = np.flatnonzero(is_unresolved), task.plan.n_rows
+        if len(fit_numbers) * n_settings < FEWEST or n * n_columns * n_columns > MOST_PRODUCTS:
             return
-        yield from cls.some(task, fit_numbers, width)
+        yield from cls.some(task, fit_numbers, n_columns)
 
     @classmethod
-    def some(cls, task: Task, fits: np.ndarray, width: int) -> Iterator[Samples]:
+    def some(cls, task: Task, fits: np.ndarray, n_columns: int) -> Iterator[Samples]:
         """Yield batches of the given fits, small enough for their weights to stay in memory."""
-        batch_size = max(1, MOST_WEIGHTS // max(task.plan.n_rows, width * width))
-        for start in range(0, len(fits), batch_size):
-            yield cls(task, fits[start : start + batch_size])
+        batch_size = max(1, MOST_WEIGHTS // max(task.plan.n_rows, n_columns * n_columns))
+        for batch_start in range(0, len(fits), batch_size):
+            yield cls(task, fits[batch_start : batch_start + batch_size])
 
     @cached_property
     def times(self) -> np.ndarray:
         """Number of copies of each row in the training set of each fit."""
         plan = self.task.plan
-        question_order, starts = plan.questions_of
-        return times_drawn(plan, question_order[starts[self.fits]])
+        test_set_order, fit_starts = plan.questions_of
+        return times_drawn(plan, test_set_order[fit_starts[self.fits]])
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -161,39 +165,42 @@ class Samples:
         return copies if self.task.weights is None else copies * self.task.weights
 
     def select(self, which: np.ndarray) -> Samples:
-        """Return the batch restricted to some of its fits, reusing the row counts if known."""
-        selected = Samples(self.task, self.fits[which])
+        """Return the batch restricted to some of its fits, reusing row counts already computed."""
+        selected_samples = Samples(self.task, self.fits[which])
         if "times" in self.__dict__:
-            selected.__dict__["times"] = self.times[which]
-        return selected
+            selected_samples.__dict__["times"] = self.times[which]
+        return selected_samples
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Index of the fit in the batch, row, and position in the values of each prediction."""
+        """Index of the fit in the batch, row, and position in `values`, for each prediction."""
         plan = self.task.plan
-        question_order, starts = plan.questions_of
-        offsets, question_positions = select_lists(starts, self.fits)
-        questions = question_order[question_positions]
-        n_questions = np.diff(offsets)
-        row_offsets, positions = select_lists(plan.test_offsets, questions)
-        fit_of_position = np.repeat(
-            np.repeat(np.arange(len(self.fits)), n_questions), np.diff(row_offsets)
+        test_set_order, fit_starts = plan.questions_of
+        offsets, order_positions = select_lists(fit_starts, self.fits)
+        test_sets = test_set_order[order_positions]
+        n_test_sets = np.diff(offsets)
+        row_offsets, prediction_positions = select_lists(plan.test_offsets, test_sets)
+        fit_of_prediction = np.repeat(
+            np.repeat(np.arange(len(self.fits)), n_test_sets), np.diff(row_offsets)
         )
-        return fit_of_position, plan.positions[0][positions], positions
+        return fit_of_prediction, plan.positions[0][prediction_positions], prediction_positions
 
     def asks(self, place: int) -> np.ndarray:
         """Return a mask of the fits that predict for the candidate at a position of the group."""
         return self.task.asks(self.fits, place)
 
-    def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:
-        """Store the predictions of one candidate, which are in the order of `positions`.
+    def answer(
+        self, candidate_position: int, predictions: np.ndarray, is_unresolved: np.ndarray
+    ) -> None:
+        """Store the predictions of one candidate, given in the order of the property `positions`.
 
-        The fits of the predictions marked in `open_` are left to the learner itself.
+        The fits of the predictions that are marked in `is_unresolved` are left to the learner
+        itself.
         """
-        fit_of_position, _, positions = self.positions
-        candidate = int(self.task.group.candidates[place])
-        self.task.collected.values[self.task.line_of(candidate), positions] = answers
-        for fit in np.unique(fit_of_position[open_]):
+        fit_of_prediction, _, prediction_positions = self.positions
+        candidate = int(self.task.group.candidates[candidate_position])
+        self.task.collected.values[self.task.line_of(candidate), prediction_positions] = predictions
+        for fit in np.unique(fit_of_prediction[is_unresolved]):
             self.task.leave_open(self.fits[fit], [candidate])
 
 

@@ -148,13 +148,13 @@ class OneFit(Engine):
 
     @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = family_refusal(family, self.learners(), apart=False)
+        reason = family_refusal(family, self.learners(), needs_separate_steps=False)
         reason = reason or response_refusal(family, data, request)
         if reason is not None:
             return reason
-        path = self.path_of(family)
+        parameter_name = self.path_of(family)
         for setting in family.settings:
-            reason = self.value_refusal(setting[path])
+            reason = self.value_refusal(setting[parameter_name])
             reason = reason or self.setting_refusal(setting, plan, request)
             if reason is not None:
                 return reason
@@ -200,52 +200,55 @@ class OneFit(Engine):
 
         Returns
         -------
-        list of Piece
+        list of FitResult
             The predictions of each candidate.
         """
         seed, fit, group = place
-        path = self.path_of(family)
-        override = {
-            family.prefix + path: self.covering_value([setting[path] for setting in group.settings])
+        parameter_name = self.path_of(family)
+        parameter_override = {
+            family.prefix + parameter_name: self.covering_value(
+                [setting[parameter_name] for setting in group.settings]
+            )
         }
 
-        def predict(model: Any, begun: FittedSteps | None) -> dict[str, Any]:
+        def predict(model: Any, begun_steps: FittedSteps | None) -> dict[str, Any]:
             learner = model[-1] if family.is_piped else model
             prepared_tests = test_sets = requested_rows()
-            if begun is not None:
+            if begun_steps is not None:
                 prepared_tests = [
-                    replace(test_set, X=begun.test_table(i, test_set.X))
+                    replace(test_set, X=begun_steps.test_table(i, test_set.X))
                     for i, test_set in enumerate(test_sets)
                 ]
             elif family.is_piped:
                 prepared_tests = [_transform_test(model, test) for test in test_sets]
-            answers, *other_answers = (
+            predictions, *further_predictions = (
                 [self.read(learner, group, test, data, one_request) for test in prepared_tests]
                 for one_request in request.all_requests
             )
-            for request_answers in (answers, *other_answers):
-                for answer, test in zip(request_answers, test_sets, strict=True):
-                    refuse_wrong_length(answer.shape[1], len(test.y))
-            return {"answers": answers, "further_answers": tuple(other_answers)}
+            for request_predictions in (predictions, *further_predictions):
+                for test_predictions, test in zip(request_predictions, test_sets, strict=True):
+                    refuse_wrong_length(test_predictions.shape[1], len(test.y))
+            return {"answers": predictions, "further_answers": tuple(further_predictions)}
 
         first_candidate = int(group.candidates[0])
-        fitted_piece = fit_or_record_failure(
-            family, data, given, (seed, fit, first_candidate), predict, override
+        fit_result = fit_or_record_failure(
+            family, data, given, (seed, fit, first_candidate), predict, parameter_override
         )
-        if fitted_piece.failure is not None:
-            return [fitted_piece]
-        n_shares = len(group.candidates)  # Each candidate is charged an equal share of the time.
+        if fit_result.failure is not None:
+            return [fit_result]
+        # Each candidate is charged an equal share of the time.
+        n_candidates = len(group.candidates)
         return [
             replace(
-                fitted_piece,
+                fit_result,
                 candidate=int(candidate),
-                answers=[answer[place] for answer in fitted_piece.answers],
+                answers=[test_predictions[place] for test_predictions in fit_result.answers],
                 further_answers=tuple(
-                    [answer[place] for answer in answers_of_request]
-                    for answers_of_request in fitted_piece.further_answers
+                    [test_predictions[place] for test_predictions in predictions_of_request]
+                    for predictions_of_request in fit_result.further_answers
                 ),
-                fit_seconds=fitted_piece.fit_seconds / n_shares,
-                answer_seconds=fitted_piece.answer_seconds / n_shares,
+                fit_seconds=fit_result.fit_seconds / n_candidates,
+                answer_seconds=fit_result.answer_seconds / n_candidates,
             )
             for place, candidate in enumerate(group.candidates)
         ]
@@ -259,10 +262,14 @@ def _requested_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Gr
         requested_candidates = np.flatnonzero(run.needed[:, fit])
     else:
         return groups
-    group_positions = [
+    groups_with_positions = [
         (group, np.flatnonzero(np.isin(group.candidates, requested_candidates))) for group in groups
     ]
-    return [group.part(positions) for group, positions in group_positions if len(positions)]
+    return [
+        group.part(member_positions)
+        for group, member_positions in groups_with_positions
+        if len(member_positions)
+    ]
 
 
 def _transform_test(model: Any, test: RowsToPredict) -> RowsToPredict:

@@ -178,7 +178,7 @@ class OnePass(Engine):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Return a further reason why the engine refuses the call, or None.
+        """Return a reason of this engine's own to refuse the call, or None if it has none.
 
         It is checked after all other reasons.
 
@@ -252,7 +252,7 @@ class OnePass(Engine):
         return "X is in single precision, and scikit-learn would compute in it."
 
     def fits(self, numbers: Any) -> bool:
-        """Return True if numbers in X or in the targets are neither too large nor too small.
+        """Return True if the squares of numbers in X or in the targets neither overflow nor vanish.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class OnePass(Engine):
         return squares_fit(numbers)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
-        """Convert the output of a step to float64.
+        """Convert the output of the steps before the learner to float64.
 
         If the conversion raises an exception, the learner itself is fitted instead.
 
@@ -319,7 +319,7 @@ class OnePass(Engine):
         Returns
         -------
         array of bool, shape (n_fits,)
-            True for the fits that are answered.
+            True for the fits whose predictions are stored.
         """
         return np.zeros(task.plan.n_fits, dtype=bool)
 
@@ -361,23 +361,23 @@ class OnePass(Engine):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        started = time.perf_counter()
-        n_lines = len(family) if run.only is None else 1
-        values = empty_values(data, plan, request.response, n_lines)
+        start_time = time.perf_counter()
+        n_value_rows = len(family) if run.only is None else 1
+        values = empty_values(data, plan, request.response, n_value_rows)
         n_fits = len(values) * plan.n_fits
         report_progress(0, n_fits)
         groups = groups_along(family, self.along)
         # Groups of candidates may share the fitted steps before the learner.
         if family.is_piped and len(groups) > 1 and run.steps is None:
             run = replace(run, steps=shared_steps().FittedStepTrees())
-        extra = None
+        extra_results = None
         if plan.extra is not None:
-            extra = plan.extra.gather(plan, len(values), data.n_classes)
+            extra_results = plan.extra.gather(plan, len(values), data.n_classes)
         # `refuse` accepts no fit parameter other than sample weights.
-        params = list(data.fit_params.values())
-        weights = np.asarray(params[0], dtype=np.float64) if params else None
-        collected = Collected(values, extra)
-        whole_task = Task(family, groups[0], data, plan, request, run, None, weights, collected)
+        weight_arrays = list(data.fit_params.values())
+        weights = np.asarray(weight_arrays[0], dtype=np.float64) if weight_arrays else None
+        results = Collected(values, extra_results)
+        whole_task = Task(family, groups[0], data, plan, request, run, None, weights, results)
         n_done = 0
         for group in groups:
             task = with_group(whole_task, group, read=partial(self.read, group))
@@ -385,46 +385,51 @@ class OnePass(Engine):
         if request.response == "score" and any(map(self.rounds, groups)):
             whole_task.ask_for_ranks()
         report_progress(n_fits, n_fits)
-        if collected.warned:
-            WarningCounts(collected.warned).issue_all(n_fits)
+        if results.warned:
+            WarningCounts(results.warned).issue_all(n_fits)
         # The duration of the run is divided equally among its fits.
-        shape = len(values), plan.n_fits
-        fit_seconds = (time.perf_counter() - started) / n_fits
-        for note, largest_value in collected.largest.items():
-            collected.notes.append(note.format(largest_value))
+        seconds_shape = len(values), plan.n_fits
+        fit_seconds = (time.perf_counter() - start_time) / n_fits
+        for note_template, largest_value in results.largest.items():
+            results.notes.append(note_template.format(largest_value))
         return Answers(
             plan=plan,
             response=request.response,
             values=values,
             answered=np.ones((len(values), plan.n_questions), dtype=bool),
             engine=self.name,
-            fit_seconds=np.broadcast_to(fit_seconds, shape),
-            answer_seconds=np.broadcast_to(0.0, shape),
+            fit_seconds=np.broadcast_to(fit_seconds, seconds_shape),
+            answer_seconds=np.broadcast_to(0.0, seconds_shape),
             n_fits=n_fits,
-            extra=None if extra is None else extra.finished(),
-            notes=tuple(dict.fromkeys(collected.notes)),
+            extra=None if extra_results is None else extra_results.finished(),
+            notes=tuple(dict.fromkeys(results.notes)),
         )
 
     def _answer_group(self, task: Task, n_done_before: int, n_fits_in_all: int) -> int:
         """Predict for the candidates of one group; return how many scikit-learn fits this saves."""
-        group, data, n_fits, positions = task.group, task.data, task.plan.n_fits, task.places
+        group, data, n_fits, candidate_positions = (
+            task.group,
+            task.data,
+            task.plan.n_fits,
+            task.places,
+        )
         n_replaced = n_fits * len(group.candidates)
-        if positions is not None:
-            n_replaced = int((positions != ELSEWHERE).sum())
-        is_served = data.classes is not None or self.fits(data.y)
-        if is_served and group.preparation is None:  # All fits of the group use the same table.
+        if candidate_positions is not None:
+            n_replaced = int((candidate_positions != ELSEWHERE).sum())
+        can_serve = data.classes is not None or self.fits(data.y)
+        if can_serve and group.preparation is None:  # All fits of the group use the same table.
             X = None
             # If the grid drops the step that imputes missing values, X is not finite.
             if group.rowwise is not None or not data.non_finite:
                 X = unless_it_fails(partial(self.table, group, data))
-            is_served = X is not None and self.fits(X)
+            can_serve = X is not None and self.fits(X)
             task = replace(task, X=X)
-        done_mask = self.answer_together(task) if is_served else task.all_open()
+        done_mask = self.answer_together(task) if can_serve else task.all_open()
         n_done_together = int(done_mask.sum())
         report_progress(n_done_before + n_replaced * n_done_together // n_fits, n_fits_in_all)
-        for count, fit in enumerate(np.flatnonzero(~done_mask), start=n_done_together + 1):
+        for n_fits_tried, fit in enumerate(np.flatnonzero(~done_mask), start=n_done_together + 1):
             self.answer_fit(task, int(fit))
-            report_progress(n_done_before + n_replaced * count // n_fits, n_fits_in_all)
+            report_progress(n_done_before + n_replaced * n_fits_tried // n_fits, n_fits_in_all)
         task.collected.notes.extend(self.closing_notes(task))
         if task.collected.unresolved or task.collected.same_warning:
             task.ask_the_learner()
@@ -445,25 +450,27 @@ class OnePass(Engine):
             return
         with collect_warnings() as step_warnings:
             train_and_tests = unless_it_fails(lambda: task.shown(fit))
-        answers = None if train_and_tests is None else self.fit_pass(task, group, *train_and_tests)
-        if answers is None:
+        predictions = (
+            None if train_and_tests is None else self.fit_pass(task, group, *train_and_tests)
+        )
+        if predictions is None:
             task.leave_open(fit, group.candidates)
             return
         # For unresolved candidates the learner is fitted together with its steps, which warn then.
         # Only the other candidates need the warnings of this pass.
         unresolved = task.collected.unresolved.get(fit, set())
         task.collected.warned.extend(
-            step_warnings * sum(int(c) not in unresolved for c in group.candidates)
+            step_warnings * sum(int(candidate) not in unresolved for candidate in group.candidates)
         )
-        for question, answer in zip(task.questions(fit), answers, strict=True):
-            task.place(int(question), group, answer)
+        for test_set, test_predictions in zip(task.questions(fit), predictions, strict=True):
+            task.place(int(test_set), group, test_predictions)
 
 
 def with_group(task: Task, group: Group, **changes: Any) -> Task:
     """Return the task for this group, with the position in the group of each fit's candidate."""
     candidate_of_fit = task.run.only
-    positions = None if candidate_of_fit is None else group.places_of(candidate_of_fit)
-    return replace(task, group=group, places=positions, **changes)
+    candidate_positions = None if candidate_of_fit is None else group.places_of(candidate_of_fit)
+    return replace(task, group=group, places=candidate_positions, **changes)
 
 
 def _weights_refusal(family: Family, data: Data, serves_weights: bool) -> str | None:

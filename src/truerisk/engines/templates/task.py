@@ -23,10 +23,11 @@ from truerisk.engines.running.fitting import error_of, fit_batch
 from truerisk.engines.settings import ELSEWHERE, Group, fit_steps
 from truerisk.plan.plan import Plan
 
-CLOSE = 1e-9  # Differences of scores below this share of the largest score may be due to rounding.
-# Number of successive fits in a batch.
-# The first fit of a batch shows for which candidates a pass fails.
-PROBED = 16
+# Differences of scores below this share of the largest score may be due to rounding.
+RELATIVE_ROUNDING = 1e-9
+# Number of successive fits that are compared with the first of them.
+# This first fit shows for which candidates a pass fails.
+FITS_PER_PROBE = 16
 
 
 @frozen(eq=False)
@@ -83,8 +84,7 @@ class Collected:
 
     `unresolved` maps a fit to its unresolved candidates, for which the learner has to be fitted.
     `same_warning` lists pairs (fit, candidate) that cause the same warning. `requested` holds pairs
-    (fit,
-    candidate) for which the learner was fitted.
+    (fit, candidate) for which the learner was fitted.
     """
 
     values: np.ndarray
@@ -189,15 +189,19 @@ class Task:
         """
         if self.places is None:
             return self.group
-        position = int(self.places[fit])
-        return None if position == ELSEWHERE else self.group.part(np.array([position]))
+        candidate_position = int(self.places[fit])
+        return (
+            None
+            if candidate_position == ELSEWHERE
+            else self.group.part(np.array([candidate_position]))
+        )
 
     def worth_trying(self, fit: int) -> Group | None:
         """Return the fit's candidates, except those that a recent fit left to the learner itself.
 
-        The recent fit is the first of PROBED successive fits. The reason why a pass fails, such as
-        a solver that does not converge or a singular scatter matrix, usually lies in the table. The
-        learner itself is then fitted at once, instead of after a pass in vain.
+        The recent fit is the first of FITS_PER_PROBE successive fits. The reason why a pass fails,
+        such as a solver that does not converge or a singular scatter matrix, usually lies in
+        the table. The learner itself is then fitted at once, instead of after a pass in vain.
 
         Parameters
         ----------
@@ -209,12 +213,12 @@ class Task:
         Group or None
             The candidates.
         """
-        group, first_fit = self.of_fit(fit), fit - fit % PROBED
+        group, first_fit = self.of_fit(fit), fit - fit % FITS_PER_PROBE
         if group is None or fit == first_fit or not self.collected.unresolved.get(first_fit):
             return group
-        is_open = np.isin(group.candidates, list(self.collected.unresolved[first_fit]))
-        self.leave_open(fit, group.candidates[is_open])
-        return None if is_open.all() else group.part(np.flatnonzero(~is_open))
+        is_unresolved = np.isin(group.candidates, list(self.collected.unresolved[first_fit]))
+        self.leave_open(fit, group.candidates[is_unresolved])
+        return None if is_unresolved.all() else group.part(np.flatnonzero(~is_unresolved))
 
     def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
         """Return a mask of the fits that predict for the candidate at this position of the group.
@@ -246,8 +250,8 @@ class Task:
         array of int
             The numbers of the questions.
         """
-        question_order, starts = self.plan.questions_of
-        return question_order[starts[fit] : starts[fit + 1]]
+        test_set_order, fit_starts = self.plan.questions_of
+        return test_set_order[fit_starts[fit] : fit_starts[fit + 1]]
 
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
         """Store the predictions of a test set, one row per candidate of the group, in `values`.
@@ -261,8 +265,8 @@ class Task:
         answers : array
             The predictions, one row per candidate of the group.
         """
-        positions = slice(*self.plan.test_offsets[question : question + 2])
-        self.collected.values[self.lines_of(group), positions] = answers
+        prediction_slice = slice(*self.plan.test_offsets[question : question + 2])
+        self.collected.values[self.lines_of(group), prediction_slice] = answers
 
     def measure(self, what: str, value: float) -> None:
         """Record the value of a quantity in one fit; the largest value is reported in a note.
@@ -274,8 +278,8 @@ class Task:
         value : float
             The quantity in one fit.
         """
-        largest = self.collected.largest
-        largest[what] = max(value, largest.get(what, value))
+        largest_values = self.collected.largest
+        largest_values[what] = max(value, largest_values.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
         """Record that the learner itself has to be fitted for these candidates in a fit.
@@ -301,7 +305,7 @@ class Task:
         candidates : iterable of int
             Numbers of candidates.
         """
-        self.collected.same_warning.extend((int(fit), int(c)) for c in candidates)
+        self.collected.same_warning.extend((int(fit), int(candidate)) for candidate in candidates)
 
     def all_open(self) -> np.ndarray:
         """Leave all predictions of every fit to the learner itself, and return a mask of all fits.
@@ -318,31 +322,35 @@ class Task:
 
     def ask_the_learner(self) -> None:
         """Fit the learner itself for every unresolved prediction, and once for a shared warning."""
-        collected = self.collected
-        for fit, candidate in collected.same_warning[:1]:
+        results = self.collected
+        for fit, candidate in results.same_warning[:1]:
             self.leave_open(fit, [candidate])
-        for fit, candidates in sorted(collected.unresolved.items()):
+        for fit, candidates in sorted(results.unresolved.items()):
             if candidates:
                 self._ask(fit, sorted(candidates))
-            collected.requested.update((fit, candidate) for candidate in candidates)
-        collected.unresolved.clear()
-        collected.same_warning.clear()
+            results.requested.update((fit, candidate) for candidate in candidates)
+        results.unresolved.clear()
+        results.same_warning.clear()
 
     def _ask(self, fit: int, candidates: list[int]) -> None:
-        jobs, seed, collected = [(fit, candidates)], self.run.seed, self.collected
-        for piece in fit_batch(self.family, self.data, self.plan, self.request, seed, True, jobs):
-            if piece.failure is not None:
-                raise error_of(piece)
-            is_shared_warning = (fit, piece.candidate) in collected.same_warning[:1]
-            collected.warned.extend(
-                piece.warnings * (len(collected.same_warning) if is_shared_warning else 1)
+        jobs, seed, results = [(fit, candidates)], self.run.seed, self.collected
+        for fit_result in fit_batch(
+            self.family, self.data, self.plan, self.request, seed, True, jobs
+        ):
+            if fit_result.failure is not None:
+                raise error_of(fit_result)
+            is_shared_warning = (fit, fit_result.candidate) in results.same_warning[:1]
+            results.warned.extend(
+                fit_result.warnings * (len(results.same_warning) if is_shared_warning else 1)
             )
-            value_row = self.line_of(piece.candidate)
-            if collected.extra is not None:
-                collected.extra.correct(fit, value_row, piece.extra)
-            for question, answer in zip(self.questions(fit), piece.answers, strict=True):
-                positions = slice(*self.plan.test_offsets[question : question + 2])
-                collected.values[value_row, positions] = answer
+            value_row = self.line_of(fit_result.candidate)
+            if results.extra is not None:
+                results.extra.correct(fit, value_row, fit_result.extra)
+            for test_set, test_predictions in zip(
+                self.questions(fit), fit_result.answers, strict=True
+            ):
+                prediction_slice = slice(*self.plan.test_offsets[test_set : test_set + 2])
+                results.values[value_row, prediction_slice] = test_predictions
 
     def ask_for_ranks(self) -> None:
         """Fit the learner itself in fits whose ranking of scores may be due to rounding.
@@ -392,7 +400,7 @@ class Task:
         return known_steps(self.run.steps, self.family, self.group.preparation, candidate)
 
     def labels(self, fit: int) -> np.ndarray:
-        """Return the class codes or targets of all rows in this fit, with its flipped labels.
+        """Return the class codes or targets of all rows, with the labels that this fit flips.
 
         Parameters
         ----------
@@ -419,20 +427,22 @@ class Task:
         -------
         shown : Shown
             The training rows.
-        tests : list of arrays
+        test_tables : list of arrays
             The rows of each test set.
         """
         rows, copies = self.plan.train_rows(fit)
-        test_rows = [self.plan.test_rows(int(question))[0] for question in self.questions(fit)]
+        test_row_lists = [self.plan.test_rows(int(test_set))[0] for test_set in self.questions(fit)]
         y = self.labels(fit)[rows]
         weights = None if self.weights is None else self.weights[rows]
         if self.X is not None:
             return Shown(fit, rows, self.X[rows], y, copies, weights), [
-                self.X[rows_of_test] for rows_of_test in test_rows
+                self.X[rows_of_test] for rows_of_test in test_row_lists
             ]
-        fit_data = self.group.preparation, self.data, (rows, copies), y
-        X, tests = fit_steps(*fit_data, test_rows, self.read, self._known_steps(self.plan, fit))
-        return Shown(fit, rows, X, y, copies, weights), tests
+        fit_arguments = self.group.preparation, self.data, (rows, copies), y
+        X, test_tables = fit_steps(
+            *fit_arguments, test_row_lists, self.read, self._known_steps(self.plan, fit)
+        )
+        return Shown(fit, rows, X, y, copies, weights), test_tables
 
 
 def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
@@ -448,15 +458,17 @@ def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.nd
     ranking_of_test_set = np.unique(ranking_keys, axis=0, return_inverse=True)[1].ravel()
     ranking = np.repeat(ranking_of_test_set, test_sizes)
     score_order = np.lexsort((scores, ranking))
-    tolerance = CLOSE * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    tolerance = RELATIVE_ROUNDING * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
     with np.errstate(invalid="ignore", over="ignore"):
         is_separate = (np.diff(ranking[score_order]) != 0) | ~(
             np.diff(scores[score_order]) <= tolerance
         )
-    starts = np.concatenate([[0], np.flatnonzero(is_separate) + 1])
+    tie_starts = np.concatenate([[0], np.flatnonzero(is_separate) + 1])
     codes = data.class_codes[plan.positions[0][score_order]]
-    has_both_classes = np.maximum.reduceat(codes, starts) > np.minimum.reduceat(codes, starts)
+    has_both_classes = np.maximum.reduceat(codes, tie_starts) > np.minimum.reduceat(
+        codes, tie_starts
+    )
     tied_rows = score_order[
-        np.repeat(has_both_classes, np.diff(np.append(starts, len(score_order))))
+        np.repeat(has_both_classes, np.diff(np.append(tie_starts, len(score_order))))
     ]
     return np.unique(np.repeat(plan.fit, test_sizes)[tied_rows])

@@ -30,7 +30,7 @@ def is_wide(X: np.ndarray) -> bool:
 
 @frozen(eq=False)
 class RotatedRows:
-    """Training rows `shown` in rotated columns, along the unit vectors in `directions`.
+    """Training rows in rotated columns (`shown`), and the columns' unit vectors (`directions`).
 
     `origin` holds the coordinates of the original table's zero in the rotated columns. `centre`
     holds the coordinates of the rotated zero in the original columns.
@@ -47,7 +47,7 @@ class RotatedRows:
         return len(self.directions)
 
     def turn(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotate other rows; also return the lengths of their components outside the columns."""
+        """Rotate further rows; also return the length of each row outside the rotated columns."""
         centred = rows - self.centre
         rotated = centred @ self.directions
         squared_lengths = np.einsum("ij,ij->i", centred, centred) - np.einsum(
@@ -58,8 +58,8 @@ class RotatedRows:
 
 def rotate_rows(X: np.ndarray) -> RotatedRows:
     """Rotate the training rows about zero, without centring them."""
-    shown, directions = _rows_and_directions(X.copy())
-    return RotatedRows(shown, directions, np.zeros(X.shape[1]), np.zeros(len(X)))
+    rotated_rows, directions = _rows_and_directions(X.copy())
+    return RotatedRows(rotated_rows, directions, np.zeros(X.shape[1]), np.zeros(len(X)))
 
 
 def rotate_about_mean(X: np.ndarray) -> RotatedRows:
@@ -70,10 +70,12 @@ def rotate_about_mean(X: np.ndarray) -> RotatedRows:
 
 
 def _rows_and_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return L and V with rows = L V' and V'V = I, by a QR decomposition of the transpose."""
-    packed, factors, _, failed = lapack.dgeqrf(rows.T, overwrite_a=True)
-    assert not failed
-    lower = np.triu(packed[: len(rows)]).T
-    directions, _, failed = lapack.dorgqr(packed, factors, overwrite_a=True)
-    assert not failed
-    return np.ascontiguousarray(lower), directions
+    """Factorise the rows as L V' with V'V = I, by a QR decomposition; return L and V."""
+    packed_reflectors, reflector_scales, _, lapack_status = lapack.dgeqrf(rows.T, overwrite_a=True)
+    assert not lapack_status
+    lower_triangle = np.triu(packed_reflectors[: len(rows)]).T
+    directions, _, lapack_status = lapack.dorgqr(
+        packed_reflectors, reflector_scales, overwrite_a=True
+    )
+    assert not lapack_status
+    return np.ascontiguousarray(lower_triangle), directions

@@ -12,10 +12,10 @@ from truerisk.kernels import native
 NO_LIMIT = 2**31 - 1
 # scikit-learn treats single-precision values as equal if they differ by no more than this.
 CLOSE = 1e-7
-MEASURES = {"gini": 0, "entropy": 1, "squared_error": 2}
+IMPURITY_CODES = {"gini": 0, "entropy": 1, "squared_error": 2}
 # If a node tries fewer than one in this many columns, it sorts only the columns that it tries.
 FEW_TRIED = 12
-MOST_SUM = 2**53
+MAX_EXACT_SUM = 2**53
 # With fewer rows, doubles represent squares of counts and their sums exactly.
 MOST_ROWS = 2**26
 
@@ -48,12 +48,12 @@ class TreeTable:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """Sorted row numbers of each column with more than two values: `(column slot, rank)`."""
+        """Row numbers in the order of each column with over two values: `(column slot, rank)`."""
         columns = self.columns[~self.pairs.which]
-        order = np.empty(columns.shape, dtype=np.int32)
-        for rows, values in zip(order, columns, strict=True):
+        sorted_rows = np.empty(columns.shape, dtype=np.int32)
+        for rows, values in zip(sorted_rows, columns, strict=True):
             rows[:] = np.argsort(values)
-        return order
+        return sorted_rows
 
 
 @frozen(eq=False)
@@ -72,7 +72,7 @@ class TwoValuedColumns:
 
     @classmethod
     def from_columns(cls, columns: np.ndarray) -> TwoValuedColumns:
-        """Find the columns with two values, and list for each row where it has the rarer one."""
+        """Find columns with two values; list for each row those in which it has the rarer value."""
         low, high = columns.min(axis=1), columns.max(axis=1)
         column_numbers = np.flatnonzero(high > low)
         is_high = columns[column_numbers] == high[column_numbers, None]
@@ -81,12 +81,12 @@ class TwoValuedColumns:
         )
         column_numbers, is_high = column_numbers[has_two_values], is_high[has_two_values]
         high_is_rarer = 2 * is_high.sum(axis=1) <= columns.shape[1]
-        rows, positions = np.nonzero((is_high == high_is_rarer[:, None]).T)
+        rows, column_positions = np.nonzero((is_high == high_is_rarer[:, None]).T)
         is_two_valued = np.zeros(len(columns), dtype=bool)
         is_two_valued[column_numbers] = True
-        starts = np.searchsorted(rows, np.arange(columns.shape[1] + 1))
-        lists = column_numbers[positions].astype(np.int32)
-        return cls(is_two_valued, low, high, starts, lists)
+        row_starts = np.searchsorted(rows, np.arange(columns.shape[1] + 1))
+        lists = column_numbers[column_positions].astype(np.int32)
+        return cls(is_two_valued, low, high, row_starts, lists)
 
     @property
     def slots(self) -> np.ndarray:
@@ -102,14 +102,14 @@ class RowLists:
     offsets: np.ndarray
 
     @classmethod
-    def from_lists(cls, lists: list[np.ndarray]) -> RowLists:
-        """Concatenate the lists."""
-        ends = np.cumsum([0, *(len(row_list) for row_list in lists)], dtype=np.int64)
-        rows = np.concatenate(lists) if lists else np.empty(0, np.int32)
-        return cls(np.ascontiguousarray(rows, dtype=np.int32), ends)
+    def from_lists(cls, row_lists: list[np.ndarray]) -> RowLists:
+        """Concatenate lists of row numbers, and compute their offsets."""
+        offsets = np.cumsum([0, *(len(row_list) for row_list in row_lists)], dtype=np.int64)
+        rows = np.concatenate(row_lists) if row_lists else np.empty(0, np.int32)
+        return cls(np.ascontiguousarray(rows, dtype=np.int32), offsets)
 
     def check(self, name: str, n_lists: int, bound: int) -> None:
-        """Raise ValueError if these are not `n_lists` lists of rows below `bound`."""
+        """Raise ValueError unless these are `n_lists` lists of row numbers below `bound`."""
         rows, offsets = self.rows, self.offsets
         covers_all_rows = (
             len(offsets) == n_lists + 1 and offsets[0] == 0 and offsets[-1] == len(rows)
@@ -169,9 +169,9 @@ class Growth:
     offsets: np.ndarray
     leaves: np.ndarray
 
-    def tree(self, number: int) -> Tree:
+    def tree(self, tree_number: int) -> Tree:
         """Return the nodes of the tree with this number."""
-        node_range = slice(*self.offsets[number : number + 2])
+        node_range = slice(*self.offsets[tree_number : tree_number + 2])
         return Tree(**{name: array[node_range] for name, array in vars(self.nodes).items()})
 
 
@@ -180,8 +180,8 @@ def grow_trees(
     y: np.ndarray,
     n_classes: int,
     samples: RowLists,
-    times: np.ndarray,
-    requested: RowLists,
+    times_in_sample: np.ndarray,
+    rows_to_predict: RowLists,
     seeds: np.ndarray,
     limits: list[GrowthLimits],
     *,
@@ -199,21 +199,27 @@ def grow_trees(
 
     Parameters
     ----------
-    table : Table
+    table : TreeTable
+        The features of all rows.
     y : array, shape (n_rows,)
         Classes, 0 ... n_classes − 1; for "squared_error" targets, which are whole numbers, and
         `n_classes` is 1.
-    samples, times : Lists, array of int
-        Distinct rows of each sample, and how often each of them comes (1 or more).
-    requested : Lists
+    n_classes : int
+        The number of classes.
+    samples : RowLists
+        The distinct rows of each sample.
+    times_in_sample : array of int
+        How often each of these rows comes (1 or more).
+    rows_to_predict : RowLists
         The rows whose leaves are wanted, for each tree.
     seeds : array of uint32
-        What the generator of each tree starts from.
-    limits : list of Limits
-        One for each tree.
+        The seed of each tree's random number generator.
+    limits : list of GrowthLimits
+        The stopping rules of each tree.
     n_tried : int
-        How many columns a node tries (`max_features`).
+        The number of columns that a node tries (`max_features`).
     criterion : "gini", "entropy" or "squared_error"
+        The measure of impurity.
     close : float
         Values no further apart are not split.
 
@@ -225,14 +231,14 @@ def grow_trees(
         When the compiled module is missing.
     """
     n_fits = len(limits)
-    times = np.ascontiguousarray(times, dtype=np.int32)
+    times_in_sample = np.ascontiguousarray(times_in_sample, dtype=np.int32)
     seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
-    if n_tried < 1 or criterion not in MEASURES or not 0 <= close < np.inf:
+    if n_tried < 1 or criterion not in IMPURITY_CODES or not 0 <= close < np.inf:
         raise ValueError(f"{n_tried=}, {criterion=} and {close=} grow no tree.")
-    _check_arguments(table, samples, times, requested, seeds, n_fits)
+    _check_arguments(table, samples, times_in_sample, rows_to_predict, seeds, n_fits)
     if criterion == "squared_error":
         codes, targets = np.empty(0, dtype=np.int32), np.ascontiguousarray(y, dtype=np.float64)
-        _check_targets(targets, n_classes, samples, times, table.n_rows)
+        _check_targets(targets, n_classes, samples, times_in_sample, table.n_rows)
     else:
         codes, targets = np.ascontiguousarray(y, dtype=np.int32), np.empty(0)
         if codes.shape != (table.n_rows,) or not 0 <= codes.min() <= codes.max() < n_classes:
@@ -249,7 +255,7 @@ def grow_trees(
     )
     n_nodes, leaves = (
         np.empty(n_fits, dtype=np.int64),
-        np.empty(len(requested.rows), dtype=np.int32),
+        np.empty(len(rows_to_predict.rows), dtype=np.int32),
     )
     n_columns = len(table.columns)
     native().grow_trees(
@@ -257,12 +263,12 @@ def grow_trees(
         codes,
         targets,
         n_classes,
-        MEASURES[criterion],
+        IMPURITY_CODES[criterion],
         samples.rows,
-        times,
+        times_in_sample,
         samples.offsets,
-        requested.rows,
-        requested.offsets,
+        rows_to_predict.rows,
+        rows_to_predict.offsets,
         seeds,
         np.array([_limit_numbers(tree_limits) for tree_limits in limits], dtype=np.float64).reshape(
             n_fits, 5
@@ -285,7 +291,7 @@ def grow_trees(
 
 
 def _kernel_arguments(table: TreeTable, *, sorts_once: bool) -> tuple[object, ...]:
-    """Return the arguments by which the compiled code gets the table.
+    """Return the arguments that describe the table to the compiled code.
 
     If not `sorts_once`, only the values are passed, and each node sorts the columns that it tries.
     """
@@ -328,21 +334,21 @@ def _limit_numbers(limits: GrowthLimits) -> list[float]:
 def _check_arguments(
     table: TreeTable,
     samples: RowLists,
-    times: np.ndarray,
-    requested: RowLists,
+    times_in_sample: np.ndarray,
+    rows_to_predict: RowLists,
     seeds: np.ndarray,
     n_fits: int,
 ) -> None:
     """Raise ValueError if the compiled code would read out of bounds."""
-    n = table.n_rows
-    samples.check("samples", n_fits, n)
-    requested.check("requested", n_fits, n)
-    if times.shape != samples.rows.shape or (times < 1).any():
+    n_rows = table.n_rows
+    samples.check("samples", n_fits, n_rows)
+    rows_to_predict.check("requested", n_fits, n_rows)
+    if times_in_sample.shape != samples.rows.shape or (times_in_sample < 1).any():
         raise ValueError("every row of a sample comes once or more: times must say how often.")
     sample_starts = samples.offsets[:-1]
     if not n_fits or seeds.shape != (n_fits,) or (np.diff(samples.offsets) < 1).any():
         raise ValueError(f"{len(seeds)} seeds for {n_fits} samples, or one without rows.")
-    if (np.add.reduceat(times, sample_starts, dtype=np.int64) >= MOST_ROWS).any():
+    if (np.add.reduceat(times_in_sample, sample_starts, dtype=np.int64) >= MOST_ROWS).any():
         raise ValueError(f"a sample has {MOST_ROWS:,} rows or more.")
     list_starts = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
     if not np.isin(list_starts, sample_starts).all():
@@ -350,11 +356,13 @@ def _check_arguments(
 
 
 def _check_targets(
-    targets: np.ndarray, n_classes: int, samples: RowLists, copies: np.ndarray, n: int
+    targets: np.ndarray, n_classes: int, samples: RowLists, copies: np.ndarray, n_rows: int
 ) -> None:
     largest_sample = int(np.add.reduceat(copies, samples.offsets[:-1], dtype=np.int64).max())
-    if targets.shape != (n,) or n_classes != 1 or not exact_sums(targets, largest_sample):
-        raise ValueError(f"targets must be {n} whole numbers, and not too large to square and add.")
+    if targets.shape != (n_rows,) or n_classes != 1 or not exact_sums(targets, largest_sample):
+        raise ValueError(
+            f"targets must be {n_rows} whole numbers, and not too large to square and add."
+        )
 
 
 def exact_sums(targets: np.ndarray, n: int) -> bool:
@@ -362,4 +370,4 @@ def exact_sums(targets: np.ndarray, n: int) -> bool:
     doubles = np.asarray(targets, dtype=np.float64)
     if doubles.ndim != 1 or not np.isfinite(doubles).all() or (doubles != np.rint(doubles)).any():
         return False
-    return float(np.abs(doubles).max()) ** 2 * n < MOST_SUM
+    return float(np.abs(doubles).max()) ** 2 * n < MAX_EXACT_SUM

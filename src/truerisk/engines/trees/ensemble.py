@@ -38,7 +38,7 @@ from truerisk.engines.trees.packages import FirstTrees, package_learners, packag
 from truerisk.plan.plan import Plan
 
 # With more rows than this, early_stopping="auto" of histogram boosting stops early.
-STOPS_EARLY = 10_000
+MAX_ROWS_WITHOUT_EARLY_STOPPING = 10_000
 
 
 @frozen
@@ -72,7 +72,7 @@ class Ensembles(OneFit):
 
     @override
     def path_of(self, family: Family) -> str:
-        return _path_of(family.last, family.settings[0])
+        return _size_parameter(family.last, family.settings[0])
 
     @override
     def covering_value(self, values: Sequence[Any]) -> Any:
@@ -90,7 +90,8 @@ class Ensembles(OneFit):
             return "n_iter_no_change ends the fit where a part of the rows says so."
         early_stopping = setting.get("early_stopping", False)
         if early_stopping is True or (
-            early_stopping == "auto" and int(plan.train_sizes.max()) > STOPS_EARLY
+            early_stopping == "auto"
+            and int(plan.train_sizes.max()) > MAX_ROWS_WITHOUT_EARLY_STOPPING
         ):
             return "early_stopping ends the fit where a part of the rows says so."
         has_decision_function = hasattr(setting.get("estimator"), "decision_function")
@@ -115,12 +116,12 @@ class Ensembles(OneFit):
     def read(
         self, model: Any, group: Group, enquiry: RowsToPredict, data: Data, request: Request
     ) -> np.ndarray:
-        path = _path_of(model, group.settings[0])
+        path = _size_parameter(model, group.settings[0])
         sizes = [int(setting[path]) for setting in group.settings]
-        return answers_at(model, sizes, enquiry, data, request)
+        return predictions_of_sizes(model, sizes, enquiry, data, request)
 
 
-def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
+def _size_parameter(learner: Any, setting: Mapping[str, Any]) -> str:
     """Return the name of the learner's hyperparameter for the number of members."""
     package = package_of(learner)
     if package is not None:
@@ -159,7 +160,7 @@ def reweighting() -> tuple[type, ...]:
     return AdaBoostClassifier, AdaBoostRegressor
 
 
-def answers_at(
+def predictions_of_sizes(
     model: Any, sizes: list[int], enquiry: RowsToPredict, data: Data, request: Request
 ) -> np.ndarray:
     """Return the predictions `(size, row, ...)` of the fitted model's first members, for each size.
@@ -168,19 +169,19 @@ def answers_at(
     """
     models: Iterator[tuple[int, Any]]
     if package_of(model) is not None:
-        models = ((size, FirstTrees(model, size)) for size in set(sizes))
+        models = ((ensemble_size, FirstTrees(model, ensemble_size)) for ensemble_size in set(sizes))
     elif isinstance(model, boosting()):
         models = _staged(model, enquiry.X, request)
     elif isinstance(model, reweighting()):
         models = _reweighted(model, set(sizes), enquiry.X)
     else:
         models = iter(predictions_by_size(model, set(sizes), enquiry).items())
-    answers = {
-        m: predict_rows(sized_model, data, enquiry, request)
-        for m, sized_model in models
-        if m in sizes
+    predictions = {
+        n_members: predict_rows(sized_model, data, enquiry, request)
+        for n_members, sized_model in models
+        if n_members in sizes
     }
-    return np.stack([answers[size] for size in sizes])
+    return np.stack([predictions[ensemble_size] for ensemble_size in sizes])
 
 
 def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
@@ -189,15 +190,15 @@ def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
     if classes is None:
         yield from enumerate(map(FixedPredictions, model.staged_predict(X)), start=1)
         return
-    answer_class: type[FixedClassPredictions] = FixedClassPredictions
+    prediction_class: type[FixedClassPredictions] = FixedClassPredictions
     if request.response == "probability":
-        stages, answer_class = model.staged_predict_proba(X), FixedProbabilities
+        stages, prediction_class = model.staged_predict_proba(X), FixedProbabilities
     elif request.response == "score":
-        stages, answer_class = model.staged_decision_function(X), FixedDecisionValues
+        stages, prediction_class = model.staged_decision_function(X), FixedDecisionValues
     else:
         stages = model.staged_predict(X)
-    for n_stages, answers in enumerate(stages, start=1):
-        yield n_stages, answer_class(answers, classes)
+    for n_stages, stage_predictions in enumerate(stages, start=1):
+        yield n_stages, prediction_class(stage_predictions, classes)
 
 
 def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:
@@ -208,9 +209,12 @@ def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]
     from sklearn.utils import check_array
 
     table = check_array(X, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False)
-    answers = [FixedPredictions(member.predict(table)) for member in model.estimators_]
-    for size in sizes:
+    member_predictions = [FixedPredictions(member.predict(table)) for member in model.estimators_]
+    for ensemble_size in sizes:
         smaller_model = copy.copy(model)
-        smaller_model.n_estimators, smaller_model.estimators_ = size, answers[:size]
-        smaller_model.estimator_weights_ = model.estimator_weights_[:size]
-        yield size, smaller_model
+        smaller_model.n_estimators, smaller_model.estimators_ = (
+            ensemble_size,
+            member_predictions[:ensemble_size],
+        )
+        smaller_model.estimator_weights_ = model.estimator_weights_[:ensemble_size]
+        yield ensemble_size, smaller_model

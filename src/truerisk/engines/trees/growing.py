@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from truerisk.engines.running.shared_steps import FittedStepTrees
 
 # Approximate duration of a call of the builder in seconds.
-# Progress and interruptions are handled between calls.
-SECONDS = 0.1
+# Progress and interruptions are handled between two calls of the builder.
+SECONDS_PER_CALL = 0.1
 
 
 def tree_builder_for(
@@ -69,7 +69,7 @@ def _builder_serves(groups: list[Group], family: Family, data: Data, plan: Plan)
     learner, is_regression = type(family.last), data.codes is None
     if learner is not (DecisionTreeRegressor if is_regression else DecisionTreeClassifier):
         return False
-    recipes = [recipe_of(group.settings[0], 1, numbers=is_regression) for group in groups]
+    recipes = [recipe_of(group.settings[0], 1, is_regression=is_regression) for group in groups]
     are_known = all(
         recipe is not None and equality_gap(recipe.criterion) is not None for recipe in recipes
     )
@@ -77,7 +77,7 @@ def _builder_serves(groups: list[Group], family: Family, data: Data, plan: Plan)
 
 
 class TreeBuilder:
-    """Predictions of grown trees for all groups of candidates on one plan.
+    """Builder of the trees of all candidates on one plan, which stores their predictions.
 
     Without a `table` each fit has its own table, which is the output of the steps before the tree.
     """
@@ -94,13 +94,13 @@ class TreeBuilder:
     ) -> None:
         self.groups, self.table, self.family, self.data = groups, table, family, data
         self.plan, self.request, self.run = plan, request, run
-        n_lines = len(family) if run.only is None else 1
+        n_value_rows = len(family) if run.only is None else 1
         self.values = [
-            empty_values(data, plan, one_request.response, n_lines)
+            empty_values(data, plan, one_request.response, n_value_rows)
             for one_request in request.all_requests
         ]
-        self.fit_seconds = np.zeros((n_lines, plan.n_fits))
-        self.answer_seconds = np.zeros((n_lines, plan.n_fits))
+        self.fit_seconds = np.zeros((n_value_rows, plan.n_fits))
+        self.answer_seconds = np.zeros((n_value_rows, plan.n_fits))
         self.done = 0
         self.warned: list[FitWarning] = []
 
@@ -109,24 +109,27 @@ class TreeBuilder:
 
         None means that the output of a step before the tree is unsuitable for the builder.
         """
-        total = self.fit_seconds.size
-        report_progress(0, total)
+        n_fits = self.fit_seconds.size
+        report_progress(0, n_fits)
         if self.table is not None:
             for group in self.groups:
-                # The first calls make few fits.
-                # Their duration determines how many fits the next call makes.
-                batch_size, fits = 1, self._fits_of(group)
+                # The first calls of the builder make few fits.
+                # The duration of a call determines how many fits the next call makes.
+                batch_size, fits = 1, self._fits_of_group(group)
                 while len(fits):
                     next_fits, fits = fits[:batch_size], fits[batch_size:]
-                    started = time.perf_counter()
-                    self._answer(self.table, group, next_fits)
-                    took = max(time.perf_counter() - started, 1e-6)
-                    batch_size = max(1, min(2 * batch_size, int(len(next_fits) * SECONDS / took)))
+                    start_time = time.perf_counter()
+                    self._grow_and_predict(self.table, group, next_fits)
+                    call_seconds = max(time.perf_counter() - start_time, 1e-6)
+                    batch_size = max(
+                        1,
+                        min(2 * batch_size, int(len(next_fits) * SECONDS_PER_CALL / call_seconds)),
+                    )
         elif unless_it_fails(self._grow_after_steps) is None:
             return None
         if self.warned:
-            WarningCounts(self.warned).issue_all(total)
-        answers = Answers(
+            WarningCounts(self.warned).issue_all(n_fits)
+        predictions = Answers(
             plan=self.plan,
             response=self.request.response,
             values=self.values[0],
@@ -134,9 +137,9 @@ class TreeBuilder:
             engine=engine,
             fit_seconds=self.fit_seconds,
             answer_seconds=self.answer_seconds,
-            n_fits=total,
+            n_fits=n_fits,
         )
-        return with_extras(answers, self.request.responses, self.values)
+        return with_extras(predictions, self.request.responses, self.values)
 
     def _grow_after_steps(self) -> bool:
         """Grow trees fit by fit, after fitting the steps before them.
@@ -144,65 +147,71 @@ class TreeBuilder:
         The steps are fitted once for all groups that share them.
         """
         for groups in self._groups_by_steps():
-            fits_of_groups = [set(self._fits_of(group).tolist()) for group in groups]
+            fits_of_groups = [set(self._fits_of_group(group).tolist()) for group in groups]
             fits = sorted(set().union(*fits_of_groups))
             step_data = groups[0], self.family, self.data, self.plan, fits, self.run.steps
-            for fit, table, warned in tables_after_steps(*step_data):
+            for fit, table, step_warnings in tables_after_steps(*step_data):
                 for group, group_fits in zip(groups, fits_of_groups, strict=True):
                     if fit in group_fits:
-                        n_replaced = self._answer(table, group, np.array([fit]))
-                        self.warned.extend(warned * n_replaced)
+                        n_replaced = self._grow_and_predict(table, group, np.array([fit]))
+                        self.warned.extend(step_warnings * n_replaced)
         return True
 
     def _groups_by_steps(self) -> list[list[Group]]:
-        by_steps: dict[str, list[Group]] = {}
+        groups_by_key: dict[str, list[Group]] = {}
         for group in self.groups:
-            by_steps.setdefault(steps_key(self.family, int(group.candidates[0])), []).append(group)
-        return list(by_steps.values())
+            groups_by_key.setdefault(steps_key(self.family, int(group.candidates[0])), []).append(
+                group
+            )
+        return list(groups_by_key.values())
 
-    def _fits_of(self, group: Group) -> np.ndarray:
+    def _fits_of_group(self, group: Group) -> np.ndarray:
         """Return the numbers of the fits that need a candidate of the group."""
         candidate_of_fit = self.run.only
         if candidate_of_fit is None:
             return np.arange(self.plan.n_fits)
         return np.flatnonzero(np.isin(candidate_of_fit, group.candidates))
 
-    def _answer(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
+    def _grow_and_predict(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
         """Grow the trees of some fits and store their predictions.
 
         Return the number of fits of candidates that this replaces.
         """
-        started = time.perf_counter()
-        test_rows, ends, positions = self._tested_rows(fits)
-        growth = self._grow(table, group, fits, RowLists(test_rows, ends))
-        grown_at = time.perf_counter()
-        nodes = self._nodes(group, growth, fits, ends)
+        start_time = time.perf_counter()
+        test_rows, row_ends, prediction_positions = self._test_rows_of_fits(fits)
+        growth = self._grow_trees(table, group, fits, RowLists(test_rows, row_ends))
+        growth_end_time = time.perf_counter()
+        nodes = self._predicting_nodes(group, growth, fits, row_ends)
         value_rows = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
         for one_request, values in zip(self.request.all_requests, self.values, strict=True):
-            values[value_rows[:, None], positions] = _node_predictions(growth, one_request)[nodes]
-        cells, n_replaced = np.ix_(value_rows, fits), len(value_rows) * len(fits)
-        self.fit_seconds[cells] = (grown_at - started) / n_replaced
-        self.answer_seconds[cells] = (time.perf_counter() - grown_at) / n_replaced
+            values[value_rows[:, None], prediction_positions] = _node_predictions(
+                growth, one_request
+            )[nodes]
+        fit_cells, n_replaced = np.ix_(value_rows, fits), len(value_rows) * len(fits)
+        self.fit_seconds[fit_cells] = (growth_end_time - start_time) / n_replaced
+        self.answer_seconds[fit_cells] = (time.perf_counter() - growth_end_time) / n_replaced
         self.done += n_replaced
         report_progress(self.done, self.fit_seconds.size)
         return n_replaced
 
-    def _tested_rows(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the test rows of some fits, the end of each fit's rows, and output positions."""
-        question_order, starts = self.plan.questions_of
-        fit_offsets, questions = select_lists(starts, fits)
-        row_offsets, positions = select_lists(self.plan.test_offsets, question_order[questions])
+    def _test_rows_of_fits(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return some fits' test rows, the offsets of each fit, and the predictions' positions."""
+        test_set_order, fit_starts = self.plan.questions_of
+        fit_offsets, order_positions = select_lists(fit_starts, fits)
+        row_offsets, prediction_positions = select_lists(
+            self.plan.test_offsets, test_set_order[order_positions]
+        )
         return (
-            self.plan.positions[0][positions].astype(np.int32),
+            self.plan.positions[0][prediction_positions].astype(np.int32),
             row_offsets[fit_offsets],
-            positions,
+            prediction_positions,
         )
 
-    def _grow(
-        self, table: TreeTable, group: Group, fits: np.ndarray, requested: RowLists
+    def _grow_trees(
+        self, table: TreeTable, group: Group, fits: np.ndarray, rows_to_predict: RowLists
     ) -> Growth:
         is_regression = self.data.codes is None
-        recipe = recipe_of(group.settings[0], len(table.columns), numbers=is_regression)
+        recipe = recipe_of(group.settings[0], len(table.columns), is_regression=is_regression)
         assert recipe is not None
         row_sets = [self.plan.train_rows(int(fit)) for fit in fits]
         copies = [np.ones(len(r), np.int32) if counts is None else counts for r, counts in row_sets]
@@ -216,16 +225,16 @@ class TreeBuilder:
             max(1, self.data.n_classes),
             RowLists.from_lists([rows for rows, _ in row_sets]),
             np.concatenate(copies),
-            requested,
-            np.array([self._start(recipe, int(fit)) for fit in fits], dtype=np.uint32),
+            rows_to_predict,
+            np.array([self._generator_seed(recipe, int(fit)) for fit in fits], dtype=np.uint32),
             [limits[n] for n in n_rows],
             n_tried=recipe.n_tried,
             criterion=recipe.criterion,
             close=closest_gap,
         )
 
-    def _start(self, recipe: Recipe, fit: int) -> int:
-        """Return the start of the tree's random number generator in a fit.
+    def _generator_seed(self, recipe: Recipe, fit: int) -> int:
+        """Return the seed of the tree's random number generator in a fit.
 
         If `random_state` is None, the seed is drawn from the number of the fit.
         """
@@ -234,21 +243,21 @@ class TreeBuilder:
             random_states_for((self.run.seed, fit), 1)[0] if seed is None else seed
         )
 
-    def _nodes(
-        self, group: Group, growth: Growth, fits: np.ndarray, ends: np.ndarray
+    def _predicting_nodes(
+        self, group: Group, growth: Growth, fits: np.ndarray, row_ends: np.ndarray
     ) -> np.ndarray:
-        """Return `(candidate, test row)`: the node that predicts the row.
+        """Return the node that predicts each test row, as an array `(candidate, test row)`.
 
         Nodes are numbered across all trees.
         """
         alphas = group.values("ccp_alpha").astype(np.float64)
-        n_lines = len(alphas) if self.run.only is None else 1
+        n_value_rows = len(alphas) if self.run.only is None else 1
         if not alphas.any():
-            leaves = growth.leaves + np.repeat(growth.offsets[:-1], np.diff(ends))
-            return np.tile(leaves, (n_lines, 1))
-        nodes = np.empty((n_lines, len(growth.leaves)), dtype=np.int64)
+            leaves = growth.leaves + np.repeat(growth.offsets[:-1], np.diff(row_ends))
+            return np.tile(leaves, (n_value_rows, 1))
+        nodes = np.empty((n_value_rows, len(growth.leaves)), dtype=np.int64)
         for fit_position, fit in enumerate(fits):
-            fit_rows = slice(*ends[fit_position : fit_position + 2])
+            fit_rows = slice(*row_ends[fit_position : fit_position + 2])
             fit_alphas = (
                 alphas if self.run.only is None else alphas[group.candidates == self.run.only[fit]]
             )
@@ -321,20 +330,22 @@ def tables_after_steps(
     data: Data,
     plan: Plan,
     fits: Sequence[int],
-    tries: FittedStepTrees | None,
+    fitted_step_trees: FittedStepTrees | None,
 ) -> Iterator[tuple[int, TreeTable, list[FitWarning]]]:
     """Yield each fit with its transformed table and the warnings of its steps.
 
     If successive fits have equal tables, the table is sorted only once.
     """
     last_X: np.ndarray | None = None
-    known_begin = known_steps(tries, family, group.steps, int(group.candidates[0]))
+    begin_known_steps = known_steps(
+        fitted_step_trees, family, group.steps, int(group.candidates[0])
+    )
     for fit in fits:
-        with collect_warnings() as warned:
-            X = _table_after_steps(group, data, plan, fit, known_begin(plan, fit))
+        with collect_warnings() as step_warnings:
+            X = _table_after_steps(group, data, plan, fit, begin_known_steps(plan, fit))
         if last_X is None or not np.array_equal(X, last_X):
             last_X, table = X, TreeTable.from_rows(X)
-        yield fit, table, warned
+        yield fit, table, step_warnings
 
 
 def _table_after_steps(
@@ -345,20 +356,20 @@ def _table_after_steps(
     Rows that the fit neither trains on nor predicts have meaningless cells.
     """
     rows, copies = plan.train_rows(fit)
-    question_order, starts = plan.questions_of
+    test_set_order, fit_starts = plan.questions_of
     test_rows = [
-        plan.test_rows(int(question))[0]
-        for question in question_order[starts[fit] : starts[fit + 1]]
+        plan.test_rows(int(test_set))[0]
+        for test_set in test_set_order[fit_starts[fit] : fit_starts[fit + 1]]
     ]
     y = data.y if data.codes is None else data.codes
-    X, tests = fit_steps(
+    X, test_tables = fit_steps(
         group.steps, data, (rows, copies), y[rows], test_rows, _in_single_precision_or_raise, begin
     )
     table = np.repeat(X[:1], data.n_rows, axis=0)
     table[rows] = X
     is_filled = np.zeros(data.n_rows, dtype=bool)
     is_filled[rows] = True
-    for rows_of_test, values in zip(test_rows, tests, strict=True):
+    for rows_of_test, values in zip(test_rows, test_tables, strict=True):
         if not np.array_equal(
             table[rows_of_test][is_filled[rows_of_test]], values[is_filled[rows_of_test]]
         ):
@@ -369,10 +380,10 @@ def _table_after_steps(
 
 
 def _in_single_precision_or_raise(table: Any) -> np.ndarray:
-    single = in_single_precision(table)
-    if single is None:
+    float32_table = in_single_precision(table)
+    if float32_table is None:
         raise OwnArithmetic("what scikit-learn treats otherwise")
-    return single
+    return float32_table
 
 
 def in_single_precision(X: Any) -> np.ndarray | None:
@@ -387,8 +398,8 @@ def in_single_precision(X: Any) -> np.ndarray | None:
     if X is None or X.ndim != 2 or not X.size or X.dtype.kind not in "biuf" or X.itemsize > 8:
         return None
     with np.errstate(over="ignore"):
-        single = X.astype(np.float32, order="F", copy=False)
-    return single if np.isfinite(single).all() else None
+        float32_table = X.astype(np.float32, order="F", copy=False)
+    return float32_table if np.isfinite(float32_table).all() else None
 
 
 def _cells_of_frame(X: Any) -> np.ndarray | None:

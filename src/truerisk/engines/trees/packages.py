@@ -18,8 +18,8 @@ from typing import Any
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import imported_class
 
-Values = tuple[Any, ...]
-ANSWERS = ("predict", "predict_proba", "decision_function")
+AcceptedValues = tuple[Any, ...]
+PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 
 
 @frozen
@@ -28,16 +28,14 @@ class Package:
 
     `sizes` are the names of the number of trees, and `first_trees_arguments(model, m)` returns the
     arguments with which the package predicts by its first m trees. `same_for_every_tree` are the
-    parameters that
-    treat every tree alike, `served` the accepted values of other parameters, and `fit_params` the
-    names that
-    `fit` accepts.
+    parameters that treat every tree alike, `served` the accepted values of other parameters, and
+    `fit_params` the names that `fit` accepts.
     """
 
     sizes: tuple[str, ...]
     first_trees_arguments: Callable[[Any, int], dict[str, Any]]
     same_for_every_tree: frozenset[str]
-    served: Mapping[str, Values]
+    served: Mapping[str, AcceptedValues]
     fit_params: frozenset[str]
     # Names of parameters that the package chooses by the number of trees if they are not set.
     chosen_by_size: tuple[tuple[str, ...], ...] = ()
@@ -51,11 +49,11 @@ class Package:
         size_names = [name for name in self.sizes if name in setting]
         if len(size_names) != 1:
             return f"the number of trees has {len(size_names) or 'no'} names in one setting."
-        for names in self.chosen_by_size:
-            if all(setting.get(name) is None for name in names):
+        for synonymous_names in self.chosen_by_size:
+            if all(setting.get(name) is None for name in synonymous_names):
                 return (
-                    f"{names[0]} is chosen by the number of trees where it is not set: set it, and "
-                    "all numbers are read off one fit."
+                    f"{synonymous_names[0]} is chosen by the number of trees where it is not set: "
+                    "set it, and all numbers are read off one fit."
                 )
         if any(callable(setting.get(name)) for name in ("objective", "loss_function")):
             return "an objective of your own may remember what it was asked before."
@@ -64,8 +62,11 @@ class Package:
                 continue
             if name not in self.served:
                 return f"it does not know whether {name} treats every tree alike."
-            if not any(value is accepted or value == accepted for accepted in self.served[name]):
-                return f"{name}={value!r} {REASONS.get(name, OTHERWISE)}."
+            if not any(
+                value is accepted_value or value == accepted_value
+                for accepted_value in self.served[name]
+            ):
+                return f"{name}={value!r} {REFUSAL_REASONS.get(name, UNKNOWN_EFFECT)}."
         return None
 
     def param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
@@ -86,12 +87,19 @@ class FirstTrees:
     def __init__(self, model: Any, n_trees: int) -> None:
         package = package_of(model)
         assert package is not None
-        self._model, self._first = model, package.first_trees_arguments(model, n_trees)
+        self._model, self._first_trees_arguments = (
+            model,
+            package.first_trees_arguments(model, n_trees),
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the model; prediction methods use only the first trees."""
         attribute = getattr(self._model, name)
-        return partial(attribute, **self._first) if name in ANSWERS else attribute
+        return (
+            partial(attribute, **self._first_trees_arguments)
+            if name in PREDICTION_METHODS
+            else attribute
+        )
 
 
 def package_learners() -> tuple[type, ...]:
@@ -114,21 +122,21 @@ def _imported_classes() -> Iterator[tuple[type, Package]]:
             yield learner_class, package
 
 
-OTHERWISE = "is not known to treat every tree alike"
-ENDS = "ends the fit where a part of the rows says so"
-SHRINKS = "has later trees change what earlier ones say"
-REASONS = {
-    "booster": SHRINKS,
-    "boosting_type": SHRINKS,
-    "model_shrink_rate": SHRINKS,
-    "langevin": SHRINKS,
+UNKNOWN_EFFECT = "is not known to treat every tree alike"
+ENDS_FIT_EARLY = "ends the fit where a part of the rows says so"
+CHANGES_EARLIER_TREES = "has later trees change what earlier ones say"
+REFUSAL_REASONS = {
+    "booster": CHANGES_EARLIER_TREES,
+    "boosting_type": CHANGES_EARLIER_TREES,
+    "model_shrink_rate": CHANGES_EARLIER_TREES,
+    "langevin": CHANGES_EARLIER_TREES,
     "cat_features": "is encoded by CatBoost in a way that depends on the number of trees",
-    "posterior_sampling": SHRINKS,
-    "early_stopping_rounds": ENDS,
-    "od_type": ENDS,
-    "od_wait": ENDS,
-    "od_pval": ENDS,
-    "use_best_model": ENDS,
+    "posterior_sampling": CHANGES_EARLIER_TREES,
+    "early_stopping_rounds": ENDS_FIT_EARLY,
+    "od_type": ENDS_FIT_EARLY,
+    "od_wait": ENDS_FIT_EARLY,
+    "od_pval": ENDS_FIT_EARLY,
+    "use_best_model": ENDS_FIT_EARLY,
     "callbacks": "may end the fit, or change it on the way",
     "save_snapshot": "begins where another fit ended",
 }

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 NO_CHILD = -1
-NEVER = np.iinfo(np.int64).max
+NEVER_COLLAPSED = np.iinfo(np.int64).max
 # A link whose strength is this large, or NaN, is never collapsed.
-TOO_STRONG = np.finfo(np.float64).max
+UNCOLLAPSIBLE_STRENGTH = np.finfo(np.float64).max
 
 
 def nodes_at(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """Return `(alpha, row)`: the node that predicts each row after pruning.
+    """Return the node that predicts each row after pruning, as an array `(alpha, row)`.
 
     `leaves` are the leaves of the rows in the unpruned tree.
     """
@@ -31,70 +31,77 @@ def nodes_at(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
 
 
 def leaves_after_pruning(tree: Any, alphas: np.ndarray) -> np.ndarray:
-    """Return `(alpha, node)`: the leaf after pruning that contains each node, or the node itself.
+    """Return the leaf of the pruned tree that contains each node, as an array `(alpha, node)`.
 
-    The leaf is the node's highest ancestor that pruning has collapsed. With alpha 0 nothing is
-    pruned, as in scikit-learn.
+    The leaf is the node's highest ancestor that pruning has collapsed, or else the node itself.
+    With alpha 0 nothing is pruned, as in scikit-learn.
     """
-    strengths, step = weakest_links(tree)
-    # scikit-learn stops at the first link stronger than alpha.
-    # By rounding, a later link may be weaker.
+    strengths, collapse_step = weakest_links(tree)
+    # scikit-learn stops pruning at the first link stronger than alpha.
+    # By rounding, a later link may be weaker than this first one.
     n_steps = np.searchsorted(np.maximum.accumulate(strengths), alphas, side="right")
     n_steps[alphas == 0] = 0
-    collapsed = step[None, :] < n_steps[:, None]
-    parent = np.array(_parents(tree))
-    standing_node = np.tile(np.arange(tree.node_count), (len(alphas), 1))
+    is_collapsed = collapse_step[None, :] < n_steps[:, None]
+    parent_of_node = np.array(_parents(tree))
+    pruned_leaf = np.tile(np.arange(tree.node_count), (len(alphas), 1))
     # True for nodes below a collapsed node, which is a leaf of the pruned tree.
-    is_removed = np.zeros_like(collapsed)
-    for level in _nodes_by_depth(tree):
-        parents = parent[level]
-        is_removed[:, level] = is_removed[:, parents] | collapsed[:, parents]
-        standing_node[:, level] = np.where(is_removed[:, level], standing_node[:, parents], level)
-    return standing_node
+    is_removed = np.zeros_like(is_collapsed)
+    for nodes_of_level in _nodes_by_depth(tree):
+        level_parents = parent_of_node[nodes_of_level]
+        is_removed[:, nodes_of_level] = (
+            is_removed[:, level_parents] | is_collapsed[:, level_parents]
+        )
+        pruned_leaf[:, nodes_of_level] = np.where(
+            is_removed[:, nodes_of_level], pruned_leaf[:, level_parents], nodes_of_level
+        )
+    return pruned_leaf
 
 
 def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the strength of the link collapsed in each step, and the step of each node.
+    """Return the strength of the link that each step collapses, and the step of each node.
 
     R(t) is the impurity of node t times its share of the weight, and R(T_t) is its sum over the
     leaves below t. The strength of the link is (R(t) − R(T_t)) / (leaves below − 1). Sums are
     computed in scikit-learn's order, and of equal links the lowest node is collapsed first, so that
     every comparison has the same result as in scikit-learn.
     """
-    weight, parent = tree.weighted_n_node_samples, _parents(tree)
+    weight, parent_nodes = tree.weighted_n_node_samples, _parents(tree)
     node_risk = (weight * tree.impurity / weight[0]).tolist()
-    left, right = tree.children_left.tolist(), tree.children_right.tolist()
-    leaf_risk, n_leaves = _risk_of_leaves(node_risk, left, parent)
+    left_children, right_children = tree.children_left.tolist(), tree.children_right.tolist()
+    leaf_risk, n_leaves = _risk_of_leaves(node_risk, left_children, parent_nodes)
     # True for inner nodes that have not been collapsed yet.
-    standing = [child != NO_CHILD for child in left]
-    version = [0] * len(left)
+    is_uncollapsed = [child != NO_CHILD for child in left_children]
+    link_versions = [0] * len(left_children)
     links = [
         (_link_strength(node_risk, leaf_risk, n_leaves, node), node, 0)
-        for node, is_inner in enumerate(standing)
+        for node, is_inner in enumerate(is_uncollapsed)
         if is_inner
     ]
-    links = [link for link in links if link[0] < TOO_STRONG]
+    links = [link for link in links if link[0] < UNCOLLAPSIBLE_STRENGTH]
     heapify(links)
     strengths: list[float] = []
-    step = np.full(len(left), NEVER)
-    while links and standing[0]:
-        strength, weakest, link_version = heappop(links)
-        if not standing[weakest] or link_version != version[weakest]:
+    collapse_step = np.full(len(left_children), NEVER_COLLAPSED)
+    while links and is_uncollapsed[0]:
+        strength, weakest_node, link_version = heappop(links)
+        if not is_uncollapsed[weakest_node] or link_version != link_versions[weakest_node]:
             continue
-        step[weakest] = len(strengths)
+        collapse_step[weakest_node] = len(strengths)
         strengths.append(strength)
-        _mark_collapsed(weakest, standing, left, right)
-        fewer_leaves, added_risk = n_leaves[weakest] - 1, node_risk[weakest] - leaf_risk[weakest]
-        ancestor = parent[weakest]
+        _mark_collapsed(weakest_node, is_uncollapsed, left_children, right_children)
+        fewer_leaves, added_risk = (
+            n_leaves[weakest_node] - 1,
+            node_risk[weakest_node] - leaf_risk[weakest_node],
+        )
+        ancestor = parent_nodes[weakest_node]
         while ancestor != NO_CHILD:
             n_leaves[ancestor] -= fewer_leaves
             leaf_risk[ancestor] += added_risk
-            version[ancestor] += 1
+            link_versions[ancestor] += 1
             strength = _link_strength(node_risk, leaf_risk, n_leaves, ancestor)
-            if strength < TOO_STRONG:
-                heappush(links, (strength, ancestor, version[ancestor]))
-            ancestor = parent[ancestor]
-    return np.array(strengths), step
+            if strength < UNCOLLAPSIBLE_STRENGTH:
+                heappush(links, (strength, ancestor, link_versions[ancestor]))
+            ancestor = parent_nodes[ancestor]
+    return np.array(strengths), collapse_step
 
 
 def _link_strength(
@@ -104,47 +111,51 @@ def _link_strength(
 
 
 def _risk_of_leaves(
-    node_risk: list[float], left: list[int], parent: list[int]
+    node_risk: list[float], left_children: list[int], parent_nodes: list[int]
 ) -> tuple[list[float], list[int]]:
-    """Return the sum of R over the leaves below each node, in their order, and their number."""
-    leaf_risk, n_leaves = [0.0] * len(left), [0] * len(left)
-    for leaf, child in enumerate(left):
+    """Return the summed risks R and the number of the leaves below each node, in leaf order."""
+    leaf_risk, n_leaves = [0.0] * len(left_children), [0] * len(left_children)
+    for leaf, child in enumerate(left_children):
         if child != NO_CHILD:
             continue
         leaf_risk[leaf] = own_risk = node_risk[leaf]
-        ancestor = parent[leaf]
+        ancestor = parent_nodes[leaf]
         while ancestor != NO_CHILD:
             leaf_risk[ancestor] += own_risk
             n_leaves[ancestor] += 1
-            ancestor = parent[ancestor]
+            ancestor = parent_nodes[ancestor]
     return leaf_risk, n_leaves
 
 
-def _mark_collapsed(node: int, standing: list[bool], left: list[int], right: list[int]) -> None:
+def _mark_collapsed(
+    node: int, is_uncollapsed: list[bool], left_children: list[int], right_children: list[int]
+) -> None:
     """Mark the inner nodes of a subtree as collapsed, except below nodes that already are."""
     stack = [node]
     while stack:
         current_node = stack.pop()
-        if standing[current_node]:
-            standing[current_node] = False
-            stack += (left[current_node], right[current_node])
+        if is_uncollapsed[current_node]:
+            is_uncollapsed[current_node] = False
+            stack += (left_children[current_node], right_children[current_node])
 
 
 def _parents(tree: Any) -> list[int]:
-    parent = np.full(tree.node_count, NO_CHILD)
+    parent_nodes = np.full(tree.node_count, NO_CHILD)
     for children in (tree.children_left, tree.children_right):
-        inner = np.flatnonzero(children != NO_CHILD)
-        parent[children[inner]] = inner
-    return parent.tolist()
+        inner_nodes = np.flatnonzero(children != NO_CHILD)
+        parent_nodes[children[inner_nodes]] = inner_nodes
+    return parent_nodes.tolist()
 
 
 def _nodes_by_depth(tree: Any) -> list[np.ndarray]:
     """Return the node numbers at each depth of the tree, from depth 1 downwards."""
     levels: list[np.ndarray] = []
-    level = np.zeros(1, dtype=np.int64)
+    nodes_of_level = np.zeros(1, dtype=np.int64)
     while True:
-        children = np.concatenate([tree.children_left[level], tree.children_right[level]])
-        level = children[children != NO_CHILD]
-        if not len(level):
+        children = np.concatenate(
+            [tree.children_left[nodes_of_level], tree.children_right[nodes_of_level]]
+        )
+        nodes_of_level = children[children != NO_CHILD]
+        if not len(nodes_of_level):
             return levels
-        levels.append(level)
+        levels.append(nodes_of_level)

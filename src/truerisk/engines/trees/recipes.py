@@ -22,10 +22,10 @@ from truerisk.engines.trees.compiled import (
 )
 from truerisk.kernels import available
 
-OF_CLASSES = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
-OF_NUMBERS = {"squared_error": "squared_error"}
-ABSENT = {"max_leaf_nodes", "class_weight", "monotonic_cst"}
-READ = {
+CLASSIFICATION_CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
+REGRESSION_CRITERIA = {"squared_error": "squared_error"}
+UNSUPPORTED_PARAMETERS = {"max_leaf_nodes", "class_weight", "monotonic_cst"}
+SUPPORTED_PARAMETERS = {
     "criterion",
     "splitter",
     "max_depth",
@@ -54,7 +54,7 @@ class Recipe:
         random_state = self.setting["random_state"]
         return None if random_state is None else int(random_state)
 
-    def limits(self, n: int) -> GrowthLimits:
+    def limits(self, n_rows: int) -> GrowthLimits:
         """Return the stopping rules for n training rows, counting copies.
 
         Hyperparameters given as shares of the rows are converted to numbers of rows.
@@ -64,27 +64,31 @@ class Recipe:
         min_leaf = setting["min_samples_leaf"]
         return GrowthLimits(
             depth=NO_LIMIT if max_depth is None else int(max_depth),
-            min_split_rows=max(2, ceil(min_split * n))
+            min_split_rows=max(2, ceil(min_split * n_rows))
             if isinstance(min_split, float)
             else int(min_split),
-            min_leaf_rows=ceil(min_leaf * n) if isinstance(min_leaf, float) else int(min_leaf),
-            weight_leaf=setting["min_weight_fraction_leaf"] * n,
+            min_leaf_rows=ceil(min_leaf * n_rows) if isinstance(min_leaf, float) else int(min_leaf),
+            weight_leaf=setting["min_weight_fraction_leaf"] * n_rows,
             decrease=setting["min_impurity_decrease"],
         )
 
 
 def recipe_of(
-    setting: Mapping[str, Any], n_columns: int, *, numbers: bool = False
+    setting: Mapping[str, Any], n_columns: int, *, is_regression: bool = False
 ) -> Recipe | None:
     """Return the recipe of a setting, or None if scikit-learn has to grow or reject the tree.
 
-    `numbers` is True for regression trees and False for classification trees.
+    `is_regression` is True for regression trees and False for classification trees.
     """
-    absent, criteria = (ABSENT - {"class_weight"}, OF_NUMBERS) if numbers else (ABSENT, OF_CLASSES)
-    # The installed scikit-learn has hyperparameters that the builder does not know.
-    if set(setting) != READ | absent:
+    unset_parameters, criteria = (
+        (UNSUPPORTED_PARAMETERS - {"class_weight"}, REGRESSION_CRITERIA)
+        if is_regression
+        else (UNSUPPORTED_PARAMETERS, CLASSIFICATION_CRITERIA)
+    )
+    # Refuse if scikit-learn has hyperparameters that the builder does not know.
+    if set(setting) != SUPPORTED_PARAMETERS | unset_parameters:
         return None
-    if any(setting[name] is not None for name in absent) or not _all_in_range(setting):
+    if any(setting[name] is not None for name in unset_parameters) or not _all_in_range(setting):
         return None
     if setting["criterion"] not in criteria:
         return None
@@ -124,9 +128,9 @@ def _is_named_number(max_features: Any) -> bool:
     )
 
 
-def _is_whole(value: Any, least: int, end: int = NO_LIMIT) -> bool:
+def _is_whole(value: Any, lower_limit: int, upper_limit: int = NO_LIMIT) -> bool:
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return is_integer and least <= int(value) < end
+    return is_integer and lower_limit <= int(value) < upper_limit
 
 
 def _is_share(value: Any, below: float = np.nextafter(1.0, 2.0)) -> bool:
@@ -147,8 +151,8 @@ def _n_tried_columns(setting: Mapping[str, Any], n_columns: int) -> int:
     if max_features is None:
         return n_columns
     if isinstance(max_features, str):
-        root = sqrt(n_columns) if max_features == "sqrt" else log2(n_columns)
-        return max(1, int(root))
+        root_or_log = sqrt(n_columns) if max_features == "sqrt" else log2(n_columns)
+        return max(1, int(root_or_log))
     return (
         max(1, int(max_features * n_columns))
         if isinstance(max_features, float)
@@ -157,7 +161,7 @@ def _n_tried_columns(setting: Mapping[str, Any], n_columns: int) -> int:
 
 
 N_CLASSES = 5
-NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
+COMPARED_ATTRIBUTES = ("children_left", "children_right", "feature", "threshold", "impurity")
 
 
 @cache
@@ -171,9 +175,9 @@ def equality_gap(criterion: str) -> float | None:
     if not available():
         return None
     settings = [({"criterion": criterion, **params}, n) for params, n in SETTINGS]
-    for gap in (CLOSE, 0.0):
-        if all(_grows_the_same_tree(*example, gap) for example in settings):
-            return gap
+    for candidate_gap in (CLOSE, 0.0):
+        if all(_grows_the_same_tree(*example, candidate_gap) for example in settings):
+            return candidate_gap
     return None
 
 
@@ -186,13 +190,13 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 )
 
 
-def _grows_the_same_tree(params: dict[str, Any], n: int, gap: float) -> bool:
+def _grows_the_same_tree(params: dict[str, Any], n_rows: int, value_gap: float) -> bool:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    X, codes, rows, copies = _simulated_rows(n)
+    X, codes, rows, copies = _simulated_rows(n_rows)
     is_regression = params["criterion"] == "squared_error"
     model = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(**params)
-    recipe = recipe_of(model.get_params(), X.shape[1], numbers=is_regression)
+    recipe = recipe_of(model.get_params(), X.shape[1], is_regression=is_regression)
     row_copies = np.repeat(rows, copies)
     sklearn_model = unless_it_fails(lambda: model.fit(X[row_copies], codes[row_copies]))
     if recipe is None or recipe.seed is None or sklearn_model is None:
@@ -203,19 +207,19 @@ def _grows_the_same_tree(params: dict[str, Any], n: int, gap: float) -> bool:
         1 if is_regression else N_CLASSES,
         RowLists.from_lists([rows]),
         copies,
-        RowLists.from_lists([np.arange(n)]),
+        RowLists.from_lists([np.arange(n_rows)]),
         np.array([splitter_seed(recipe.seed)]),
         [recipe.limits(int(copies.sum()))],
         n_tried=recipe.n_tried,
         criterion=recipe.criterion,
-        close=gap,
+        close=value_gap,
     )
     return same_tree(growth.tree(0), sklearn_model.tree_) and np.array_equal(
         growth.leaves, sklearn_model.apply(X)
     )
 
 
-def _simulated_rows(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _simulated_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Simulate a training set with copies, on which many splits are equally good up to rounding.
 
     The cells are integers, or rounded numbers in both signs, with a constant column and a column of
@@ -223,26 +227,27 @@ def _simulated_rows(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     and a sum into one operation (on processors other than x86-64, for example), rounding
     distinguishes the two.
     """
-    rng = np.random.default_rng(n)
-    X = np.round(rng.normal(size=(n, 6)))
-    if n % 2:
-        X[:, :3] = np.round(rng.normal(size=(n, 3)), 1)
+    rng = np.random.default_rng(n_rows)
+    X = np.round(rng.normal(size=(n_rows, 6)))
+    if n_rows % 2:
+        X[:, :3] = np.round(rng.normal(size=(n_rows, 3)), 1)
         X[:, 3:] = -X[:, :3]
-    codes = rng.integers(N_CLASSES, size=n)
+    codes = rng.integers(N_CLASSES, size=n_rows)
     # Some rows are left out of the training set, and some are repeated in it.
-    copies = rng.choice(3, n, p=[0.05, 0.9, 0.05])
+    copies = rng.choice(3, n_rows, p=[0.05, 0.9, 0.05])
     rows = np.flatnonzero(copies)
-    X = np.column_stack([X, np.ones(n), 0.1 + CLOSE * rng.normal(size=n)])
+    X = np.column_stack([X, np.ones(n_rows), 0.1 + CLOSE * rng.normal(size=n_rows)])
     return X, codes, rows, copies[rows]
 
 
 def same_tree(grown_tree: Tree, sklearn_tree: Any) -> bool:
     """Return True if all numbers of a tree of the builder and of a scikit-learn tree are equal."""
-    weight = grown_tree.weighted_n_node_samples
+    node_weights = grown_tree.weighted_n_node_samples
     return (
         all(
-            np.array_equal(getattr(grown_tree, name), getattr(sklearn_tree, name)) for name in NAMES
+            np.array_equal(getattr(grown_tree, name), getattr(sklearn_tree, name))
+            for name in COMPARED_ATTRIBUTES
         )
-        and np.array_equal(weight, sklearn_tree.weighted_n_node_samples)
-        and np.array_equal(grown_tree.counts / weight[:, None], sklearn_tree.value[:, 0])
+        and np.array_equal(node_weights, sklearn_tree.weighted_n_node_samples)
+        and np.array_equal(grown_tree.counts / node_weights[:, None], sklearn_tree.value[:, 0])
     )

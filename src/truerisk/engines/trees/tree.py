@@ -44,7 +44,7 @@ from truerisk.engines.trees.pruning import nodes_at
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 
-UNCOUNTED = {
+DEFAULTS_WITHOUT_COUNTS = {
     "min_samples_split": 2,
     "min_samples_leaf": 1,
     "min_weight_fraction_leaf": 0.0,
@@ -106,9 +106,9 @@ class Trees(OneFit):
     ) -> Answers:
         groups = groups_along(family, ["ccp_alpha"])
         builder = tree_builder_for(groups, family, data, plan, request, run)
-        answers = None if builder is None else builder.answers(self.name)
-        if answers is not None:
-            return answers
+        predictions = None if builder is None else builder.answers(self.name)
+        if predictions is not None:
+            return predictions
         return super().run(family, data, plan, request, run)
 
     @override
@@ -143,7 +143,7 @@ def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
     if data.codes is None or data.fit_params or family.is_piped:
         return False
     setting = group.settings[0]
-    return all(setting[name] == default for name, default in UNCOUNTED.items())
+    return all(setting[name] == default for name, default in DEFAULTS_WITHOUT_COUNTS.items())
 
 
 def _copies_to_weights(fit_input: FitInput, copy_of: np.ndarray) -> FitInput:
@@ -164,13 +164,13 @@ def _node_predictions(
     model: Any, data: Data, enquiry: RowsToPredict, request: Request
 ) -> np.ndarray:
     """Return the prediction that each node would make if it were a leaf."""
-    values = model.tree_.value
+    node_values = model.tree_.value
     if request.response == "value":
-        return values[:, :, 0].reshape(-1, *enquiry.y.shape[1:])
-    shares = values[:, 0, :]
+        return node_values[:, :, 0].reshape(-1, *enquiry.y.shape[1:])
+    class_shares = node_values[:, 0, :]
     codes = codes_of_classes(model.classes_, data)
     if request.response == "label":
-        return codes[shares.argmax(axis=1)]
-    probabilities = np.zeros((len(shares), data.n_classes))
-    probabilities[:, codes[codes >= 0]] = shares[:, codes >= 0]
+        return codes[class_shares.argmax(axis=1)]
+    probabilities = np.zeros((len(class_shares), data.n_classes))
+    probabilities[:, codes[codes >= 0]] = class_shares[:, codes >= 0]
     return probabilities if request.response == "probability" else probabilities[:, 1]

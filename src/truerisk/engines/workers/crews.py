@@ -23,10 +23,10 @@ from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Payload, run_payload
 
 # Number of batches per worker. The next batch already waits on the worker that will run it.
-IN_FLIGHT = 2
+BATCHES_PER_WORKER = 2
 # Number of batches submitted at a time to an executor with an unknown number of workers.
-UNCOUNTED = 64
-PROCESSES = (
+MAX_BATCHES_OF_UNKNOWN_POOL = 64
+PROCESS_EXECUTORS = (
     "concurrent.futures.process:ProcessPoolExecutor",
     "loky.process_executor:ProcessPoolExecutor",
 )
@@ -60,16 +60,16 @@ class Shared:
         """Run the task on a batch, or refuse if this worker has other versions of the packages."""
         local_versions = versions()
         if local_versions != self.versions:
-            expected = self.versions.items()
-            differences = [
+            expected_versions = self.versions.items()
+            version_differences = [
                 f"{name} {local_versions.get(name)} (not {expected_version})"
-                for name, expected_version in expected
+                for name, expected_version in expected_versions
                 if local_versions[name] != expected_version
             ]
             raise self.refusal(
-                f"the worker {platform.node()} has {', '.join(differences)}: install the same "
-                "versions "
-                "on all machines, or the numbers depend on who computed them."
+                f"the worker {platform.node()} has {', '.join(version_differences)}: "
+                "install the same versions on all machines, or the numbers depend on who "
+                "computed them."
             )
         return self.task(*self.parts, batch)
 
@@ -83,7 +83,7 @@ class WorkerPool(ABC):
     @property
     def slots(self) -> int:
         """Number of batches that are submitted at a time."""
-        return IN_FLIGHT * self.workers
+        return BATCHES_PER_WORKER * self.workers
 
     @abstractmethod
     def share(self, shared: Shared) -> None:
@@ -133,12 +133,12 @@ class UserExecutor(WorkerPool):
     @property
     @override
     def slots(self) -> int:
-        counted = getattr(self._executor, "_max_workers", None)
-        return IN_FLIGHT * self.workers if counted else UNCOUNTED
+        max_workers = getattr(self._executor, "_max_workers", None)
+        return BATCHES_PER_WORKER * self.workers if max_workers else MAX_BATCHES_OF_UNKNOWN_POOL
 
     @override
     def share(self, shared: Shared) -> None:
-        if is_a(self._executor, *PROCESSES):
+        if is_a(self._executor, *PROCESS_EXECUTORS):
             self._payload = Payload(shared)
         else:
             self._shared = _copy_containers(shared)
@@ -162,12 +162,12 @@ def _copy_containers(shared_object: Any) -> Any:
     their dictionaries while they are being pickled. Arrays and the user's objects are not copied.
     """
     if isinstance(shared_object, tuple):
-        return tuple(_copy_containers(item) for item in shared_object)
+        return tuple(_copy_containers(element) for element in shared_object)
     if not (is_dataclass(shared_object) and is_from(shared_object, "truerisk")):
         return shared_object
-    copied = copy(shared_object)
-    if hasattr(copied, "__dict__"):
-        vars(copied).update(
+    object_copy = copy(shared_object)
+    if hasattr(object_copy, "__dict__"):
+        vars(object_copy).update(
             {name: _copy_containers(value) for name, value in vars(shared_object).items()}
         )
-    return copied
+    return object_copy

@@ -22,31 +22,31 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.workers.crews import Shared, WorkerPool
 
-ANSWER = 10.0  # Number of seconds that the scheduler may take to reply.
-LOOK_EVERY = 5.0  # Number of seconds between two counts of the workers.
+REPLY_SECONDS = 10.0  # Number of seconds that the scheduler may take to reply.
+SECONDS_BETWEEN_COUNTS = 5.0  # Number of seconds between two counts of the workers.
 SEND = 30.0  # Number of seconds to send data to a worker, in addition to the time for its size.
-SLOWEST = 1e6  # Lowest assumed transfer rate in bytes per second.
+MIN_BYTES_PER_SECOND = 1e6  # Lowest assumed transfer rate in bytes per second.
 RECONNECT = 60.0  # Number of seconds during which a client tries to reach a lost scheduler again.
 
 
 @contextmanager
 def connected(
-    where: Any, refusal: type[TrueRiskError], idle: dict[Any, Cluster] | None
+    address_or_client: Any, refusal: type[TrueRiskError], idle_clusters: dict[Any, Cluster] | None
 ) -> Iterator[Cluster]:
     """Provide a connection to a cluster: an idle one of this call, or a new one."""
-    cluster_or_none = None if idle is None else idle.pop(where, None)
-    cluster = Cluster(where, refusal) if cluster_or_none is None else cluster_or_none
-    # `missing` counts the workers, because their number may change between two runs.
+    cluster_or_none = None if idle_clusters is None else idle_clusters.pop(address_or_client, None)
+    cluster = Cluster(address_or_client, refusal) if cluster_or_none is None else cluster_or_none
+    # The workers are counted here, because their number may change between two runs.
     cluster.missing_resource()
     try:
         yield cluster
     except BaseException:
         cluster.close()
         raise
-    if idle is None or where in idle:
+    if idle_clusters is None or address_or_client in idle_clusters:
         cluster.close()
     else:
-        idle[where] = cluster
+        idle_clusters[address_or_client] = cluster
 
 
 class Cluster(WorkerPool):
@@ -58,51 +58,56 @@ class Cluster(WorkerPool):
 
     breaks_as_a_whole = False
 
-    def __init__(self, where: Any, unreachable: type[TrueRiskError]) -> None:
-        self._own = isinstance(where, str)
-        self._client = _client(where, unreachable) if self._own else _synchronous_client(where)
+    def __init__(self, address_or_client: Any, unreachable: type[TrueRiskError]) -> None:
+        self._owns_client = isinstance(address_or_client, str)
+        self._client = (
+            _client(address_or_client, unreachable)
+            if self._owns_client
+            else _synchronous_client(address_or_client)
+        )
         self._log = logging.getLogger("distributed.client")
-        self._level = self._log.level
+        self._log_level = self._log.level
         # A lost scheduler is reported in one sentence, without the tracebacks that Dask logs.
-        if self._own:
+        if self._owns_client:
             self._log.setLevel(logging.CRITICAL)
         # Shared objects, each with its future on the cluster, or None if it has to be sent.
-        self._contents: list[tuple[Any, Any]] = []
-        self.look()
+        self._shared_objects: list[tuple[Any, Any]] = []
+        self.count_workers()
 
     def share(self, shared: Shared) -> None:
         """Register the shared data; X is sent separately, so that later runs can use it again."""
         tables = [argument.X for argument in shared.parts if isinstance(argument, Data)]
         without_tables = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
-        future_of = {id(content): future for content, future in self._contents}
-        self._contents = [
-            (content, future_of.get(id(content))) for content in (without_tables, *tables)
+        future_by_id = {id(shared_object): future for shared_object, future in self._shared_objects}
+        self._shared_objects = [
+            (shared_object, future_by_id.get(id(shared_object)))
+            for shared_object in (without_tables, *tables)
         ]
 
     @override
     def submit(self, batch: Any) -> Future[Any]:
-        sent = self._client.submit(_run_sent, *self._sent(), batch, pure=False)
+        dask_future = self._client.submit(_run_sent, *self._sent_objects(), batch, pure=False)
         future: Future[Any] = Future()
-        future.add_done_callback(lambda ended: sent.cancel() if ended.cancelled() else None)
-        self._client.loop.add_callback(_hand_over, sent, future)
+        future.add_done_callback(lambda ended: dask_future.cancel() if ended.cancelled() else None)
+        self._client.loop.add_callback(_hand_over, dask_future, future)
         return future
 
-    def _sent(self) -> list[Any]:
+    def _sent_objects(self) -> list[Any]:
         """Return the shared objects on the cluster, after sending those that are missing there.
 
         An object is sent again under a new name (`hash`). Otherwise the scheduler might hear later
         that the old object was released, and would drop the new object of the same name.
         """
         try:
-            for position, (content, future) in enumerate(self._contents):
+            for object_index, (shared_object, future) in enumerate(self._shared_objects):
                 if future is None:
-                    self._contents[position] = content, self._send(content)
+                    self._shared_objects[object_index] = shared_object, self._send(shared_object)
         # The scheduler raises KeyError if it looks up a worker that has just died.
         except KeyError as error:
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
-        return [future for _, future in self._contents]
+        return [future for _, future in self._shared_objects]
 
-    def _send(self, content: Any) -> Any:
+    def _send(self, shared_object: Any) -> Any:
         """Send a shared object to one worker, from which the other workers fetch it.
 
         Raise a TimeoutError if that does not end in time. A `broadcast` would copy it to every
@@ -114,12 +119,12 @@ class Cluster(WorkerPool):
         async def scatter() -> Any:
             # The object is wrapped in a list because Dask would split it otherwise.
             (future,) = await self._client.scatter(
-                [content], hash=False, timeout=ANSWER, asynchronous=True
+                [shared_object], hash=False, timeout=REPLY_SECONDS, asynchronous=True
             )
             return future
 
-        limit = SEND + sizeof(content) / SLOWEST
-        return self._client.sync(scatter, callback_timeout=limit)
+        time_limit = SEND + sizeof(shared_object) / MIN_BYTES_PER_SECOND
+        return self._client.sync(scatter, callback_timeout=time_limit)
 
     def deaths(self, error: BaseException) -> int:
         """Return the number of deaths of workers that an exception implies.
@@ -142,46 +147,57 @@ class Cluster(WorkerPool):
 
         The cluster replaces workers itself.
         """
-        self._contents = [(content, None) for content, _ in self._contents]
-        self._looked = 0.0
+        self._shared_objects = [(shared_object, None) for shared_object, _ in self._shared_objects]
+        self._last_count_time = 0.0
         return True
 
     @override
     def missing_resource(self) -> str | None:
-        if time.monotonic() - self._looked > LOOK_EVERY or self._lacking:
-            self.look()
-        return self._lacking
+        if (
+            time.monotonic() - self._last_count_time > SECONDS_BETWEEN_COUNTS
+            or self._missing_resource
+        ):
+            self.count_workers()
+        return self._missing_resource
 
-    def look(self) -> None:
+    def count_workers(self) -> None:
         """Ask the scheduler for its workers, and record their number or why there are none."""
-        self._looked = time.monotonic()
-        where = self._client.scheduler.address
-        self._lacking: str | None = f"the Dask scheduler at {where} does not answer"
+        self._last_count_time = time.monotonic()
+        scheduler_address = self._client.scheduler.address
+        self._missing_resource: str | None = (
+            f"the Dask scheduler at {scheduler_address} does not answer"
+        )
         if self._client.status != "running":
             return
         try:
-            threads = self._client.sync(self._client.scheduler.ncores, callback_timeout=ANSWER)
+            threads_by_worker = self._client.sync(
+                self._client.scheduler.ncores, callback_timeout=REPLY_SECONDS
+            )
         except (OSError, TimeoutError):
             return
-        self.workers = max(1, sum(threads.values()))
-        self._lacking = None if threads else f"the Dask scheduler at {where} has no workers"
+        self.workers = max(1, sum(threads_by_worker.values()))
+        self._missing_resource = (
+            None
+            if threads_by_worker
+            else f"the Dask scheduler at {scheduler_address} has no workers"
+        )
 
     def close(self) -> None:
         """Release the shared data, and close the client unless it is the user's."""
-        self._contents = []
-        if self._own:
-            self._client.close(timeout=ANSWER)
-            self._log.setLevel(self._level)
+        self._shared_objects = []
+        if self._owns_client:
+            self._client.close(timeout=REPLY_SECONDS)
+            self._log.setLevel(self._log_level)
 
 
-async def _hand_over(sent: Any, future: Future[Any]) -> None:
+async def _hand_over(dask_future: Any, future: Future[Any]) -> None:
     """Pass the result of a batch to its future, on the event loop of the Dask client.
 
     The executor of distributed does not report a result whose only holder died before it was read.
     """
     with suppress(InvalidStateError):  # A cancelled future accepts no result.
         try:
-            future.set_result(await sent)
+            future.set_result(await dask_future)
         except BaseException as error:  # noqa: BLE001  The code that waits for the batch handles it.
             future.set_exception(error)
 
@@ -196,13 +212,13 @@ def _with_tables(arguments: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, 
 
     The `Data` keep their cached values.
     """
-    filled, next_tables = [], iter(tables)
+    new_arguments, next_tables = [], iter(tables)
     for argument in arguments:
         if isinstance(argument, Data):
             argument = copy(argument)
             vars(argument)["X"] = next(next_tables)
-        filled.append(argument)
-    return tuple(filled)
+        new_arguments.append(argument)
+    return tuple(new_arguments)
 
 
 def _client(address: str, unreachable: type[TrueRiskError]) -> Any:

@@ -16,35 +16,35 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-LARGE = 1 << 16  # Arrays with at least this many bytes are stored outside the pickle.
-ALIGNED = 64  # Arrays start at multiples of this many bytes, which processors read faster.
-HEAD = struct.Struct("<Q")
+MIN_SEPARATE_BYTES = 1 << 16  # Arrays with at least this many bytes are stored outside the pickle.
+ALIGNMENT_BYTES = 64  # Arrays start at multiples of this many bytes, which processors read faster.
+HEADER_LENGTH_FORMAT = struct.Struct("<Q")
 
 
 class Payload:
     """Function to call with each batch, stored with its data in a file of the temporary folder."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, shared_object: Any) -> None:
         self._folder = Path(mkdtemp(prefix="truerisk-"))
         self.path = str(self._folder / "parcel")
         try:
-            _write(self.path, content)
+            _write(self.path, shared_object)
         except BaseException:
             self.remove()
             raise
 
     def remove(self) -> None:
-        """Remove the file. A worker that maps it keeps its content until it opens another file."""
+        """Remove the payload file; workers that map it keep its content until they open another."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-_open: dict[str, Any] = {}
-"""Content of the latest file that this process has opened, by its path."""
+_open_payloads: dict[str, Any] = {}
+"""Content of the latest payload file that this process has opened, by the path of the file."""
 
 
 def remove_payload_files() -> None:
     """Remove the payload files in a worker whose parent was killed before it could do so."""
-    for path in list(_open):
+    for path in list(_open_payloads):
         shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
@@ -55,24 +55,24 @@ def run_payload(path: str, batch: Any) -> Any:
 
 def open_payload(path: str) -> Any:
     """Return the content of a payload file, reading it if it is not the latest file read."""
-    if path not in _open:
-        _open.clear()  # The old content is released before the new content takes memory.
-        _open[path] = _read(path)
-    return _open[path]
+    if path not in _open_payloads:
+        _open_payloads.clear()  # The old content is released before the new content takes memory.
+        _open_payloads[path] = _read_payload(path)
+    return _open_payloads[path]
 
 
-def path_of(part: Any) -> str | None:
+def path_of(shared_argument: Any) -> str | None:
     """Return the payload file from which this process read an object, or None."""
-    for path, content in _open.items():
-        if any(part is argument for argument in content.parts):
+    for path, payload in _open_payloads.items():
+        if any(shared_argument is argument for argument in payload.parts):
             return path
     return None
 
 
-def _write(path: str, content: Any) -> None:
+def _write(path: str, payload: Any) -> None:
     """Write the pickled content to a file, followed by the large arrays.
 
-    The head of the file holds the sizes of the arrays.
+    The header of the file holds the sizes of the arrays.
     """
     # cloudpickle is needed because workers cannot import classes of a notebook.
     from cloudpickle import dumps
@@ -80,36 +80,36 @@ def _write(path: str, content: Any) -> None:
     arrays: list[memoryview] = []
 
     def in_band(buffer: pickle.PickleBuffer) -> bool:
-        raw = buffer.raw()
-        if raw.nbytes < LARGE:
+        raw_bytes = buffer.raw()
+        if raw_bytes.nbytes < MIN_SEPARATE_BYTES:
             return True
-        arrays.append(raw)
+        arrays.append(raw_bytes)
         return False
 
-    pickled = dumps(content, protocol=5, buffer_callback=in_band)
+    pickled = dumps(payload, protocol=5, buffer_callback=in_band)
     array_sizes = [array.nbytes for array in arrays]
     with Path(path).open("wb") as file:
-        head = pickle.dumps((pickled, array_sizes))
-        file.write(HEAD.pack(len(head)))
-        file.write(head)
+        header = pickle.dumps((pickled, array_sizes))
+        file.write(HEADER_LENGTH_FORMAT.pack(len(header)))
+        file.write(header)
         for array in arrays:
             file.seek(_aligned_position(file.tell()))
             file.write(array)
 
 
-def _aligned_position(position: int) -> int:
-    return -(-position // ALIGNED) * ALIGNED
+def _aligned_position(file_position: int) -> int:
+    return -(-file_position // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def _read(path: str) -> Any:
+def _read_payload(path: str) -> Any:
     with Path(path).open("rb") as file:
         file_bytes = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
-    (length,) = HEAD.unpack(file_bytes[: HEAD.size])
-    position = HEAD.size + length
-    pickled, array_sizes = pickle.loads(file_bytes[HEAD.size : position])
+    (header_length,) = HEADER_LENGTH_FORMAT.unpack(file_bytes[: HEADER_LENGTH_FORMAT.size])
+    file_position = HEADER_LENGTH_FORMAT.size + header_length
+    pickled, array_sizes = pickle.loads(file_bytes[HEADER_LENGTH_FORMAT.size : file_position])
     arrays = []
     for array_size in array_sizes:
-        position = _aligned_position(position)
-        arrays.append(file_bytes[position : position + array_size])
-        position += array_size
+        file_position = _aligned_position(file_position)
+        arrays.append(file_bytes[file_position : file_position + array_size])
+        file_position += array_size
     return pickle.loads(pickled, buffers=arrays)

@@ -28,7 +28,8 @@ from truerisk.engines.workers.parcels import Payload, remove_payload_files, run_
 
 # Number of seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
 IDLE = 120
-LOOK_EVERY = 0.5  # Number of seconds between two checks that the parent process is alive.
+# Number of seconds between two checks that the parent process is alive.
+SECONDS_BETWEEN_CHECKS = 0.5
 
 
 class Processes(WorkerPool):
@@ -50,7 +51,7 @@ class Processes(WorkerPool):
             if self._pool is None:
                 self._pool = reusable_workers(self.workers)
             # Ctrl-C is blocked only after loky has started its own helper processes.
-            # Their start would unblock it.
+            # The start of these helper processes would unblock Ctrl-C.
             with started_without_ctrl_c():
                 future: Future[Any] = self._pool.submit(run_payload, self._payload.path, batch)
             return future
@@ -99,32 +100,32 @@ def _thread_variables(max_threads: int) -> dict[str, str]:
     return {name: os.environ.get(name, value) for name, value in default_values.items()}
 
 
-def _initialize_worker(parent: int) -> None:
+def _initialize_worker(parent_pid: int) -> None:
     """Make this worker ignore Ctrl-C, which its parent handles, and end with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    end_with_parent(parent)
+    end_with_parent(parent_pid)
 
 
-def end_with_parent(parent: int) -> None:
+def end_with_parent(parent_pid: int) -> None:
     """Start a thread that ends this process as soon as its parent has ended.
 
     A parent that was killed cannot notify its workers.
     """
-    Thread(target=_end_after_parent, args=(parent,), daemon=True).start()
+    Thread(target=_end_after_parent, args=(parent_pid,), daemon=True).start()
 
 
-def _end_after_parent(parent: int) -> None:
-    _wait_for_end(parent)
+def _end_after_parent(parent_pid: int) -> None:
+    _wait_for_end(parent_pid)
     remove_payload_files()
     # SIGKILL is used because the grandparent may have chosen to ignore SIGTERM.
     # The result of the batch is no longer needed.
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _wait_for_end(parent: int) -> None:
-    """Return when the parent process has ended.
+def _wait_for_end(parent_pid: int) -> None:
+    """Wait until the parent process has ended.
 
     Linux reports the end of a process at once; on other systems the parent is checked repeatedly.
     Linux could also signal the end of a parent (PR_SET_PDEATHSIG), but of the thread that started
@@ -133,20 +134,20 @@ def _wait_for_end(parent: int) -> None:
     if sys.platform == "linux":
         # Old kernels lack pidfd_open, and the process may have no file descriptor left.
         with suppress(OSError):
-            descriptor = os.pidfd_open(parent)
+            descriptor = os.pidfd_open(parent_pid)
             try:
-                if os.getppid() == parent:
+                if os.getppid() == parent_pid:
                     end_poll = select.poll()
                     end_poll.register(descriptor, select.POLLIN)
                     end_poll.poll()
             finally:
                 os.close(descriptor)
-    while os.getppid() == parent:
-        time.sleep(LOOK_EVERY)
+    while os.getppid() == parent_pid:
+        time.sleep(SECONDS_BETWEEN_CHECKS)
 
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-TICK = 0.1  # Longest delay in seconds before Ctrl-C is handled.
+DELAYED_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+MAX_SIGNAL_DELAY = 0.1  # Longest delay in seconds before Ctrl-C is handled.
 
 
 @contextmanager
@@ -154,17 +155,17 @@ def uninterrupted() -> Iterator[None]:
     """Delay signals such as Ctrl-C to the end of the block, and handle them then."""
     delayed_signals: list[tuple[int, FrameType | None]] = []
 
-    def note(number: int, frame: FrameType | None) -> None:
-        delayed_signals.append((number, frame))
+    def delay_signal(received_signal: int, frame: FrameType | None) -> None:
+        delayed_signals.append((received_signal, frame))
 
     previous_handlers: dict[int, Any] = {}
     try:
         # Handlers are replaced only in the main thread, because signals interrupt no other thread.
         if threading.current_thread() is threading.main_thread():
-            for signal_number in SIGNALS:
+            for signal_number in DELAYED_SIGNALS:
                 if callable(handler := signal.getsignal(signal_number)):
                     previous_handlers[signal_number] = handler
-                    signal.signal(signal_number, note)
+                    signal.signal(signal_number, delay_signal)
         yield
     finally:
         _restore_handlers(list(previous_handlers.items()))
@@ -194,19 +195,29 @@ def _handle_delayed(
 
 
 def done_of(
-    futures: Collection[Future[Any]], seconds: float | None = None, *, every: bool = False
+    futures: Collection[Future[Any]], seconds: float | None = None, *, waits_for_all: bool = False
 ) -> set[Future[Any]]:
-    """Wait for one future, or for all if `every` is true, and return the futures that are done.
+    """Wait for one future, or for all if `waits_for_all`, and return the futures that are done.
 
     The wait ends after `seconds`, if they are given.
     """
-    end = None if seconds is None else time.monotonic() + seconds
+    deadline = None if seconds is None else time.monotonic() + seconds
     while True:
-        timeout = TICK if end is None else min(TICK, max(0.0, end - time.monotonic()))
+        timeout = (
+            MAX_SIGNAL_DELAY
+            if deadline is None
+            else min(MAX_SIGNAL_DELAY, max(0.0, deadline - time.monotonic()))
+        )
         with uninterrupted():
-            done, pending = wait(futures, timeout, ALL_COMPLETED if every else FIRST_COMPLETED)
-        if not pending or (done and not every) or (end is not None and time.monotonic() >= end):
-            return done
+            done_futures, pending_futures = wait(
+                futures, timeout, ALL_COMPLETED if waits_for_all else FIRST_COMPLETED
+            )
+        if (
+            not pending_futures
+            or (done_futures and not waits_for_all)
+            or (deadline is not None and time.monotonic() >= deadline)
+        ):
+            return done_futures
 
 
 @contextmanager

@@ -18,10 +18,13 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.workers.crews import Shared, WorkerPool
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
-TICK = 0.5  # Number of seconds between two checks of the workers and of time limits.
-BREAKING = 30.0  # Number of seconds that a broken pool may take to fail all its batches.
+# Number of seconds between two checks of the workers and of time limits.
+SECONDS_BETWEEN_CHECKS = 0.5
+# Number of seconds that a broken pool may take to fail all its batches.
+MAX_BREAKING_SECONDS = 30.0
 FinishedBatch = tuple[Any, Any]  # Type of a finished batch with its result.
-STILLBORN = 3  # Workers may die this many times in a row before they have received a batch.
+# Workers may die this many times in a row before they have received a batch.
+MAX_DEATHS_BEFORE_BATCH = 3
 
 
 class Batches(ABC):
@@ -48,18 +51,18 @@ class Batches(ABC):
 
     @abstractmethod
     def give_back(self, batch: Any, *, alone: bool) -> None:
-        """Queue a batch again that did not run for reasons that do not lie in the batch."""
+        """Queue a batch again that did not run, if the batch itself was not the reason."""
 
     @abstractmethod
     def blame(self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool) -> Any:
-        """Return the result of a batch whose worker died or that did not return in time.
+        """Return the result to record for a batch whose worker died or that exceeded its time.
 
         None means that the batch will run again.
         """
 
     @abstractmethod
     def failed(self, batch: Any, error: BaseException, *, alone: bool) -> Any:
-        """Return the result of a batch that the executor could not run, or None to run it again."""
+        """Return the result to record for a batch that could not run, or None to run it again."""
 
     @abstractmethod
     def no_workers_error(self, reason: str | BaseException) -> TrueRiskError:
@@ -85,7 +88,7 @@ class Batches(ABC):
 class _Flight:
     batch: Any
     alone: bool
-    since: float
+    submission_time: float
 
 
 class BatchRun:
@@ -94,9 +97,9 @@ class BatchRun:
     def __init__(self, workers: WorkerPool | None, shared: Shared, batches: Batches) -> None:
         self.workers, self.shared, self.batches = workers, shared, batches
         self.submitted: dict[Future[Any], _Flight] = {}
-        self._stillborn = 0
+        self._deaths_before_batch = 0
         # Time at which the last result arrived, or at which workers were last available.
-        self._quiet = time.monotonic()
+        self._last_result_time = time.monotonic()
 
     def results(self) -> Generator[FinishedBatch, None, None]:
         """Yield (batch, result) for every finished batch, and (None, ()) in between.
@@ -114,11 +117,11 @@ class BatchRun:
         try:
             while batches or self.submitted:
                 yield from self._begin(workers)
-                done = done_of(self.submitted, TICK)
-                for future in done:
+                done_futures = done_of(self.submitted, SECONDS_BETWEEN_CHECKS)
+                for future in done_futures:
                     if future in self.submitted:
                         yield from self._finish(workers, future)
-                if not done:
+                if not done_futures:
                     yield from self._check_limits(workers)
                 yield None, ()
         # Ctrl-C and close() are caught too, because the running batches are no longer needed then.
@@ -133,7 +136,7 @@ class BatchRun:
     def rescued(self) -> Iterator[Any]:
         """Yield the results that had arrived before an interruption and were not yet yielded."""
         for future in self.submitted:
-            if future.done() and _error_of(future) is None:
+            if future.done() and _exception_of_future(future) is None:
                 yield future.result()
 
     # ------------------------------------------------------------ submitting batches
@@ -143,7 +146,7 @@ class BatchRun:
         if any(flight.alone for flight in self.submitted.values()):
             return
         if not self.submitted and workers.missing_resource() is not None:
-            time.sleep(TICK)
+            time.sleep(SECONDS_BETWEEN_CHECKS)
             return
         self.batches.slots = workers.slots
         while len(self.submitted) < workers.slots and (batch := self.batches.next()) is not None:
@@ -162,11 +165,11 @@ class BatchRun:
             if not workers.was_not_submitted(error):
                 raise
             self.batches.give_back(batch, alone=alone)
-            self._stillborn += 1
-            if self._stillborn > STILLBORN:
+            self._deaths_before_batch += 1
+            if self._deaths_before_batch > MAX_DEATHS_BEFORE_BATCH:
                 raise self.batches.no_workers_error(
-                    f"workers died {self._stillborn} times in a row before they had a batch "
-                    f"({type(error).__name__})"
+                    f"workers died {self._deaths_before_batch} times in a row before they had "
+                    f"a batch ({type(error).__name__})"
                 ) from error
             yield from self._handle_deaths(workers, error)
             return False
@@ -176,28 +179,30 @@ class BatchRun:
     # ------------------------------------------------------------ handling results
 
     def _finish(
-        self, workers: WorkerPool, future: Future[Any], lost: BaseException | None = None
+        self, workers: WorkerPool, future: Future[Any], pool_error: BaseException | None = None
     ) -> Iterator[FinishedBatch]:
-        """Yield a finished batch with its result, or decide what happens to it if it failed.
+        """Yield a finished batch with its result, or decide what happens to a batch that failed.
 
-        `lost` is the error of a broken pool, whose workers the caller replaces.
+        `pool_error` is the error of a broken pool, whose workers the caller replaces.
         """
         flight = self.submitted.pop(future)
-        error = _error_of(future) if future.done() else lost
+        error = _exception_of_future(future) if future.done() else pool_error
         if error is None:
-            self._stillborn, self._quiet = 0, time.monotonic()
+            self._deaths_before_batch, self._last_result_time = 0, time.monotonic()
             yield flight.batch, future.result()
             return
-        failure, deaths = None, 1 if error is lost else workers.deaths(error)
+        failure_result, deaths = None, 1 if error is pool_error else workers.deaths(error)
         if deaths:
-            failure = self.batches.blame(flight.batch, error, deaths=deaths, alone=flight.alone)
+            failure_result = self.batches.blame(
+                flight.batch, error, deaths=deaths, alone=flight.alone
+            )
         elif isinstance(error, CancelledError) and workers.replace():
             self.batches.give_back(flight.batch, alone=flight.alone)
         else:
-            failure = self.batches.failed(flight.batch, error, alone=flight.alone)
-        if failure is not None:
-            yield flight.batch, failure
-        if deaths and lost is None:
+            failure_result = self.batches.failed(flight.batch, error, alone=flight.alone)
+        if failure_result is not None:
+            yield flight.batch, failure_result
+        if deaths and pool_error is None:
             yield from self._handle_deaths(workers, error)
 
     def _handle_deaths(self, workers: WorkerPool, error: BaseException) -> Iterator[FinishedBatch]:
@@ -206,7 +211,7 @@ class BatchRun:
         A broken pool first loses all its submitted batches.
         """
         if workers.breaks_as_a_whole:
-            done_of(self.submitted, BREAKING, every=True)
+            done_of(self.submitted, MAX_BREAKING_SECONDS, waits_for_all=True)
             for future in list(self.submitted):
                 yield from self._finish(workers, future, error)
         if not workers.replace():
@@ -216,22 +221,24 @@ class BatchRun:
 
     def _check_limits(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
         """Raise if workers have been missing for too long; give up batches past their limit."""
-        missing_reason, now = workers.missing_resource(), time.monotonic()
+        missing_reason, current_time = workers.missing_resource(), time.monotonic()
         if missing_reason is None:
-            self._quiet = now
-        elif now - self._quiet > self.batches.patience:
+            self._last_result_time = current_time
+        elif current_time - self._last_result_time > self.batches.patience:
             raise self.batches.no_workers_error(f"{missing_reason} for {self.batches.patience:g} s")
         for future, flight in list(self.submitted.items()):
             time_limit = self.batches.time_limit_of(flight.batch, len(self.submitted))
-            if time_limit is not None and now - flight.since > time_limit:
+            if time_limit is not None and current_time - flight.submission_time > time_limit:
                 del self.submitted[future]
                 future.cancel()
-                failure = self.batches.blame(flight.batch, None, deaths=1, alone=flight.alone)
-                if failure is not None:
-                    yield flight.batch, failure
+                failure_result = self.batches.blame(
+                    flight.batch, None, deaths=1, alone=flight.alone
+                )
+                if failure_result is not None:
+                    yield flight.batch, failure_result
 
 
-def _error_of(future: Future[Any]) -> BaseException | None:
+def _exception_of_future(future: Future[Any]) -> BaseException | None:
     """Return the exception of a finished future, or its CancelledError, or None."""
     try:
         return future.exception()

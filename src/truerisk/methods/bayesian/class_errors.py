@@ -43,7 +43,7 @@ class ClassErrors:
         )
 
     def halves(self) -> tuple[ClassErrors, ClassErrors]:
-        """Split posteriors that were joined from two classes with equally many rules."""
+        """Return the posteriors of each of the two classes that `joined` concatenated."""
         n_rules = len(self.alpha) // 2
         first_class, second_class = (
             ClassErrors(*(getattr(self, f.name)[rules] for f in fields(self)))
@@ -72,11 +72,11 @@ class ClassErrors:
     def log_mean(self) -> np.ndarray:
         """Return log E[error], which is exact even if E[error] itself would underflow to 0."""
         with np.errstate(divide="ignore"):
-            log_complement = np.log1p(-np.exp(np.minimum(self._tail, np.log(0.5))))
-        return np.asarray(np.where(self.mean_quantile <= 0, self._tail, log_complement))
+            log_complement = np.log1p(-np.exp(np.minimum(self._log_tail, np.log(0.5))))
+        return np.asarray(np.where(self.mean_quantile <= 0, self._log_tail, log_complement))
 
     @cached_property
-    def _tail(self) -> np.ndarray:
+    def _log_tail(self) -> np.ndarray:
         """Logarithm of E[error] or of 1 − E[error], whichever is smaller."""
         return _log_tail_probability(
             np.abs(self.mean_quantile), self.alpha, np.zeros(len(self.alpha))
@@ -96,7 +96,7 @@ class ClassErrors:
         joint_probability = np.exp(
             _log_tail_probability(np.abs(self.mean_quantile), self.alpha, angle)
         )
-        return np.asarray(np.maximum(joint_probability - np.exp(2 * self._tail), 0.0))
+        return np.asarray(np.maximum(joint_probability - np.exp(2 * self._log_tail), 0.0))
 
 
 @frozen(eq=False)
@@ -121,20 +121,20 @@ class ScoreSummary:
         cls,
         scores: np.ndarray,
         intercepts: np.ndarray,
-        squares: np.ndarray,
+        squared_norms: np.ndarray,
         *,
         excess: float = 2.0,
         nu: float = 0.5,
     ) -> ScoreSummary:
         """Summarise `scores[r, i]`, the score g of rule r for row i, with the default prior.
 
-        The default prior has S = I and m = 0. `squares` holds the squared length of each rule's
-        coefficient vector.
+        The default prior has S = I and m = 0. `squared_norms` holds the squared length of each
+        rule's coefficient vector.
         """
         ones = np.ones(len(scores))
         means, scatters = moments(scores)
         n = ones * scores.shape[1]
-        return cls(n, means, scatters, ones * excess, ones * nu, intercepts, squares)
+        return cls(n, means, scatters, ones * excess, ones * nu, intercepts, squared_norms)
 
     @classmethod
     def joined(cls, summaries: Sequence[ScoreSummary]) -> ScoreSummary:
@@ -143,15 +143,15 @@ class ScoreSummary:
 
 
 def proper_class_errors(
-    scores: np.ndarray, intercepts: np.ndarray, squares: np.ndarray, sign: int
+    scores: np.ndarray, intercepts: np.ndarray, squared_norms: np.ndarray, sign: int
 ) -> ClassErrors:
     """Return class errors' posteriors under the prior "proper": inverse Wishart, κ = p + 2, S = I.
 
     The prior mean is 0 with weight ν = 1/2. βᵀS*β requires no matrix: it is the sum of the scatter
     of the scores, the squared length of β, and a term that pulls the mean towards 0.
     """
-    summary = ScoreSummary.from_scores(scores, intercepts, squares)
-    return posterior(summary, np.full(len(scores), float(sign)), intercepts, squares)
+    summary = ScoreSummary.from_scores(scores, intercepts, squared_norms)
+    return posterior(summary, np.full(len(scores), float(sign)), intercepts, squared_norms)
 
 
 def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +163,7 @@ def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def posterior(
-    summary: ScoreSummary, sign: np.ndarray, intercepts: np.ndarray, squares: np.ndarray
+    summary: ScoreSummary, sign: np.ndarray, intercepts: np.ndarray, squared_norms: np.ndarray
 ) -> ClassErrors:
     """Return the class errors' posteriors under an inverse Wishart prior, one entry per rule."""
     nu = summary.n + summary.nu
@@ -173,13 +173,13 @@ def posterior(
     ) / 2
     margin = sign * (summary.centre + mean_difference * summary.n / nu)
     alpha = (summary.n + summary.excess + 1) / 2
-    return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squares, sign)
+    return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squared_norms, sign)
 
 
 def improper_class_errors(
     scores: np.ndarray,
     intercepts: np.ndarray,
-    squares: np.ndarray,
+    squared_norms: np.ndarray,
     sign: int,
     *,
     traces: np.ndarray,
@@ -197,28 +197,31 @@ def improper_class_errors(
     alpha = np.maximum(n_selected * (n + n_selected + 1) / 2 - 1, 0.5)
     margin = sign * scores.mean(axis=1)
     nu = np.full(len(scores), float(n))
-    errors = ClassErrors(alpha, squares * traces / 2, nu, margin)
-    return _with_constants(errors, intercepts, squares, sign)
+    class_errors = ClassErrors(alpha, squared_norms * traces / 2, nu, margin)
+    return _with_constants(class_errors, intercepts, squared_norms, sign)
 
 
 def _with_constants(
-    errors: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int | np.ndarray
+    class_errors: ClassErrors,
+    intercepts: np.ndarray,
+    squared_norms: np.ndarray,
+    sign: int | np.ndarray,
 ) -> ClassErrors:
     """Make the error certain (0 or 1) for rules with all coefficients 0, which are constant.
 
     Such a rule predicts the first class if its intercept is 0.
     """
-    is_constant = squares <= 0
+    is_constant = squared_norms <= 0
     intercept_signs = np.where(intercepts > 0, 1.0, -1.0)
     return ClassErrors(
-        errors.alpha,
-        np.where(is_constant, 0.0, errors.b),
-        errors.nu,
-        np.where(is_constant, sign * intercept_signs, errors.margin),
+        class_errors.alpha,
+        np.where(is_constant, 0.0, class_errors.b),
+        class_errors.nu,
+        np.where(is_constant, sign * intercept_signs, class_errors.margin),
     )
 
 
-def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarray:
+def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, lower_angle: np.ndarray) -> np.ndarray:
     r"""Return the log of a tail probability of Student's t, or of a bivariate t distribution.
 
     It is log :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
@@ -231,30 +234,32 @@ def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -
     """
     is_infinite = np.isinf(h)
     k = np.where(is_infinite, 1.0, h) ** 2 / (2 * alpha)
-    k_at_start = k / np.cos(start) ** 2
+    k_at_start = k / np.cos(lower_angle) ** 2
     log_at_start = np.log1p(k_at_start)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # At this φ the integrand has decreased to 1e-18 of its largest value.
         lower_limit = np.arcsin(np.sqrt(k / np.expm1(log_at_start + _NEGLIGIBLE_LOG / alpha)))
-    lower_limit = np.where(k > 0, np.fmin(lower_limit, np.pi / 2 - start), 0.0)
-    width = np.pi / 2 - start - lower_limit
-    is_small, is_large = h <= _SMALL_H, (h >= _LARGE_H) & (alpha >= _LARGE_ALPHA)
+    lower_limit = np.where(k > 0, np.fmin(lower_limit, np.pi / 2 - lower_angle), 0.0)
+    width = np.pi / 2 - lower_angle - lower_limit
+    has_small_h, has_large_h = h <= _SMALL_H, (h >= _LARGE_H) & (alpha >= _LARGE_ALPHA)
     integral = np.empty(len(h))
-    for mask, rule in (
-        (is_small, _TANH_SINH_144),
-        (~is_small & ~is_large, _GAUSS_64),
-        (is_large, _GAUSS_40),
+    for is_in_range, quadrature_rule in (
+        (has_small_h, _TANH_SINH_144),
+        (~has_small_h & ~has_large_h, _GAUSS_64),
+        (has_large_h, _GAUSS_40),
     ):
-        if mask.any():
-            columns = (
-                values[mask, None] for values in (k, alpha, log_at_start, lower_limit, width)
+        if is_in_range.any():
+            integrand_arguments = (
+                values[is_in_range, None] for values in (k, alpha, log_at_start, lower_limit, width)
             )
-            integral[mask] = width[mask] * _mean_integrand(rule, *columns)
+            integral[is_in_range] = width[is_in_range] * _mean_integrand(
+                quadrature_rule, *integrand_arguments
+            )
     return np.where(is_infinite, -np.inf, np.log(integral / np.pi) - alpha * log_at_start)
 
 
 def _mean_integrand(
-    rule: tuple[np.ndarray, np.ndarray],
+    quadrature_rule: tuple[np.ndarray, np.ndarray],
     k: np.ndarray,
     alpha: np.ndarray,
     log_at_start: np.ndarray,
@@ -262,7 +267,7 @@ def _mean_integrand(
     width: np.ndarray,
 ) -> np.ndarray:
     """Return the mean of the integrand over its range, per rule, relative to its largest value."""
-    nodes, weights = rule
+    nodes, weights = quadrature_rule
     integrand = width * nodes
     integrand += lower_limit
     np.sin(integrand, out=integrand)
@@ -277,9 +282,15 @@ def _mean_integrand(
 def _tanh_sinh_rule(n: int, half_range: float) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights on (0, 1) that cluster at both ends (tanh-sinh quadrature)."""
     step = 2 * half_range / (n - 1)
-    grid = np.linspace(-half_range, half_range, n)
-    nodes = 1 / (1 + np.exp(-np.pi * np.sinh(grid)))
-    weights = step * np.pi * np.cosh(grid) * nodes * (1 / (1 + np.exp(np.pi * np.sinh(grid))))
+    grid_points = np.linspace(-half_range, half_range, n)
+    nodes = 1 / (1 + np.exp(-np.pi * np.sinh(grid_points)))
+    weights = (
+        step
+        * np.pi
+        * np.cosh(grid_points)
+        * nodes
+        * (1 / (1 + np.exp(np.pi * np.sinh(grid_points))))
+    )
     return nodes, weights
 
 

@@ -49,11 +49,11 @@ class ClassPrior:
             return False
         return (self.nu, self.excess, self.scale, self.mean) == (PROPER_NU, 2, 1, 0)
 
-    def scatter(self, slopes: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    def scatter(self, slopes: np.ndarray, squared_norms: np.ndarray) -> np.ndarray:
         """Return βᵀSβ of every rule, where β are its coefficients and S is the scale matrix."""
         if isinstance(self.scale, np.ndarray):
             return np.asarray(np.einsum("ri,ij,rj->r", slopes, self.scale, slopes))
-        return np.asarray(squares * float(self.scale or 0.0))
+        return np.asarray(squared_norms * float(self.scale or 0.0))
 
     def centre(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
         """Return the score of every rule at the prior mean m."""
@@ -173,17 +173,17 @@ def refuse_singular(n: int, n_classes: int, p: int) -> None:
 def class_priors(
     prior: str, parameters: Mapping[str, Any], labels: Sequence[Any], n_columns: int, p: int
 ) -> dict[int, ClassPrior]:
-    """Return the prior of each class by its code.
+    """Return a dictionary from class codes to the priors of the classes.
 
     `p` is the number of features that are not constant, out of `n_columns` features.
     """
     return {
-        code: _class_prior(
+        class_code: _class_prior(
             prior,
             {name: _value_for_class(name, value, label) for name, value in parameters.items()},
             p,
         )
-        for code, label in enumerate(_checked_labels(parameters, labels, n_columns))
+        for class_code, label in enumerate(_checked_labels(parameters, labels, n_columns))
     }
 
 
@@ -192,13 +192,13 @@ def _checked_labels(
 ) -> Sequence[Any]:
     """Return the labels; raise BadData if a mapping lacks a class or an array has a wrong size."""
     for name, value in parameters.items():
-        by_class = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
+        values_by_class = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
         if isinstance(value, Mapping) and set(value) != set(labels):
             raise BadData(
                 f"{name} has values for {repr_on_one_line(list(value))}, and the classes are "
                 f"{repr_on_one_line(list(labels))}: give one for each class."
             )
-        for class_value in by_class.values():
+        for class_value in values_by_class.values():
             if np.ndim(class_value) and np.shape(class_value)[0] != n_columns:
                 raise BadData(
                     f"{name} is for {np.shape(class_value)[0]} features; X has {n_columns}."
@@ -222,7 +222,12 @@ def _class_prior(prior: str, parameters: Mapping[str, Any], p: int) -> ClassPrio
         "scale": 0.0 if is_flat else None if prior == "empirical" else 1.0,
         "mean": None if prior == "empirical" else 0.0,
     }
-    values = {
+    parameter_values = {
         name: defaults[name] if value is None else value for name, value in parameters.items()
     }
-    return ClassPrior(values["kappa"] - p, values["nu"], values["scale"], values["mean"])
+    return ClassPrior(
+        parameter_values["kappa"] - p,
+        parameter_values["nu"],
+        parameter_values["scale"],
+        parameter_values["mean"],
+    )

@@ -79,17 +79,19 @@ class ClassErrorDistribution:
             2 + self.nu * slope**2
         )  # This is a lower bound of the log-integrand's curvature.
         linear_term = self.nu * slope * w
-        mode = (linear_term + np.sqrt(linear_term**2 + 4 * curvature * exponent)) / (2 * curvature)
+        modes = (linear_term + np.sqrt(linear_term**2 + 4 * curvature * exponent)) / (2 * curvature)
         half_range = _MAX_DEVIATIONS / np.sqrt(curvature)
-        lower = np.maximum(mode - half_range, 0.0)
-        half_width = (mode + half_range - lower)[:, None] / 2
-        r = lower[:, None] + half_width * (1 + _DENSITY_NODES)
-        root = np.sqrt(self.alpha)  # r² − α and log(r²/α) are small, whereas r² and log Γ are not.
+        lower_limits = np.maximum(modes - half_range, 0.0)
+        half_width = (modes + half_range - lower_limits)[:, None] / 2
+        r = lower_limits[:, None] + half_width * (1 + _DENSITY_NODES)
+        sqrt_alpha = np.sqrt(
+            self.alpha
+        )  # r² − α and log(r²/α) are small, whereas r² and log Γ are not.
         log_constant = self.alpha * np.log(self.alpha) - self.alpha - gammaln(self.alpha)
         with np.errstate(divide="ignore"):
-            log_r = exponent * np.log(r / root) - (r**2 - self.alpha)
+            log_r = exponent * np.log(r / sqrt_alpha) - (r**2 - self.alpha)
         log_z = -self.nu * (w[:, None] - slope * r) ** 2 / 2
-        scale = 2 * np.exp(log_constant) / root * np.sqrt(self.nu / (2 * np.pi))
+        scale = 2 * np.exp(log_constant) / sqrt_alpha * np.sqrt(self.nu / (2 * np.pi))
         return scale * (half_width * np.exp(log_r + log_z)) @ _DENSITY_WEIGHTS
 
     @cached_property
@@ -127,38 +129,46 @@ class ErrorDistribution:
     def is_certain(self) -> bool:
         """True if the posterior is a single point."""
         return all(
-            share == 0 or law.certain_error is not None
-            for share, law in zip(self.shares, self.class_distributions, strict=True)
+            share == 0 or class_distribution.certain_error is not None
+            for share, class_distribution in zip(self.shares, self.class_distributions, strict=True)
         )
 
     def cdf(self, q: float) -> float:
         """Return the posterior probability that the rule's error is at most q."""
-        (first_share, first_law), (second_share, second_law) = sorted(
+        (first_share, first_distribution), (second_share, second_distribution) = sorted(
             zip(self.shares, self.class_distributions, strict=True),
             key=lambda pair: pair[1].certain_error is None,
         )
-        if first_law.certain_error is not None or first_share == 0 or second_share == 0:
+        if first_distribution.certain_error is not None or first_share == 0 or second_share == 0:
             if second_share == 0:
-                return float(first_law.cdf(np.array([q / first_share]))[0])
+                return float(first_distribution.cdf(np.array([q / first_share]))[0])
             first_error = (
-                0.0 if first_share == 0 else first_share * float(first_law.certain_error or 0.0)
+                0.0
+                if first_share == 0
+                else first_share * float(first_distribution.certain_error or 0.0)
             )
-            return float(second_law.cdf(np.array([(q - first_error) / second_share]))[0])
+            return float(second_distribution.cdf(np.array([(q - first_error) / second_share]))[0])
         from scipy.special import ndtr, ndtri
 
-        low, high = first_law.ends
-        # The error is a ε₁ + b ε₂ ≤ q. If ε₁ is below (q − b)/a, every ε₂ in [0, 1] satisfies this.
+        low, high = first_distribution.ends
+        # With class shares a and b, the probability of the event a ε₁ + b ε₂ ≤ q is computed.
+        # If the class error ε₁ is below (q − b)/a, every ε₂ in [0, 1] satisfies this.
         lower_w = -float(ndtri(min(q / first_share, 1.0))) if q > 0 else np.inf
         upper_w = -float(ndtri((q - second_share) / first_share)) if q > second_share else np.inf
         low, high_w = max(low, lower_w), min(high, upper_w)
-        probability = 1 - float(first_law.below(np.array([upper_w]))[0]) if upper_w < high else 0.0
+        probability = (
+            1 - float(first_distribution.below(np.array([upper_w]))[0]) if upper_w < high else 0.0
+        )
         if low < high_w:
             w = (low + high_w) / 2 + (high_w - low) / 2 * _CDF_NODES
             second_error = np.clip((q - first_share * ndtr(-w)) / second_share, 0.0, 1.0)
             probability += (
                 (high_w - low)
                 / 2
-                * float((first_law.density(w) * second_law.cdf(second_error)) @ _CDF_WEIGHTS)
+                * float(
+                    (first_distribution.density(w) * second_distribution.cdf(second_error))
+                    @ _CDF_WEIGHTS
+                )
             )
         return min(max(probability, 0.0), 1.0)
 
@@ -182,17 +192,17 @@ class ErrorDistribution:
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the limits of the credible interval with equal tail probabilities."""
-        tail = (1 - confidence_level) / 2
-        low = self.quantile(tail)
+        tail_probability = (1 - confidence_level) / 2
+        low = self.quantile(tail_probability)
         # Rounding may put the upper limit of a near-degenerate distribution below the lower one.
-        return low, max(low, self.quantile(1 - tail))
+        return low, max(low, self.quantile(1 - tail_probability))
 
 
-# The keys are class codes. The value None stands for the improper prior.
+# Type of the prior of each class, by class code. None stands for the improper prior.
 Priors = Mapping[int, ClassPrior] | None
 # The prior multiplies the variance of the scores by N/(2α), where N is the number of rows.
-# Beyond a factor of 1 + MAX_EXCESS_VARIANCE/√N no interval is given: intervals covered too rarely
-# (see the docs).
+# If this factor exceeds 1 + MAX_EXCESS_VARIANCE/√N, no interval is given.
+# Such intervals covered the error too rarely (see the documentation).
 MAX_EXCESS_VARIANCE = 1.0
 _TOO_WIDE_NOTE = (
     "the prior takes features off the rows: the variance along the rule becomes {:.2g} times that "
@@ -218,16 +228,16 @@ class RuleErrors:
         cls,
         rows: ScaledRows,
         rules: LinearRules,
-        pair: tuple[int, int],
+        class_pair: tuple[int, int],
         shares: tuple[float, float],
         priors: Priors,
     ) -> RuleErrors:
         """Compute the errors of every rule from the training rows of two classes, given by code."""
-        scaled_rules = _ScaledRules.from_rows(rows, *rules.between(*pair))
+        scaled_rules = _ScaledRules.from_rows(rows, *rules.between(*class_pair))
         if priors is None:
             zeros = np.zeros(len(scaled_rules.scaled_intercepts))
-            return cls(shares, _improper_errors(rows, scaled_rules, pair), zeros, zeros)
-        return cls(shares, *_proper_errors(rows, scaled_rules, pair, priors))
+            return cls(shares, _improper_errors(rows, scaled_rules, class_pair), zeros, zeros)
+        return cls(shares, *_proper_errors(rows, scaled_rules, class_pair, priors))
 
     @cached_property
     def classes(self) -> tuple[ClassErrors, ClassErrors]:
@@ -260,13 +270,13 @@ class RuleErrors:
 
     def distribution_of(self, rule: int) -> ErrorDistribution:
         """Return the posterior distribution of one rule's error."""
-        first_law, second_law = (
+        first_distribution, second_distribution = (
             ClassErrorDistribution(
                 *(float(values[rule]) for values in (e.alpha, e.b, e.nu, e.margin))
             )
             for e in self.classes
         )
-        return ErrorDistribution(self.shares, (first_law, second_law))
+        return ErrorDistribution(self.shares, (first_distribution, second_distribution))
 
 
 @frozen
@@ -316,15 +326,17 @@ class _ScaledRules:
     def from_rows(
         cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray
     ) -> _ScaledRules:
-        scaled = rows.slopes(slopes)
-        squares = np.einsum("ij,ij->i", scaled, scaled)
-        return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
+        scaled_slopes = rows.slopes(slopes)
+        squared_norms = np.einsum("ij,ij->i", scaled_slopes, scaled_slopes)
+        return cls(
+            slopes, intercepts, scaled_slopes, rows.intercepts(slopes, intercepts), squared_norms
+        )
 
 
 def _proper_errors(
     rows: ScaledRows,
     scaled_rules: _ScaledRules,
-    pair: tuple[int, int],
+    class_pair: tuple[int, int],
     priors: Mapping[int, ClassPrior],
 ) -> tuple[ClassErrors, np.ndarray, np.ndarray]:
     """Return the class errors' posteriors under an inverse Wishart prior.
@@ -332,11 +344,14 @@ def _proper_errors(
     Also return, for each rule, the prior's share of the scatter, and the factor by which the prior
     increases the variance, or 0 if that factor is small enough for an interval.
     """
-    scores = [rows.scores(scaled_rules.slopes, scaled_rules.intercepts, code) for code in pair]
+    scores = [
+        rows.scores(scaled_rules.slopes, scaled_rules.intercepts, class_code)
+        for class_code in class_pair
+    ]
     summary = ScoreSummary.joined(
         [
-            _class_summary(scores, position, scaled_rules, priors[code])
-            for position, code in enumerate(pair)
+            _class_summary(scores, class_index, scaled_rules, priors[class_code])
+            for class_index, class_code in enumerate(class_pair)
         ]
     )
     signs = np.repeat([-1.0, 1.0], len(scaled_rules.scaled_intercepts))
@@ -350,18 +365,18 @@ def _proper_errors(
         prior_share,
         np.where((inflation - 1) * np.sqrt(summary.n) > MAX_EXCESS_VARIANCE, inflation, 0.0),
     )
-    return posteriors, *(by_class.reshape(2, -1).max(axis=0) for by_class in shares_and_inflation)
+    return posteriors, *(values.reshape(2, -1).max(axis=0) for values in shares_and_inflation)
 
 
 def _class_summary(
-    scores: Sequence[np.ndarray], position: int, scaled_rules: _ScaledRules, prior: ClassPrior
+    scores: Sequence[np.ndarray], class_index: int, scaled_rules: _ScaledRules, prior: ClassPrior
 ) -> ScoreSummary:
-    """Summarise the scores of the class at this position of a pair of classes.
+    """Summarise the scores of the first (`class_index` 0) or second class (1) of a pair.
 
     If the prior's S or m is None, it is estimated from both classes together.
     """
     summary = ScoreSummary.from_scores(
-        scores[position],
+        scores[class_index],
         scaled_rules.scaled_intercepts,
         scaled_rules.squares,
         excess=prior.excess,
@@ -377,15 +392,15 @@ def _class_summary(
     if prior.mean is None:
         centre = np.concatenate(list(scores), axis=1).mean(axis=1)
     if prior.scale is None:
-        within = sum(moments(class_scores)[1] for class_scores in scores)
-        scatter = np.asarray(within) / max(n_rows - len(scores), 1)
+        within_class_scatter = sum(moments(class_scores)[1] for class_scores in scores)
+        scatter = np.asarray(within_class_scatter) / max(n_rows - len(scores), 1)
     return replace(summary, centre=centre, prior_scatter=scatter)
 
 
 def _improper_errors(
-    rows: ScaledRows, scaled_rules: _ScaledRules, pair: tuple[int, int]
+    rows: ScaledRows, scaled_rules: _ScaledRules, class_pair: tuple[int, int]
 ) -> ClassErrors:
-    if min(map(rows.size, pair)) < 2:
+    if min(map(rows.size, class_pair)) < 2:
         raise Refusal(
             "the improper prior has no posterior from a single row of a class: use 'bee', whose "
             "prior is proper."
@@ -395,13 +410,13 @@ def _improper_errors(
     return ClassErrors.joined(
         [
             improper_class_errors(
-                rows.scores(scaled_rules.slopes, scaled_rules.intercepts, code),
+                rows.scores(scaled_rules.slopes, scaled_rules.intercepts, class_code),
                 scaled_rules.scaled_intercepts,
                 scaled_rules.squares,
                 sign,
-                traces=rows.traces(is_selected, code),
+                traces=rows.traces(is_selected, class_code),
                 n_selected=n_selected,
             )
-            for code, sign in zip(pair, (-1, 1), strict=True)
+            for class_code, sign in zip(class_pair, (-1, 1), strict=True)
         ]
     )

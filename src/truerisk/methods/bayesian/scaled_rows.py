@@ -44,20 +44,20 @@ class ScaledRows:
         centre, scatter = _moments(table)
         return cls(table, np.asarray(codes), centre, np.sqrt(scatter / table.shape[0]))
 
-    def rows_of(self, code: int) -> Any:
+    def rows_of(self, class_code: int) -> Any:
         """Return the rows of X that belong to the class with this code."""
-        return self._by_class[code]
+        return self._rows_by_class[class_code]
 
-    def size(self, code: int) -> int:
+    def size(self, class_code: int) -> int:
         """Return the number of rows of the class with this code."""
-        return int(self._by_class[code].shape[0])
+        return int(self._rows_by_class[class_code].shape[0])
 
-    def scores(self, slopes: np.ndarray, intercepts: np.ndarray, code: int) -> np.ndarray:
+    def scores(self, slopes: np.ndarray, intercepts: np.ndarray, class_code: int) -> np.ndarray:
         """Return each rule's scores of the rows of a class, as an array (rule, row).
 
         The slopes and intercepts are in the units of X.
         """
-        rows = self.rows_of(code)
+        rows = self.rows_of(class_code)
         is_used = (slopes != 0).any(axis=0)
         # Along an L1 path most columns have coefficient 0 in all rules, and can be left out.
         if 2 * is_used.sum() < len(is_used):
@@ -74,31 +74,34 @@ class ScaledRows:
         """Convert the slopes of rules for X to slopes for the standardised rows z."""
         return np.asarray(slopes * self.scale)
 
-    def traces(self, is_selected: np.ndarray, code: int) -> np.ndarray:
+    def traces(self, is_selected: np.ndarray, class_code: int) -> np.ndarray:
         """Return a class's sum of squared deviations of z over each rule's selected columns."""
-        return np.asarray(is_selected @ self._scatters[code])
+        return np.asarray(is_selected @ self._scatters_by_class[class_code])
 
     @cached_property
-    def _by_class(self) -> dict[int, Any]:
+    def _rows_by_class(self) -> dict[int, Any]:
         present_codes = np.flatnonzero(np.bincount(self.codes)).tolist()
-        return {code: self.X[np.flatnonzero(self.codes == code)] for code in present_codes}
+        return {
+            class_code: self.X[np.flatnonzero(self.codes == class_code)]
+            for class_code in present_codes
+        }
 
     @cached_property
-    def _scatters(self) -> dict[int, np.ndarray]:
+    def _scatters_by_class(self) -> dict[int, np.ndarray]:
         inverse_variances = np.divide(
             1, self.scale**2, out=np.zeros_like(self.scale), where=self.scale > 0
         )
         return {
-            code: np.asarray(_moments(rows)[1] * inverse_variances)
-            for code, rows in self._by_class.items()
+            class_code: np.asarray(_moments(rows)[1] * inverse_variances)
+            for class_code, rows in self._rows_by_class.items()
         }
 
 
 def scaled_rows(
-    answers: Answers,
+    predictions: Answers,
     rules: LinearRules,
     data: Data,
-    name: str,
+    method_name: str,
     *,
     standardize: bool,
     columns: np.ndarray | None = None,
@@ -107,12 +110,12 @@ def scaled_rows(
 
     Raise Refusal or BadData if the rows contain copies, are not numbers or do not match the rules.
     """
-    plan = answers.plan
-    rows, counts = plan.train_rows(rules.fit)
+    plan = predictions.plan
+    rows, row_counts = plan.train_rows(rules.fit)
     has_all_rows = len(rows) == data.n_rows
-    if counts is not None:
+    if row_counts is not None:
         raise Refusal(
-            f"'{name}' takes rows as independent, and a bootstrap sample holds copies: "
+            f"'{method_name}' takes rows as independent, and a bootstrap sample holds copies: "
             "use outer splits without copies, such as '10-fold'."
         )
     X = rules.rows
@@ -121,10 +124,11 @@ def scaled_rows(
     try:
         table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
     except ValueError as error:
-        raise BadData(f"'{name}' needs rows of numbers: {error}.") from error
+        raise BadData(f"'{method_name}' needs rows of numbers: {error}.") from error
     if table.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
-            f"'{name}': the rule has {rules.coefficients.shape[2]} coefficients and the rows have "
+            f"'{method_name}': the rule has {rules.coefficients.shape[2]} coefficients and the "
+            "rows have "
             f"{table.shape[1]} columns; name the steps before the model in a Pipeline."
         )
     table = table if columns is None else table[:, columns]
@@ -140,10 +144,12 @@ def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
     deviations = table - centre
     scatter = np.einsum("ij,ij->j", deviations, deviations)
     # A sum of squares this small may be the rounding error of the mean of a constant column.
-    maybe_constant = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
-    if len(maybe_constant):
+    suspected_columns = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
+    if len(suspected_columns):
         scatter[
-            maybe_constant[(table[:, maybe_constant] == table[:1, maybe_constant]).all(axis=0)]
+            suspected_columns[
+                (table[:, suspected_columns] == table[:1, suspected_columns]).all(axis=0)
+            ]
         ] = 0.0
     return centre, scatter
 

@@ -23,22 +23,29 @@ def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     >>> ahead_notes(plan, data)[0][:63]
     'the risk is that of forecasts 1 to 2 rows ahead of windows of 2'
     """
-    times = times_of(data)
-    distances = []
-    for question in range(plan.n_questions):
-        last_training_time = times[plan.train_rows(int(plan.fit[question]))[0]].max()
-        test_times = times[plan.test_rows(question)[0]]
+    row_times = times_of(data)
+    time_distances = []
+    for test_set in range(plan.n_questions):
+        last_training_time = row_times[plan.train_rows(int(plan.fit[test_set]))[0]].max()
+        test_times = row_times[plan.test_rows(test_set)[0]]
         if test_times.min() <= last_training_time:
             return ()
-        distances += [test_times.min() - last_training_time, test_times.max() - last_training_time]
-    smallest, largest = plan.train_sizes.min(), plan.train_sizes.max()
-    sizes_text = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-    distance_text = _distance_text(min(distances), max(distances), data)
-    note = (
+        time_distances += [
+            test_times.min() - last_training_time,
+            test_times.max() - last_training_time,
+        ]
+    smallest_window, largest_window = plan.train_sizes.min(), plan.train_sizes.max()
+    sizes_text = (
+        f"{smallest_window}"
+        if smallest_window == largest_window
+        else f"{smallest_window} to {largest_window}"
+    )
+    distance_text = _distance_text(min(time_distances), max(time_distances), data)
+    forecast_note = (
         f"the risk is that of forecasts {distance_text} ahead of windows of {sizes_text} rows: "
         "it says "
     )
-    return (f"{note}nothing of times further ahead.", *_missing_class_notes(plan, data))
+    return (f"{forecast_note}nothing of times further ahead.", *_missing_class_notes(plan, data))
 
 
 def _missing_class_notes(plan: Plan, data: Data) -> tuple[str, ...]:
@@ -60,12 +67,12 @@ def _distance_text(low: Any, high: Any, data: Data) -> str:
         return f"{low} to {high} rows"
     if data.time.dtype.kind != "M":
         return f"{low:.4g} to {high:.4g}"
-    units = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
+    unit_codes = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
     usable_units = (
         unit_name
-        for unit_name, unit in units.items()
-        if high >= np.timedelta64(1, unit)  # type: ignore[call-overload]
+        for unit_name, time_unit in unit_codes.items()
+        if high >= np.timedelta64(1, time_unit)  # type: ignore[call-overload]
     )
     unit_name = next(usable_units, "seconds")
-    unit: Any = np.timedelta64(1, units[unit_name])  # type: ignore[call-overload]
-    return f"{low / unit:.4g} to {high / unit:.4g} {unit_name}"
+    time_unit: Any = np.timedelta64(1, unit_codes[unit_name])  # type: ignore[call-overload]
+    return f"{low / time_unit:.4g} to {high / time_unit:.4g} {unit_name}"

@@ -103,15 +103,15 @@ class Averaged(Method):
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
-        unit = answers.plan.unit
-        is_in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
+        outer_split_numbers = answers.plan.unit
+        is_in_order = (np.diff(outer_split_numbers) >= 0).all() and answers.answered.all()
         if terms.with_errors or not isinstance(loss, RowLoss) or not is_in_order:
             return super().reduce_units(answers, data, loss, terms)
-        return _means_by_unit(answers, data, loss, self.average_of(loss))
+        return _means_by_outer_split(answers, data, loss, self.average_of(loss))
 
 
 def tested_by_average(
-    answers: Answers,
+    predictions: Answers,
     data: Data,
     loss: Loss,
     terms: Terms,
@@ -131,7 +131,7 @@ def tested_by_average(
 
     Parameters
     ----------
-    answers : Answers
+    predictions : Answers
         The predictions for the plan.
     data : Data
         The checked rows of the call.
@@ -171,30 +171,34 @@ def tested_by_average(
     [0.1115, 0.1129]
     """
     average = loss.averaged(average)
-    interval_name, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
+    interval_name, unsure, is_in_time = own_interval(
+        predictions.plan, data, loss, terms, unsure, usual
+    )
     # If scores of different models were ranked together, the influences would be meaningless.
     has_comparable_scores = average == "fold" or loss.one_scale
     has_interval = has_comparable_scores and terms.with_errors and interval_name is not None
     if not isinstance(loss, RowLoss) and not has_interval:
-        return _tested_without_errors(answers, data, loss, average)
-    losses, by_split, values = _losses_and_risks(answers, data, loss, average)
-    weights, weight_sum = average_weights(data, answers.plan, average)
+        return _estimates_without_errors(predictions, data, loss, average)
+    losses, risks_by_split, values = _losses_and_risks(predictions, data, loss, average)
+    weights, weight_sum = average_weights(data, predictions.plan, average)
     if loss.per_row:
         values = losses @ weights / weight_sum
     if not terms.with_errors:
         return [
-            Tested(float(value), split_risks=by_split[candidate])
+            Tested(float(value), split_risks=risks_by_split[candidate])
             for candidate, value in enumerate(values)
         ]
-    rows, per_row, shares, is_repeated = means_by_row(losses, weights / weight_sum, answers.plan)
-    infinite_losses = infinite_findings(answers, data, loss)
+    rows, row_means, row_shares, is_repeated = means_by_row(
+        losses, weights / weight_sum, predictions.plan
+    )
+    infinite_losses = infinite_findings(predictions, data, loss)
     row_facts: dict[str, Any] = (
-        {"losses": to_compact_losses(per_row), "rows": rows} if loss.per_row else {}
+        {"losses": to_compact_losses(row_means), "rows": rows} if loss.per_row else {}
     )
     row_facts["findings"] = infinite_losses
     if unsure is not None:
-        bounds: list[Sureness] = [(None, None, (unsure,))] * len(values)
-        return estimates_with(bounds, answers, values, by_split, **row_facts)
+        intervals: list[Sureness] = [(None, None, (unsure,))] * len(values)
+        return estimates_with(intervals, predictions, values, risks_by_split, **row_facts)
     interval_form, best_candidate = (
         as_form(interval_name or ("corrected-t" if is_repeated else "wald")),
         None,
@@ -202,7 +206,7 @@ def tested_by_average(
     if interval_form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain_terms = replace(terms, interval=None)  # The selection rule may need standard errors.
         best_candidate = by_rule(
-            tested_by_average(answers, data, loss, plain_terms, average), terms.rule
+            tested_by_average(predictions, data, loss, plain_terms, average), terms.rule
         )
     left_two_out_losses = None
     if left_two_out is not None:
@@ -211,67 +215,74 @@ def tested_by_average(
         )
     is_biased = average == "fold" and loss.is_biased_on_small_sets
     # Without times the row numbers serve as times, because splits may still go forward in time.
-    times = rows if data.time is None else data.time[rows]
+    row_times = rows if data.time is None else data.time[rows]
     evidence = RowEvidence(
         values=values,
         loss=loss,
         terms=terms,
         groups=None if data.clusters is None else data.clusters[rows],
         data=data,
-        plan=answers.plan,
+        plan=predictions.plan,
         rows=rows,
-        losses=per_row,
-        weights=shares,
+        losses=row_means,
+        weights=row_shares,
         repeatedly=is_repeated,
         by_position=losses,
-        split_risks=by_split,
+        split_risks=risks_by_split,
         best=best_candidate,
-        times=times if in_time else None,
+        times=row_times if is_in_time else None,
         left_two_out=left_two_out_losses,
-        one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
-        pooled=values_of_pooled_ranks(answers, data, loss) if is_biased else None,
+        one_row=None if loss.per_row else changes_by_one_row(predictions, data, loss, values),
+        pooled=values_of_pooled_ranks(predictions, data, loss) if is_biased else None,
     )
-    bounds = interval_form.of_each(evidence)
+    intervals = interval_form.of_each(evidence)
     # Notes are needed only for losses without an upper bound, and for rows with coordinates.
     if loss.upper is None or data.places is not None:
-        bounds = _with_notes(
-            bounds, evidence, answers.values, weights / weight_sum, infinite_losses
+        intervals = _with_notes(
+            intervals, evidence, predictions.values, weights / weight_sum, infinite_losses
         )
-    risks = estimates_with(bounds, answers, values, by_split, **row_facts)
-    if not in_time and loss.tells_influences:
+    risks = estimates_with(intervals, predictions, values, risks_by_split, **row_facts)
+    if not is_in_time and loss.tells_influences:
         for candidate, risk in enumerate(risks):
             risks[candidate] = replace(risk, influences=evidence.influences(candidate, risk.losses))
     return risks
 
 
 def _with_notes(
-    bounds: Sequence[Sureness],
+    intervals: Sequence[Sureness],
     evidence: RowEvidence,
-    answers: np.ndarray,
-    shares: np.ndarray,
-    infinite: Sequence[tuple[Finding, ...]],
+    predictions: np.ndarray,
+    prediction_shares: np.ndarray,
+    findings_of_infinity: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
     """Add notes on rows that dominate the loss, and on distances between test and training rows.
 
     Intervals are removed if `unseen_note` says that they are not justified.
     """
-    places = evidence.data.places
-    distance_notes = () if places is None else _apart_note(evidence.plan, places)
+    coordinates = evidence.data.places
+    distance_notes = () if coordinates is None else _distance_notes(evidence.plan, coordinates)
     bounds_with_notes = []
-    for candidate, (error, interval, notes) in enumerate(bounds):
+    for candidate, (std_error, interval, notes) in enumerate(intervals):
         losses = evidence.losses[candidate]
         unseen_notes = unseen_note(
-            evidence.loss, answers[candidate], evidence.by_position[candidate], shares
+            evidence.loss,
+            predictions[candidate],
+            evidence.by_position[candidate],
+            prediction_shares,
         )
         if unseen_notes and interval is not None:
             interval, notes = None, notes + unseen_notes
         few_rows_notes = few_rows_note(evidence.loss, losses, evidence.weights)
         further_notes = (
-            few_rows_notes if evidence.loss.per_row and not infinite[candidate] else ()
+            few_rows_notes if evidence.loss.per_row and not findings_of_infinity[candidate] else ()
         ) + distance_notes
         # The last note has to be the reason why there is no interval.
         bounds_with_notes.append(
-            (error, interval, further_notes + notes if interval is None else notes + further_notes)
+            (
+                std_error,
+                interval,
+                further_notes + notes if interval is None else notes + further_notes,
+            )
         )
     return bounds_with_notes
 
@@ -284,32 +295,32 @@ def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     return ahead_notes(plan, data)
 
 
-def _apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
+def _distance_notes(plan: Plan, coordinates: np.ndarray) -> tuple[str, ...]:
     """Return a note on the distances in space between test rows and their training rows."""
     check_present("truerisk.plan.distances")
     from truerisk.plan.distances import distance_note
 
-    return distance_note(plan, places)
+    return distance_note(plan, coordinates)
 
 
 def _losses_and_risks(
-    answers: Answers, data: Data, loss: Loss, average: Average
+    predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the loss of each prediction, the risk of each test set, and each candidate's value.
+    """Return the loss of each prediction, the risk on each test set, and each candidate's risk.
 
     For a loss of single rows the third array is not used, and equals the second.
     """
     if isinstance(loss, RowLoss):
-        losses = row_losses(answers, data, loss)
-        by_split = mean_by_test_set(losses, answers.plan, data)
-        return losses, by_split, by_split
-    by_split, values = risks_of_test_sets(answers, data, loss, average)
-    weights = position_weights(data, answers.plan)
-    return losses_by_influence(answers, data, loss, values, weights), by_split, values
+        losses = row_losses(predictions, data, loss)
+        risks_by_split = mean_by_test_set(losses, predictions.plan, data)
+        return losses, risks_by_split, risks_by_split
+    risks_by_split, values = risks_of_test_sets(predictions, data, loss, average)
+    weights = position_weights(data, predictions.plan)
+    return losses_by_influence(predictions, data, loss, values, weights), risks_by_split, values
 
 
 def influences_by_row(
-    answers: Answers, data: Data, loss: Loss, average: Average
+    predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the tested rows in ascending order, and their influence on every candidate's risk.
 
@@ -317,39 +328,41 @@ def influences_by_row(
     independent rows the sum of squared influences is the variance of the risk. The sum of products
     of the influences on two risks of the same rows is their covariance.
     """
-    losses, _, values = _losses_and_risks(answers, data, loss, average)
-    weights, weight_sum = average_weights(data, answers.plan, average)
+    losses, _, values = _losses_and_risks(predictions, data, loss, average)
+    weights, weight_sum = average_weights(data, predictions.plan, average)
     if loss.per_row:
         values = losses @ weights / weight_sum
-    rows, per_row, shares, _ = means_by_row(losses, weights / weight_sum, answers.plan)
-    return rows, (per_row - values[:, None]) * shares
+    rows, row_means, row_shares, _ = means_by_row(losses, weights / weight_sum, predictions.plan)
+    return rows, (row_means - values[:, None]) * row_shares
 
 
 def estimates_with(
-    bounds: Sequence[Sureness],
-    answers: Answers,
+    intervals: Sequence[Sureness],
+    predictions: Answers,
     values: np.ndarray,
-    by_split: np.ndarray,
+    risks_by_split: np.ndarray,
     losses: np.ndarray | None = None,
     rows: np.ndarray | None = None,
     findings: Sequence[tuple[Finding, ...]] = (),
 ) -> list[Tested]:
     """Build each candidate's estimate from its value, interval and losses; note failed fits."""
-    tested = []
-    for candidate, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True)):
-        tested.append(
+    estimates = []
+    for candidate, (value, (std_error, interval, notes)) in enumerate(
+        zip(values, intervals, strict=True)
+    ):
+        estimates.append(
             Tested(
                 float(value),
-                error,
+                std_error,
                 interval,
                 None if losses is None else losses[candidate],
                 rows,
-                by_split[candidate],
-                failure_notes(answers, candidate) + notes,
+                risks_by_split[candidate],
+                failure_notes(predictions, candidate) + notes,
                 findings=findings[candidate] if findings else (),
             )
         )
-    return tested
+    return estimates
 
 
 def means_by_row(
@@ -365,64 +378,65 @@ def means_by_row(
     if (rows[1:] > rows[:-1]).all():  # Rows in ascending order are returned without a copy.
         return rows, losses, weights, False
     row_order = np.argsort(rows, kind="stable")
-    rows, starts = np.unique(rows[row_order], return_index=True)
+    rows, row_starts = np.unique(rows[row_order], return_index=True)
     losses, weights = losses[:, row_order], weights[row_order]
     if len(rows) == len(row_order):
         return rows, losses, weights, False
-    shares = np.add.reduceat(weights, starts)
-    n_repeats = np.diff(np.append(starts, len(row_order)))
-    means = np.add.reduceat(losses, starts, axis=1) / n_repeats
+    row_weights = np.add.reduceat(weights, row_starts)
+    n_repeats = np.diff(np.append(row_starts, len(row_order)))
+    row_means = np.add.reduceat(losses, row_starts, axis=1) / n_repeats
     # With equal weights the losses are not multiplied, so that counts stay exact whole numbers.
-    if (weights != np.repeat(weights[starts], n_repeats)).any():
-        has_weight = shares > 0
-        means[:, has_weight] = (
-            np.add.reduceat(losses * weights, starts, axis=1)[:, has_weight] / shares[has_weight]
+    if (weights != np.repeat(weights[row_starts], n_repeats)).any():
+        has_weight = row_weights > 0
+        row_means[:, has_weight] = (
+            np.add.reduceat(losses * weights, row_starts, axis=1)[:, has_weight]
+            / row_weights[has_weight]
         )
-    return rows, means, shares, True
+    return rows, row_means, row_weights, True
 
 
-def _tested_without_errors(
-    answers: Answers, data: Data, loss: Loss, average: Average
+def _estimates_without_errors(
+    predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> list[Tested]:
     """Return estimates for losses of whole test sets, without standard errors.
 
     A note says why there are none, and which interval can be requested instead.
     """
-    by_split, values = risks_of_test_sets(answers, data, loss, average)
-    note = f"loss '{loss.name}' has no per-row losses: no standard error is justified."
+    risks_by_split, values = risks_of_test_sets(predictions, data, loss, average)
+    reason_note = f"loss '{loss.name}' has no per-row losses: no standard error is justified."
     calibrated_interval = calibrated_name(loss, data)
     if calibrated_interval is not None and (average == "fold" or loss.one_scale):
-        note = (
-            f"{note[:-1]} by them. interval='{calibrated_interval}' of tr.estimate_risk, "
+        reason_note = (
+            f"{reason_note[:-1]} by them. interval='{calibrated_interval}' of tr.estimate_risk, "
             "tr.assess and HonestSearchCV uses the influence of each row."
         )
     return [
         Tested(
             float(value),
-            split_risks=by_split[candidate],
-            notes=(*failure_notes(answers, candidate), note),
+            split_risks=risks_by_split[candidate],
+            notes=(*failure_notes(predictions, candidate), reason_note),
         )
         for candidate, value in enumerate(values)
     ]
 
 
-def _means_by_unit(
-    answers: Answers, data: Data, loss: RowLoss, average: Average
+def _means_by_outer_split(
+    predictions: Answers, data: Data, loss: RowLoss, average: Average
 ) -> list[list[Tested]]:
     """Return each candidate's mean loss over the inner test sets of each outer split."""
-    plan, offsets = answers.plan, answers.plan.test_offsets
+    plan, offsets = predictions.plan, predictions.plan.test_offsets
     rows, _ = plan.positions
     weights, _ = average_weights(data, plan, average)
-    starts = np.searchsorted(plan.unit, np.arange(int(plan.unit[-1]) + 2))
+    first_test_sets = np.searchsorted(plan.unit, np.arange(int(plan.unit[-1]) + 2))
     means = []
-    for first_question, end_question in pairwise(starts.tolist()):
-        positions = slice(offsets[first_question], offsets[end_question])
-        losses = loss.of_rows(data, rows[positions], answers.values[:, positions])
+    for first_test_set, end_test_set in pairwise(first_test_sets.tolist()):
+        prediction_slice = slice(offsets[first_test_set], offsets[end_test_set])
+        losses = loss.of_rows(data, rows[prediction_slice], predictions.values[:, prediction_slice])
         refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
-        unit_weights, weight_sum = weights[positions], end_question - first_question
+        split_weights, weight_sum = weights[prediction_slice], end_test_set - first_test_set
         if average == "pooled":
-            weight_sum = refuse_zero_weight(float(unit_weights.sum()))
-        means.append(list(map(Tested, (losses @ unit_weights / weight_sum).tolist())))
+            weight_sum = refuse_zero_weight(float(split_weights.sum()))
+        means.append(list(map(Tested, (losses @ split_weights / weight_sum).tolist())))
     return means
 
 
@@ -431,26 +445,29 @@ def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarra
 
     Weights are not divided by their sum, so that counts stay exact whole numbers (6/12 is 0.5).
     """
-    weights, sizes = position_weights(data, plan), plan.test_sizes
+    weights, test_sizes = position_weights(data, plan), plan.test_sizes
     if weights is None:
-        weights, totals = np.ones(len(plan.positions[0])), sizes
+        weights, weight_sums = np.ones(len(plan.positions[0])), test_sizes
     else:
-        totals = np.add.reduceat(weights, plan.test_offsets[:-1])
+        weight_sums = np.add.reduceat(weights, plan.test_offsets[:-1])
     if average == "pooled":
         return weights, refuse_zero_weight(float(weights.sum()))
-    refuse_zero_weight(totals.min())
-    return weights / np.repeat(totals, sizes), len(sizes)
+    refuse_zero_weight(weight_sums.min())
+    return weights / np.repeat(weight_sums, test_sizes), len(test_sizes)
 
 
-def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
+def failure_notes(predictions: Answers, candidate: int) -> tuple[str, ...]:
     """Return notes on a candidate's failed fits, followed by the notes of the engine."""
-    candidate_failures = answers.failures and [
-        f for f in answers.failures if f.candidate == candidate
+    candidate_failures = predictions.failures and [
+        f for f in predictions.failures if f.candidate == candidate
     ]
     if not candidate_failures:
-        return answers.notes
-    note = f"{len(candidate_failures)} of {answers.plan.n_fits} fits failed, so there is no value; "
-    return (note + f"the first: {candidate_failures[0].sentence}", *answers.notes)
+        return predictions.notes
+    failure_note = (
+        f"{len(candidate_failures)} of {predictions.plan.n_fits} fits failed, so there is no "
+        "value; "
+    )
+    return (failure_note + f"the first: {candidate_failures[0].sentence}", *predictions.notes)
 
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
@@ -465,129 +482,133 @@ def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
     return counts.astype(np.float64) if weights is None else weights * counts
 
 
-def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
+def row_losses(predictions: Answers, data: Data, loss: RowLoss) -> np.ndarray:
     """Return the loss of each candidate's prediction for each test row; NaN if a fit failed.
 
     The array has shape (n_candidates, n_predictions).
     """
-    rows, _ = answers.plan.positions
-    if answers.response == "loss":
-        is_answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
-        refuse_non_finite(answers.values, loss, is_answered)
-        return answers.values
-    if answers.answered.all():
-        losses = loss.of_rows(data, rows, answers.values)
+    rows, _ = predictions.plan.positions
+    if predictions.response == "loss":
+        has_prediction = np.repeat(predictions.answered, predictions.plan.test_sizes, axis=1)
+        refuse_non_finite(predictions.values, loss, has_prediction)
+        return predictions.values
+    if predictions.answered.all():
+        losses = loss.of_rows(data, rows, predictions.values)
         refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
         return losses
-    answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
-    values = answers.values.copy()
-    values[~answered] = 0  # A loss need not support missing predictions.
-    losses = np.where(answered, loss.of_rows(data, rows, values), np.nan)
-    refuse_non_finite(losses, loss, answered)
+    is_predicted = np.repeat(predictions.answered, predictions.plan.test_sizes, axis=1)
+    values = predictions.values.copy()
+    values[~is_predicted] = 0  # A loss need not support missing predictions.
+    losses = np.where(is_predicted, loss.of_rows(data, rows, values), np.nan)
+    refuse_non_finite(losses, loss, is_predicted)
     return losses
 
 
-def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = False) -> np.ndarray:
+def split_risks(
+    predictions: Answers, data: Data, loss: Loss, *, lenient: bool = False
+) -> np.ndarray:
     """Return each candidate's risk on each test set; NaN if a fit failed.
 
     The array has shape (n_candidates, n_test_sets). If `lenient` is true, the risk is also NaN if
     the loss does not exist on a test set (AUC of one row); otherwise Refusal is raised.
     """
     if isinstance(loss, RowLoss):
-        return mean_by_test_set(row_losses(answers, data, loss), answers.plan, data)
-    plan = answers.plan
+        return mean_by_test_set(row_losses(predictions, data, loss), predictions.plan, data)
+    plan = predictions.plan
     offsets = plan.test_offsets
     rows, _ = plan.positions
-    weights = None if answers.response == "scored" else position_weights(data, plan)
-    risks = np.full((answers.n_candidates, plan.n_questions), np.nan)
-    for question in range(plan.n_questions):
-        positions = slice(offsets[question], offsets[question + 1])
-        is_answered = answers.answered[:, question]
-        if is_answered.any():
-            question_weights = None if weights is None else weights[positions]
+    weights = None if predictions.response == "scored" else position_weights(data, plan)
+    risks = np.full((predictions.n_candidates, plan.n_questions), np.nan)
+    for test_set in range(plan.n_questions):
+        prediction_slice = slice(offsets[test_set], offsets[test_set + 1])
+        has_prediction = predictions.answered[:, test_set]
+        if has_prediction.any():
+            test_set_weights = None if weights is None else weights[prediction_slice]
             try:
-                risks[is_answered, question] = loss.of_set(
+                risks[has_prediction, test_set] = loss.of_set(
                     data,
-                    rows[positions],
-                    answers.for_question(question)[is_answered],
-                    question_weights,
+                    rows[prediction_slice],
+                    predictions.for_question(test_set)[has_prediction],
+                    test_set_weights,
                 )
             except Refusal as refusal:
                 if not lenient:
                     raise Refusal(
-                        f"{refusal.sentence.marked} {_test_set_sentence(plan, question)}"
+                        f"{refusal.sentence.marked} {_test_set_sentence(plan, test_set)}"
                     ) from None
     if not lenient:
-        bad_entries = np.argwhere(~np.isfinite(risks) & answers.answered)
+        bad_entries = np.argwhere(~np.isfinite(risks) & predictions.answered)
         refuse_non_finite(
             risks,
             loss,
-            answers.answered,
-            *(_test_set_sentence(plan, question) for _, question in bad_entries[:1]),
+            predictions.answered,
+            *(_test_set_sentence(plan, test_set) for _, test_set in bad_entries[:1]),
         )
     return risks
 
 
 def risks_of_test_sets(
-    answers: Answers, data: Data, loss: Loss, average: Average
+    predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each candidate's risks on all test sets, and their mean or the pooled value."""
     if average == "pooled":
-        values = pooled_values(answers, data, loss)
-        return split_risks(answers, data, loss, lenient=True), values
-    by_split = split_risks(answers, data, loss)
-    return by_split, by_split.mean(axis=1)
+        values = pooled_values(predictions, data, loss)
+        return split_risks(predictions, data, loss, lenient=True), values
+    risks_by_split = split_risks(predictions, data, loss)
+    return risks_by_split, risks_by_split.mean(axis=1)
 
 
-def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+def pooled_values(predictions: Answers, data: Data, loss: Loss) -> np.ndarray:
     """Return each candidate's loss on a repetition's pooled predictions, averaged over repetitions.
 
     Raise Refusal for scorers, which rate one fitted model at a time.
     """
-    if answers.response == "scored":
+    if predictions.response == "scored":
         raise Refusal(
             f"scorer {loss.name} rates one fitted model at a time: answers of several folds "
             "cannot be pooled; use average='fold'."
         )
-    plan = answers.plan
+    plan = predictions.plan
     rows, _ = plan.positions
     weights = position_weights(data, plan)
-    repeat = np.repeat(plan.repeat, plan.test_sizes)
-    is_complete: np.ndarray = np.all(answers.answered, axis=1)
-    risks = []
-    for r in np.unique(repeat):
-        is_in_repeat = repeat == r
+    repeat_numbers = np.repeat(plan.repeat, plan.test_sizes)
+    is_complete: np.ndarray = np.all(predictions.answered, axis=1)
+    risks_by_repeat = []
+    for r in np.unique(repeat_numbers):
+        is_in_repeat = repeat_numbers == r
         repeat_weights = None if weights is None else weights[is_in_repeat]
-        risks.append(
+        risks_by_repeat.append(
             loss.of_set(
                 data,
                 rows[is_in_repeat],
-                answers.values[is_complete][:, is_in_repeat],
+                predictions.values[is_complete][:, is_in_repeat],
                 repeat_weights,
             )
         )
     values = np.full(len(is_complete), np.nan)
-    values[is_complete] = np.mean(risks, axis=0)
+    values[is_complete] = np.mean(risks_by_repeat, axis=0)
     refuse_non_finite(values[:, None], loss, is_complete[:, None])
     return values
 
 
-def values_of_pooled_ranks(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+def values_of_pooled_ranks(predictions: Answers, data: Data, loss: Loss) -> np.ndarray:
     """Return each candidate's loss on all predictions of a repetition, also for ranking losses.
 
     Decision values of different models cannot be compared. They are replaced by ranks: the share of
     the test set that a row ranks above, with ties counted half.
     """
     if loss.one_scale:
-        return pooled_values(answers, data, loss)
+        return pooled_values(predictions, data, loss)
     from scipy.stats import rankdata
 
-    offsets = answers.plan.test_offsets
-    ranks = np.empty(answers.values.shape)
-    for start, end in pairwise(offsets):
-        scores = answers.values[:, start:end]
-        ranks[:, start:end] = (rankdata(scores, axis=1) - 0.5) / (end - start)
-    return pooled_values(replace(answers, values=ranks), data, loss)
+    offsets = predictions.plan.test_offsets
+    ranks = np.empty(predictions.values.shape)
+    for first_prediction, end_prediction in pairwise(offsets):
+        scores = predictions.values[:, first_prediction:end_prediction]
+        ranks[:, first_prediction:end_prediction] = (rankdata(scores, axis=1) - 0.5) / (
+            end_prediction - first_prediction
+        )
+    return pooled_values(replace(predictions, values=ranks), data, loss)
 
 
 def mean_by_test_set(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
@@ -596,15 +617,15 @@ def mean_by_test_set(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
     `losses` has one column per predicted row. The result has shape (n_candidates, n_test_sets).
     """
     weights = position_weights(data, plan)
-    starts = plan.test_offsets[:-1]
+    test_set_starts = plan.test_offsets[:-1]
     if (plan.test_sizes == 1).all():  # With leave-one-out each mean is a single loss.
         refuse_zero_weight(1.0 if weights is None else float(weights.min()))
         return losses
     if weights is None:
-        return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
-    totals = np.add.reduceat(weights, starts)
-    refuse_zero_weight(totals.min())
-    return np.add.reduceat(losses * weights, starts, axis=1) / totals
+        return np.add.reduceat(losses, test_set_starts, axis=1) / plan.test_sizes
+    weight_sums = np.add.reduceat(weights, test_set_starts)
+    refuse_zero_weight(weight_sums.min())
+    return np.add.reduceat(losses * weights, test_set_starts, axis=1) / weight_sums
 
 
 def refuse_zero_weight(total: float) -> float:
@@ -617,23 +638,24 @@ def refuse_zero_weight(total: float) -> float:
     return total
 
 
-def _test_set_sentence(plan: Plan, question: int) -> str:
+def _test_set_sentence(plan: Plan, test_set: int) -> str:
     """Return a sentence with the fold and repetition of a test set."""
-    several = f" of repetition {plan.repeat[question]}" if plan.repeat.any() else ""
-    return f"It is fold {plan.fold[question]}{several}."
+    repetition_text = f" of repetition {plan.repeat[test_set]}" if plan.repeat.any() else ""
+    return f"It is fold {plan.fold[test_set]}{repetition_text}."
 
 
 def refuse_non_finite(
-    losses: np.ndarray, loss: Loss, answered: np.ndarray, location: str = ""
+    losses: np.ndarray, loss: Loss, has_prediction: np.ndarray, location: str = ""
 ) -> None:
     """Raise Refusal if losses are NaN or infinite, except the losses of failed fits."""
     if np.isfinite(losses).all():
         return
-    is_bad = ~np.isfinite(losses) & answered
+    is_bad = ~np.isfinite(losses) & has_prediction
     if is_bad.any():
-        candidate, position = (int(v) for v in np.argwhere(is_bad)[0])
+        candidate, prediction_index = (int(v) for v in np.argwhere(is_bad)[0])
         sentence = (
-            f"loss '{loss.name}' is {losses[candidate, position]} for candidate {candidate}: one "
+            f"loss '{loss.name}' is {losses[candidate, prediction_index]} for candidate "
+            f"{candidate}: one "
             "of the scores is non-finite. The model answered NaN or infinity, or the loss is not "
             "defined on a test set this small; check the candidate, or use fewer folds."
         )
@@ -646,7 +668,7 @@ MIN_INFLUENCE_SHARE = 0.5
 
 
 def losses_by_influence(
-    answers: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
+    predictions: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     """Convert a score of whole test sets to losses of rows: the risk plus each row's influence.
 
@@ -657,61 +679,63 @@ def losses_by_influence(
     computed within a fold and compared with the mean of all folds, because the only positive row of
     a test set would have no influence on the AUC of that set.
     """
-    rows = answers.plan.positions[0]
+    rows = predictions.plan.positions[0]
     has_value = np.isfinite(values)
     influences = np.zeros((int(has_value.sum()), len(rows)))
-    squared_sums, counted_twice = np.zeros(len(influences)), np.zeros(len(influences))
-    for positions in _influence_sets(answers.plan, loss) if has_value.any() else ():
-        set_weights = None if weights is None else weights[positions]
-        test_set = (
+    squared_sums, variance_counted_twice = np.zeros(len(influences)), np.zeros(len(influences))
+    for prediction_indices in _influence_sets(predictions.plan, loss) if has_value.any() else ():
+        set_weights = None if weights is None else weights[prediction_indices]
+        influence_arguments = (
             data,
-            rows[positions],
-            answers.values[has_value][:, positions],
+            rows[prediction_indices],
+            predictions.values[has_value][:, prediction_indices],
             set_weights,
             values[has_value],
         )
-        influences[:, positions] = loss.influences(*test_set)
-        shares = (
-            np.full(len(positions), 1 / len(positions))
+        influences[:, prediction_indices] = loss.influences(*influence_arguments)
+        row_shares = (
+            np.full(len(prediction_indices), 1 / len(prediction_indices))
             if set_weights is None
             else set_weights / set_weights.sum()
         )
-        squared_sums += ((influences[:, positions] * shares) ** 2).sum(axis=1)
-        counted_twice += loss.counted_twice(*test_set)
-    counted_once = np.divide(
-        squared_sums - counted_twice,
+        squared_sums += ((influences[:, prediction_indices] * row_shares) ** 2).sum(axis=1)
+        variance_counted_twice += loss.counted_twice(*influence_arguments)
+    share_counted_once = np.divide(
+        squared_sums - variance_counted_twice,
         squared_sums,
         out=np.ones_like(squared_sums),
         where=squared_sums > 0,
     )
     losses = np.repeat(values[:, None], len(rows), axis=1)
     losses[has_value] += (
-        influences * np.sqrt(np.maximum(counted_once, MIN_INFLUENCE_SHARE))[:, None]
+        influences * np.sqrt(np.maximum(share_counted_once, MIN_INFLUENCE_SHARE))[:, None]
     )
     return losses
 
 
-def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndarray) -> np.ndarray:
+def changes_by_one_row(
+    predictions: Answers, data: Data, loss: Loss, values: np.ndarray
+) -> np.ndarray:
     """Return how much each candidate's risk changes if one row is predicted differently.
 
     It is NaN for candidates with failed fits.
     """
     changes, has_value = np.full(len(values), np.nan), np.isfinite(values)
-    repeat = np.repeat(answers.plan.repeat, answers.plan.test_sizes)
-    positions = np.flatnonzero(repeat == repeat[0])
-    rows, predictions = (
-        answers.plan.positions[0][positions],
-        answers.values[has_value][:, positions],
+    repeat_numbers = np.repeat(predictions.plan.repeat, predictions.plan.test_sizes)
+    prediction_indices = np.flatnonzero(repeat_numbers == repeat_numbers[0])
+    rows, repeat_predictions = (
+        predictions.plan.positions[0][prediction_indices],
+        predictions.values[has_value][:, prediction_indices],
     )
-    changes[has_value] = loss.of_one_row(data, rows, predictions, data.weights(rows))
+    changes[has_value] = loss.of_one_row(data, rows, repeat_predictions, data.weights(rows))
     return changes
 
 
 def _influence_sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
-    """Yield arrays of prediction numbers, one per set within which influences are computed."""
+    """Yield the indices of the predictions of each set within which influences are computed."""
     if loss.one_scale:
-        repeat = np.repeat(plan.repeat, plan.test_sizes)
-        yield from (np.flatnonzero(repeat == r) for r in np.unique(repeat))
+        repeat_numbers = np.repeat(plan.repeat, plan.test_sizes)
+        yield from (np.flatnonzero(repeat_numbers == r) for r in np.unique(repeat_numbers))
         return
     offsets = plan.test_offsets
     yield from (np.arange(offsets[q], offsets[q + 1]) for q in range(plan.n_questions))

@@ -39,16 +39,16 @@ from truerisk.plan.partitions import times_drawn
 MOST_SHIFTS = 500
 
 
-def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+def no_information(loss: Loss, data: Data, rows: np.ndarray, predictions: np.ndarray) -> np.ndarray:
     """Return the no-information risk γ of each candidate from its predictions for these rows."""
     if is_exactly(loss, AUC):
-        return np.full(len(answers), 0.5)
+        return np.full(len(predictions), 0.5)
     if not isinstance(loss, RowLoss):
-        return _mean_over_shifts(loss, data, rows, answers)
+        return _mean_over_shifts(loss, data, rows, predictions)
     sample_weights = data.weights(rows)
     weights = np.ones(len(rows)) if sample_weights is None else sample_weights
     if type(loss) is Squared:
-        return _no_information_squared(data.y[rows], answers, weights / weights.sum())
+        return _no_information_squared(data.y[rows], predictions, weights / weights.sum())
     representative_rows, representative_weights = rows, weights
     if type(loss) in (ZeroOne, Cost, Log, Brier):
         codes = data.codes_of(rows)
@@ -57,15 +57,15 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray
             rows[first_rows],
             np.bincount(class_number.ravel(), weights).astype(np.float64),
         )
-    loss_sums = np.zeros(len(answers))
+    loss_sums = np.zeros(len(predictions))
     # The sum is divided only at the end, so that counts of rows stay exact whole numbers.
     for row, weight in zip(representative_rows, representative_weights, strict=True):
-        loss_sums += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
+        loss_sums += weight * (loss.of_rows(data, np.full(len(rows), row), predictions) @ weights)
     return loss_sums / weights.sum() ** 2
 
 
 def _no_information_squared(
-    y: np.ndarray, answers: np.ndarray, row_shares: np.ndarray
+    y: np.ndarray, predictions: np.ndarray, row_shares: np.ndarray
 ) -> np.ndarray:
     """Return the no-information risk of squared loss, averaged over the columns of y.
 
@@ -73,16 +73,18 @@ def _no_information_squared(
     their means.
     """
     y = y.reshape(len(y), -1)
-    answers = answers.reshape(*answers.shape[:2], -1)
-    y_mean, prediction_means = row_shares @ y, np.einsum("j,cjt->ct", row_shares, answers)
+    predictions = predictions.reshape(*predictions.shape[:2], -1)
+    y_mean, prediction_means = row_shares @ y, np.einsum("j,cjt->ct", row_shares, predictions)
     y_variance = row_shares @ (y - y_mean) ** 2
     prediction_variances = np.einsum(
-        "j,cjt->ct", row_shares, (answers - prediction_means[:, None]) ** 2
+        "j,cjt->ct", row_shares, (predictions - prediction_means[:, None]) ** 2
     )
     return (y_variance + prediction_variances + (prediction_means - y_mean) ** 2).mean(axis=1)
 
 
-def _mean_over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+def _mean_over_shifts(
+    loss: Loss, data: Data, rows: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
     """Return each candidate's mean loss over cyclic shifts of y against the predictions.
 
     Over all n shifts every y is paired with every prediction once. If n exceeds 500, 500 evenly
@@ -95,7 +97,7 @@ def _mean_over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndar
             "or a K-fold word."
         )
     shifts = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHIFTS)).astype(int))
-    losses = [loss.of_set(data, np.roll(rows, int(s)), answers, None) for s in shifts]
+    losses = [loss.of_set(data, np.roll(rows, int(s)), predictions, None) for s in shifts]
     return np.mean(losses, axis=0)
 
 
@@ -192,15 +194,15 @@ class BootstrapPredictions:
         A loss of whole test sets is averaged over the samples for which it exists.
         """
         if isinstance(self.loss, RowLoss):
-            return self._mean(self.per_row, self.tested)
+            return self._mean_over_rows(self.per_row, self.tested)
         sample_risks = self.by_question[:, : self.n_samples]
-        exists = ~np.isnan(sample_risks)
-        if not exists.any(axis=1).all():
+        has_loss = ~np.isnan(sample_risks)
+        if not has_loss.any(axis=1).all():
             raise Refusal(
                 f"loss '{self.loss.name}' does not exist on what any of the samples left out: "
                 "use a loss of single rows, or more rows."
             )
-        means: np.ndarray = np.where(exists, sample_risks, 0).sum(axis=1) / exists.sum(axis=1)
+        means: np.ndarray = np.where(has_loss, sample_risks, 0).sum(axis=1) / has_loss.sum(axis=1)
         means[~self.all_answered] = np.nan
         return means
 
@@ -209,8 +211,10 @@ class BootstrapPredictions:
         """Number of samples for which the loss does not exist (because a class is absent, say)."""
         if isinstance(self.loss, RowLoss):
             return 0
-        answered = self.answers.answered[:, : self.n_samples]
-        return int((np.isnan(self.by_question[:, : self.n_samples]) & answered).any(axis=0).sum())
+        has_prediction = self.answers.answered[:, : self.n_samples]
+        return int(
+            (np.isnan(self.by_question[:, : self.n_samples]) & has_prediction).any(axis=0).sum()
+        )
 
     @cached_property
     def apparent_risks(self) -> np.ndarray:
@@ -219,7 +223,7 @@ class BootstrapPredictions:
 
     @cached_property
     def apparent_rows(self) -> np.ndarray:
-        """Loss of each candidate's fit on all rows, for each row in `tested`."""
+        """Apparent loss of each candidate, fitted on all rows, for each row in `tested`."""
         rows, losses = (
             self._rows[self._n_sample_predictions :],
             self._losses[:, self._n_sample_predictions :],
@@ -236,10 +240,10 @@ class BootstrapPredictions:
         risk_sums = np.zeros(len(self.answers.values))
         offsets = self.answers.plan.test_offsets
         for sample in range(self.n_samples):
-            positions = slice(offsets[sample], offsets[sample + 1])
-            rows = self._rows[positions]
+            prediction_slice = slice(offsets[sample], offsets[sample + 1])
+            rows = self._rows[prediction_slice]
             draw_counts = self.draw_counts[sample, rows]
-            risk_sums += self._rated(rows, draw_counts, positions)
+            risk_sums += self._weighted_risks(rows, draw_counts, prediction_slice)
         risk_sums[~self.all_answered] = np.nan
         return risk_sums / self.n_samples
 
@@ -251,20 +255,22 @@ class BootstrapPredictions:
     def sums_of_samples(self, candidate: int) -> np.ndarray:
         """Return the sum of a candidate's losses on the test rows of each sample."""
         sizes = self.answers.plan.test_sizes[: self.n_samples]
-        starts = np.cumsum(sizes) - sizes
-        return np.add.reduceat(self._losses[candidate, : self._n_sample_predictions], starts)
+        sample_starts = np.cumsum(sizes) - sizes
+        return np.add.reduceat(self._losses[candidate, : self._n_sample_predictions], sample_starts)
 
-    def _rated(self, rows: np.ndarray, draw_counts: np.ndarray, positions: slice) -> np.ndarray:
+    def _weighted_risks(
+        self, rows: np.ndarray, draw_counts: np.ndarray, prediction_slice: slice
+    ) -> np.ndarray:
         if isinstance(self.loss, RowLoss):
             weights = self.data.weights(rows)
             weights = draw_counts if weights is None else draw_counts * weights
-            return self._losses[:, positions] @ weights / weights.sum()
-        answers = np.repeat(self.answers.values[:, positions], draw_counts, axis=1)
+            return self._losses[:, prediction_slice] @ weights / weights.sum()
+        predictions = np.repeat(self.answers.values[:, prediction_slice], draw_counts, axis=1)
         rows = np.repeat(rows, draw_counts)
-        risks = np.full(len(answers), np.nan)
+        risks = np.full(len(predictions), np.nan)
         has_all_fits = self.all_answered
         risks[has_all_fits] = self.loss.of_set(
-            self.data, rows, answers[has_all_fits], self.data.weights(rows)
+            self.data, rows, predictions[has_all_fits], self.data.weights(rows)
         )
         return risks
 
@@ -286,7 +292,7 @@ class BootstrapPredictions:
     def _times_tested(self) -> np.ndarray:
         return np.bincount(self._rows[: self._n_sample_predictions], minlength=self.data.n_rows)
 
-    def _mean(self, losses: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _mean_over_rows(self, losses: np.ndarray, rows: np.ndarray) -> np.ndarray:
         weights = self.data.weights(rows)
         if weights is None:
             return np.asarray(losses.mean(axis=1))

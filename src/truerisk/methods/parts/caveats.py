@@ -15,12 +15,12 @@ MIN_ROWS = 20
 # A count of at most so many confidently wrong predictions has a relative error of a third or more.
 MAX_CONFIDENT_ERRORS = 9
 # If more than this share of the predictions gives a class probability 0, log loss has no interval.
-# Such intervals covered in only 62 % (docs/intervals-measured.md).
-RULED_OUT = 0.1
+# Intervals of such risks covered them in only 62 % (docs/intervals-measured.md).
+MAX_RULED_OUT_SHARE = 0.1
 MAX_LOG_LOSS = float(
     -np.log(np.finfo(np.float64).eps)
 )  # largest log loss of a confident wrong label
-BOUNDED = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
+CLIPPING_ADVICE = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
 def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
@@ -39,26 +39,28 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
     if loss.upper is not None or n < MIN_ROWS or not np.isfinite(losses).all():
         return ()
     weighted_losses = np.sort(losses * weights)
-    n_largest, total_loss = -(-n // 100), float(weighted_losses.sum())
+    n_largest_rows, total_loss = -(-n // 100), float(weighted_losses.sum())
     if (
         isinstance(loss, Log)
         and (n_confident_errors := int((losses >= MAX_LOG_LOSS).sum())) <= MAX_CONFIDENT_ERRORS
     ):
-        n_largest = max(n_largest, n_confident_errors)
-    share = float(weighted_losses[-n_largest:].sum()) / total_loss if total_loss > 0 else 0.0
-    if weighted_losses[0] < 0 or share <= MAX_LOSS_SHARE:
+        n_largest_rows = max(n_largest_rows, n_confident_errors)
+    largest_share = (
+        float(weighted_losses[-n_largest_rows:].sum()) / total_loss if total_loss > 0 else 0.0
+    )
+    if weighted_losses[0] < 0 or largest_share <= MAX_LOSS_SHARE:
         return ()
-    subject = "the largest row" if n_largest == 1 else f"the {n_largest} largest rows"
-    note = (
-        f"{subject} of {n} carr{'ies' if n_largest == 1 else 'y'} {share:.0%} "
+    subject = "the largest row" if n_largest_rows == 1 else f"the {n_largest_rows} largest rows"
+    warning_note = (
+        f"{subject} of {n} carr{'ies' if n_largest_rows == 1 else 'y'} {largest_share:.0%} "
         f"of the {loss.name} loss: "
     )
-    note += "value and interval rest on these few, and say nothing of rarer rows."
-    return (f"{note} {BOUNDED}" if isinstance(loss, Log) else note,)
+    warning_note += "value and interval rest on these few, and say nothing of rarer rows."
+    return (f"{warning_note} {CLIPPING_ADVICE}" if isinstance(loss, Log) else warning_note,)
 
 
 def unseen_note(
-    loss: Loss, answers: np.ndarray, losses: np.ndarray, shares: np.ndarray
+    loss: Loss, predictions: np.ndarray, losses: np.ndarray, shares: np.ndarray
 ) -> tuple[str, ...]:
     """Return a note if log loss has no interval because no wrong certain prediction was seen.
 
@@ -72,13 +74,14 @@ def unseen_note(
     """
     if not isinstance(loss, Log) or loss.upper is not None or not np.isfinite(losses).all():
         return ()
-    ruled_out = float(shares[answers.min(axis=1) <= np.finfo(np.float64).eps].sum())
-    if ruled_out <= RULED_OUT or losses.max() >= MAX_LOG_LOSS:
+    ruled_out_share = float(shares[predictions.min(axis=1) <= np.finfo(np.float64).eps].sum())
+    if ruled_out_share <= MAX_RULED_OUT_SHARE or losses.max() >= MAX_LOG_LOSS:
         return ()
-    note = (
-        f"{ruled_out:.0%} of the answers give some class no chance at all, and no row here was of "
+    warning_note = (
+        f"{ruled_out_share:.0%} of the answers give some class no chance at all, and no row "
+        "here was of "
         f"it: the first would cost {MAX_LOG_LOSS:.2f}, and nothing tells how rare it is, so there "
         "is no "
-        f"interval. {BOUNDED}"
+        f"interval. {CLIPPING_ADVICE}"
     )
-    return (note,)
+    return (warning_note,)

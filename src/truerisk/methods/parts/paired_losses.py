@@ -27,7 +27,7 @@ from truerisk.results.interval import Basis
 REMEDY = "compare by held-out rows, such as '10-fold'."
 
 
-def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> PairedLosses:
+def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) -> PairedLosses:
     """Return each candidate's mean loss of every tested row, for comparisons of candidates.
 
     Scores of whole test sets are converted to losses of rows by the influence of each row. Raise
@@ -39,45 +39,45 @@ def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> P
         )
     if data.time is not None or method.respects_time:
         raise Refusal(IN_TIME)
-    if order_of(answers.plan) is not None:
+    if order_of(predictions.plan) is not None:
         raise Refusal(ORDERED)
     if not loss.tells_influences:
         raise Refusal(f"'{loss.name}' has no formula for what a single row does to it.")
-    failed_candidates = {failure.candidate for failure in answers.failures}
-    incomplete_candidates = np.flatnonzero(~answers.answered.all(axis=1)).tolist()
+    failed_candidates = {failure.candidate for failure in predictions.failures}
+    incomplete_candidates = np.flatnonzero(~predictions.answered.all(axis=1)).tolist()
     if set(incomplete_candidates) - failed_candidates:
         raise Refusal(
-            f"{len(set(incomplete_candidates) - failed_candidates)} of {len(answers.answered)} "
+            f"{len(set(incomplete_candidates) - failed_candidates)} of {len(predictions.answered)} "
             f"settings left the race before every row had rated them: {REMEDY}"
         )
     average = loss.averaged(None)
     if isinstance(method, Averaged):
         average = method.average_of(loss)
-    weights, weight_sum = average_weights(data, answers.plan, average)
+    weights, weight_sum = average_weights(data, predictions.plan, average)
     changes = None
     if isinstance(loss, RowLoss):
-        losses = row_losses(answers, data, loss)
+        losses = row_losses(predictions, data, loss)
     elif average == "fold" or loss.one_scale:
-        values = risks_of_test_sets(answers, data, loss, average)[1]
-        sample_weights = position_weights(data, answers.plan)
-        losses = losses_by_influence(answers, data, loss, values, sample_weights)
-        changes = changes_by_one_row(answers, data, loss, values)
+        values = risks_of_test_sets(predictions, data, loss, average)[1]
+        sample_weights = position_weights(data, predictions.plan)
+        losses = losses_by_influence(predictions, data, loss, values, sample_weights)
+        changes = changes_by_one_row(predictions, data, loss, values)
     else:
         raise Refusal(
             f"'{loss.name}' of all folds at once ranks answers of several models, and nothing "
             "tells what a row does to it: use average='fold'."
         )
-    rows, per_row, shares, _ = means_by_row(losses, weights / weight_sum, answers.plan)
+    rows, row_means, row_shares, _ = means_by_row(losses, weights / weight_sum, predictions.plan)
     # The row losses derived from influences are shifted, so that their mean is the score.
     if not isinstance(loss, RowLoss):
-        per_row = per_row + (values - per_row @ shares)[:, None]
+        row_means = row_means + (values - row_means @ row_shares)[:, None]
     groups = None if data.clusters is None else data.clusters[rows]
-    one_row_changes = np.zeros(len(per_row))
+    one_row_changes = np.zeros(len(row_means))
     if loss.response == "label" and changes is not None:
         one_row_changes = changes
     elif loss.response == "label" and loss.binary:
-        one_row_changes += np.sqrt((shares**2).mean())
-    return PairedLosses(per_row, shares, groups, one_row_changes)
+        one_row_changes += np.sqrt((row_shares**2).mean())
+    return PairedLosses(row_means, row_shares, groups, one_row_changes)
 
 
 def joint_covariance(
@@ -102,9 +102,9 @@ def joint_covariance(
     """
     unit_influences = influences
     if groups is not None:
-        group_number = np.unique(groups, return_inverse=True)[1].ravel()
+        group_numbers = np.unique(groups, return_inverse=True)[1].ravel()
         unit_influences = np.array(
-            [np.bincount(group_number, risk_influences) for risk_influences in influences]
+            [np.bincount(group_numbers, risk_influences) for risk_influences in influences]
         )
     n_units = unit_influences.shape[1]
     if n_units < 2:

@@ -28,7 +28,7 @@ from truerisk.results.interval import Basis
 
 
 def choose_inside(
-    inner: Method, answers: Answers, data: Data, loss: Loss, terms: Terms
+    inner_method: Method, predictions: Answers, data: Data, loss: Loss, terms: Terms
 ) -> tuple[np.ndarray, Sequence[Sequence[Tested]]]:
     """Choose a candidate within every outer training set, by the risks of the inner method.
 
@@ -36,11 +36,11 @@ def choose_inside(
     of each candidate.
     """
     inner_terms = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
-    inner_risks = inner.reduce_units(answers, data, loss, inner_terms)
-    chosen = np.zeros(len(inner_risks), dtype=np.int64)
-    for unit, tested in enumerate(inner_risks):
-        chosen[unit] = chosen_candidate(tested, terms)
-    return chosen, inner_risks
+    inner_risks = inner_method.reduce_units(predictions, data, loss, inner_terms)
+    chosen_candidates = np.zeros(len(inner_risks), dtype=np.int64)
+    for outer_split, estimates in enumerate(inner_risks):
+        chosen_candidates[outer_split] = chosen_candidate(estimates, terms)
+    return chosen_candidates, inner_risks
 
 
 def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
@@ -76,19 +76,21 @@ def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
     return by_rule(tested, terms.rule)
 
 
-def candidate_of_each_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
+def candidate_of_each_fit(plan: Plan, chosen_candidates: np.ndarray) -> np.ndarray:
     """Return the candidate of every outer fit, given the candidate chosen for every test set."""
     candidate_of_fit = np.zeros(plan.n_fits, dtype=np.int64)
-    candidate_of_fit[plan.fit] = chosen
+    candidate_of_fit[plan.fit] = chosen_candidates
     return candidate_of_fit
 
 
-def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners:
+def winners_of(
+    chosen_candidates: np.ndarray, inner_estimates: Sequence[Sequence[Tested]]
+) -> Winners:
     """Return the chosen candidate of every outer test set, with its inner risk."""
-    risks = np.full(len(chosen), np.nan)
-    for question, tested in enumerate(inner):
-        risks[question] = tested[int(chosen[question])].value
-    return Winners(chosen, risks, were_compared=bool(inner))
+    risks = np.full(len(chosen_candidates), np.nan)
+    for test_set, estimates in enumerate(inner_estimates):
+        risks[test_set] = estimates[int(chosen_candidates[test_set])].value
+    return Winners(chosen_candidates, risks, were_compared=bool(inner_estimates))
 
 
 def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
@@ -101,7 +103,7 @@ def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) ->
     assert procedure.split_risks is not None
     plan = evaluation.answers.plan
     splits = np.flatnonzero(~plan.own_rows)
-    units = map(
+    outer_splits = map(
         OuterSplit,
         plan.repeat[splits].tolist(),
         plan.fold[splits].tolist(),
@@ -111,7 +113,7 @@ def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) ->
         plan.train_sizes[plan.fit[splits]].tolist(),
         plan.test_sizes[splits].tolist(),
     )
-    return replace(evaluation, procedure=procedure, winners=winners, units=tuple(units))
+    return replace(evaluation, procedure=procedure, winners=winners, units=tuple(outer_splits))
 
 
 class Procedure(Method):
@@ -178,7 +180,7 @@ class Procedure(Method):
         return n_candidates > 1 or self.compare
 
     def testing_pass(self, n_candidates: int) -> int:
-        """Return the number of the pass of fits in which the chosen candidates are tested.
+        """Return the index of the pass of fits in which the chosen candidates are tested.
 
         It is the first pass if tuning and testing share folds, otherwise the pass after tuning. The
         models of a pass have its seeds, so that the winners must be fitted again in the same pass.
@@ -191,7 +193,7 @@ class Procedure(Method):
         Returns
         -------
         int
-            The number of the pass.
+            The index of the pass, 0 or 1.
         """
         return 0 if self.shares_folds else int(self.asks_inside(n_candidates))
 

@@ -14,7 +14,7 @@ from truerisk.models.stated import freedom_of_regressions as regressions
 from truerisk.models.stated.freedom_of_regressions import rank_of, to_dense
 from truerisk.models.stated.question import ADVICE_HELD_OUT_ROWS, ModelQuantity
 
-# A path is fitted with this tolerance if its degrees of freedom are computed.
+# A LogisticPath is fitted with this tolerance if its degrees of freedom are computed.
 TOLERANCE_AT_MINIMUM = 1e-12
 # The information matrix of a penalised fit is inverted for at most this number of coefficients.
 MOST_PARAMETERS = 3000
@@ -42,16 +42,16 @@ def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
             "one class against the others, class by class, maximises no common likelihood: use "
             "the multinomial fit (solver='lbfgs')."
         )
-    lasso, ridge = penalties(model)
-    columns, is_penalised = _design(model, X)
+    l1_penalty, l2_penalty = penalties(model)
+    columns, is_penalised = _design_matrix(model, X)
     n_free = len(model.classes_) - 1
-    if lasso == 0 and ridge == 0:
+    if l1_penalty == 0 and l2_penalty == 0:
         return float(rank_of(columns) * n_free)
-    if ridge == 0:
+    if l2_penalty == 0:
         return float(np.count_nonzero(model.coef_) + bool(model.fit_intercept) * n_free)
-    penalty = np.where(is_penalised, ridge, 0.0)
+    penalty = np.where(is_penalised, l2_penalty, 0.0)
     return _penalised_degrees_of_freedom(
-        model, X, columns, penalty, sample_weight, selects=lasso > 0
+        model, X, columns, penalty, sample_weight, selects=l1_penalty > 0
     )
 
 
@@ -64,8 +64,8 @@ def logistic_path(model: Any, X: Any, sample_weight: np.ndarray | None) -> float
         return float(np.count_nonzero(model.coef_) + len(model.classes_) - 1)
     rows = to_dense(X)
     weights = np.ones(len(rows)) if sample_weight is None else sample_weight
-    ridge = model.lambda_ * (1 - model.l1_ratio) * weights.sum()
-    penalty = np.full(rows.shape[1], ridge)
+    l2_penalty = model.lambda_ * (1 - model.l1_ratio) * weights.sum()
+    penalty = np.full(rows.shape[1], l2_penalty)
     if model.standardize:
         column_means = np.average(rows, axis=0, weights=weights)
         penalty *= np.average((rows - column_means) ** 2, axis=0, weights=weights)
@@ -90,17 +90,17 @@ def _penalised_degrees_of_freedom(
     If the penalty selects features, only the nonzero coefficients are used.
     """
     coefficients = np.atleast_2d(model.coef_)
-    active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
+    is_active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
     if selects:
-        active[:, -coefficients.shape[1] :] = coefficients != 0
-    if active.sum() > MOST_PARAMETERS:
+        is_active[:, -coefficients.shape[1] :] = coefficients != 0
+    if is_active.sum() > MOST_PARAMETERS:
         raise Refusal(
-            f"the effective degrees of freedom of {active.sum():,} penalised coefficients need "
+            f"the effective degrees of freedom of {is_active.sum():,} penalised coefficients need "
             f"their information matrix, which is stated up to {MOST_PARAMETERS:,}: use a method "
             "that holds rows out, such as '10-fold'."
         )
-    information = _information(model, X, columns, sample_weight)
-    kept_coefficients = np.flatnonzero(active.ravel())
+    information = _fisher_information(model, X, columns, sample_weight)
+    kept_coefficients = np.flatnonzero(is_active.ravel())
     F = information[np.ix_(kept_coefficients, kept_coefficients)]
     P = np.diag(np.tile(penalty, len(coefficients))[kept_coefficients])
     return float(np.trace(np.linalg.pinv(F + P, hermitian=True) @ F))
@@ -157,7 +157,7 @@ def penalties(model: Any) -> tuple[float, float]:
     return l1_share / model.C, (1 - l1_share) / model.C
 
 
-def _design(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _design_matrix(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the design matrix, intercept first, and a mask of its penalised columns."""
     rows = to_dense(X)
     is_penalised = np.ones(rows.shape[1], dtype=bool)
@@ -171,7 +171,9 @@ def _design(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([intercept_column, rows]), np.append(penalises_intercept, is_penalised)
 
 
-def _information(model: Any, X: Any, columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def _fisher_information(
+    model: Any, X: Any, columns: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
     """Return the Fisher information of the coefficients of all classes, as one matrix.
 
     For two classes it is that of the second class's coefficients.
@@ -209,7 +211,7 @@ def constant(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     return float(_free_classes(model))
 
 
-def neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def nearest_neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return n/k, the trace of the matrix that averages each row's k neighbours (with itself).
 
     For K classes the result is multiplied by K − 1, because K − 1 class shares are averaged. Equal
@@ -223,7 +225,7 @@ def neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     return float(model.n_samples_fit_ / model.n_neighbors * _free_classes(model))
 
 
-def leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def tree_leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the number of leaves of a tree, times K − 1 for K classes.
 
     The splits are treated as given: the degrees of freedom of their search are not counted.
@@ -242,8 +244,8 @@ def _free_classes(model: Any) -> int:
     return 1 if classes is None else len(classes) - 1
 
 
-PATH = "truerisk.models.logistic_path:LogisticPath"
-SCALER = "sklearn.preprocessing:StandardScaler"
+LOGISTIC_PATH = "truerisk.models.logistic_path:LogisticPath"
+STANDARD_SCALER = "sklearn.preprocessing:StandardScaler"
 
 
 def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
@@ -263,7 +265,7 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
     sample_weight : array, optional
         The weights it was fitted with.
     """
-    return _QUESTION(model, X, sample_weight)
+    return _DEGREES_OF_FREEDOM(model, X, sample_weight)
 
 
 def tolerance_at_minimum(tol: Any) -> Any:
@@ -289,11 +291,11 @@ def bring_to_minimum(model: Any) -> None:
     """
     if is_exactly(model, PIPELINE):
         bring_to_minimum(model[-1])
-    elif is_exactly(model, PATH):
+    elif is_exactly(model, LOGISTIC_PATH):
         model.tol = tolerance_at_minimum(model.tol)
 
 
-def _unknown(model: Any, *_: Any) -> str:
+def _reason_without_formula(model: Any, *_: Any) -> str:
     name = type(model).__name__
     if any(hasattr(model, attribute) for attribute in ("best_estimator_", "alpha_", "C_")):
         return (
@@ -316,19 +318,22 @@ def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
         if step is None or isinstance(step, str):  # A "passthrough" step changes nothing.
             continue
         rows_before, rows = rows, step.transform(rows)
-        culprit = next((estimator for estimator in _parts(step) if _uses_y(estimator)), None)
-        if culprit is None and not _is_same_without_y(step, rows_before, rows):
-            culprit = step
-        if culprit is not None:
+        step_using_y = next(
+            (estimator for estimator in _step_with_estimators(step) if _uses_y(estimator)), None
+        )
+        if step_using_y is None and not _is_same_without_y(step, rows_before, rows):
+            step_using_y = step
+        if step_using_y is not None:
             raise Refusal(
-                f"{type(culprit).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
+                f"{type(step_using_y).__name__} looks at y before {type(pipeline[-1]).__name__} "
+                "does, "
                 "so the degrees of freedom of the last step understate those of the pipeline: "
                 f"{ADVICE_HELD_OUT_ROWS}"
             )
     return rows
 
 
-def _parts(step: Any) -> Iterator[Any]:
+def _step_with_estimators(step: Any) -> Iterator[Any]:
     """Yield a step of a pipeline and every estimator among its parameters."""
     yield step
     if hasattr(step, "get_params"):
@@ -346,7 +351,7 @@ def _uses_y(estimator: Any) -> bool:
     return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).target_tags.required)
 
 
-def _is_same_without_y(step: Any, X: Any, rows: Any) -> bool:
+def _is_same_without_y(step: Any, X: Any, transformed_rows: Any) -> bool:
     """Return True if a step gives the same rows when it is fitted without y.
 
     A class may use y without declaring it.
@@ -355,8 +360,8 @@ def _is_same_without_y(step: Any, X: Any, rows: Any) -> bool:
 
     try:
         rows_without_y = to_dense(clone(step).fit(X).transform(X))
-        return rows_without_y.shape == np.shape(rows) and np.allclose(
-            rows_without_y, to_dense(rows)
+        return rows_without_y.shape == np.shape(transformed_rows) and np.allclose(
+            rows_without_y, to_dense(transformed_rows)
         )
     # A step written by the user may raise any exception.
     except Exception:  # noqa: BLE001  a user's step may raise anything
@@ -372,7 +377,7 @@ def _freedom_with_transformed_target(model: Any, X: Any, sample_weight: np.ndarr
     """
     regressor = model.regressor_
     has_no_function = model.func is None and model.inverse_func is None
-    only_scales = model.transformer is None or is_exactly(model.transformer, SCALER)
+    only_scales = model.transformer is None or is_exactly(model.transformer, STANDARD_SCALER)
     if not has_no_function or not only_scales:
         raise Refusal(
             "the likelihood of a transformed y is not that of y: leave the transformation of y "
@@ -380,20 +385,20 @@ def _freedom_with_transformed_target(model: Any, X: Any, sample_weight: np.ndarr
         )
     if model.transformer is not None and not getattr(regressor, "fit_intercept", True):
         raise Refusal(f"{type(regressor).__name__} has no intercept, and y is centred: use one.")
-    return _QUESTION(model.regressor_, X, sample_weight)
+    return _DEGREES_OF_FREEDOM(model.regressor_, X, sample_weight)
 
 
-_QUESTION = ModelQuantity[float](
+_DEGREES_OF_FREEDOM = ModelQuantity[float](
     "degrees_of_freedom",
     own=lambda model, X, _: float(model.degrees_of_freedom(X)),
     formulas={
         "sklearn.compose:TransformedTargetRegressor": _freedom_with_transformed_target,
         "sklearn.dummy:DummyRegressor": constant,
         "sklearn.dummy:DummyClassifier": constant,
-        "sklearn.neighbors:KNeighborsRegressor": neighbours,
-        "sklearn.neighbors:KNeighborsClassifier": neighbours,
-        "sklearn.tree:DecisionTreeRegressor": leaves,
-        "sklearn.tree:DecisionTreeClassifier": leaves,
+        "sklearn.neighbors:KNeighborsRegressor": nearest_neighbours,
+        "sklearn.neighbors:KNeighborsClassifier": nearest_neighbours,
+        "sklearn.tree:DecisionTreeRegressor": tree_leaves,
+        "sklearn.tree:DecisionTreeClassifier": tree_leaves,
         "sklearn.linear_model:LinearRegression": regressions.least_squares,
         "sklearn.linear_model:Ridge": regressions.ridge,
         "sklearn.linear_model:Lasso": regressions.lasso,
@@ -401,11 +406,11 @@ _QUESTION = ModelQuantity[float](
         "sklearn.linear_model:ElasticNet": regressions.elastic_net,
         "sklearn.kernel_ridge:KernelRidge": regressions.kernel_ridge,
         "sklearn.linear_model:LogisticRegression": logistic,
-        PATH: logistic_path,
+        LOGISTIC_PATH: logistic_path,
         "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": linear_discriminants,
         "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": quadratic_discriminants,
         "sklearn.naive_bayes:GaussianNB": naive_bayes,
     },
-    unknown=_unknown,
+    unknown=_reason_without_formula,
     rows=_unsupervised_rows,
 )

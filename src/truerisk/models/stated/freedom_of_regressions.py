@@ -66,10 +66,10 @@ def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
     penalty = _single_penalty(model)
     if callable(model.kernel):
-        options = model.kernel_params or {}
+        kernel_parameters = model.kernel_params or {}
     else:
-        options = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
-    K = pairwise_kernels(X, metric=model.kernel, filter_params=True, **options)
+        kernel_parameters = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
+    K = pairwise_kernels(X, metric=model.kernel, filter_params=True, **kernel_parameters)
     if sample_weight is not None:
         root_weights = np.sqrt(sample_weight)
         K = K * np.outer(root_weights, root_weights)
@@ -110,12 +110,18 @@ def _ridge_degrees_of_freedom(solver_rows: np.ndarray, penalty: float) -> float:
     return _sum_of_shrinkage_factors(eigenvalues, penalty, max(solver_rows.shape))
 
 
-def _sum_of_shrinkage_factors(values: np.ndarray, penalty: float, size: int) -> float:
+def _sum_of_shrinkage_factors(
+    eigenvalues: np.ndarray, penalty: float, largest_dimension: int
+) -> float:
     """Return the sum of v / (v + penalty) over the eigenvalues v; without a penalty the rank."""
     if penalty == 0:
-        smallest_relative = (size * np.finfo(np.float64).eps) ** 2 if values.size else 0.0
-        return float(np.count_nonzero(values > values.max(initial=0.0) * smallest_relative))
-    return float((values / (values + penalty)).sum())
+        smallest_relative = (
+            (largest_dimension * np.finfo(np.float64).eps) ** 2 if eigenvalues.size else 0.0
+        )
+        return float(
+            np.count_nonzero(eigenvalues > eigenvalues.max(initial=0.0) * smallest_relative)
+        )
+    return float((eigenvalues / (eigenvalues + penalty)).sum())
 
 
 def _single_penalty(model: Any) -> float:

@@ -37,7 +37,7 @@ def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
     classes : array, optional
         All classes of the data, ascending; None for numbers.
     """
-    rule = _QUESTION(model, X, classes)
+    rule = _LINEAR_RULE(model, X, classes)
     if rule.rows is X:
         return replace(rule, rows=None)
     is_sparse = hasattr(rule.rows, "tocsr")
@@ -50,7 +50,7 @@ def _rows_after_steps(pipeline: Any, X: Any) -> Any:
 
 
 def _rule_from_coefficients(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
-    return _rule(model, X, classes, model.coef_, model.intercept_)
+    return _make_linear_rule(model, X, classes, model.coef_, model.intercept_)
 
 
 def _rule_from_pairs(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
@@ -66,7 +66,9 @@ def _rule_from_pairs(model: Any, X: Any, classes: np.ndarray | None) -> LinearRu
     return replace(rule, coefficients=-rule.coefficients, intercepts=-rule.intercepts)
 
 
-def _rule(model: Any, X: Any, classes: Any, coefficients: Any, intercepts: Any) -> LinearRules:
+def _make_linear_rule(
+    model: Any, X: Any, classes: Any, coefficients: Any, intercepts: Any
+) -> LinearRules:
     coefficient_rows = np.array(to_dense(coefficients), ndmin=2)
     intercept_row = np.array(np.broadcast_to(intercepts, len(coefficient_rows)), dtype=np.float64)
     known_codes = (
@@ -90,9 +92,9 @@ def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | No
     """
     if callable(getattr(learner, "linear_rule", None)) or is_search_by_best_estimator(learner):
         return None
-    formula = entry_of(learner, _QUESTION.formulas)
+    formula = entry_of(learner, _LINEAR_RULE.formulas)
     if formula is None:
-        return _unknown(learner)
+        return _reason_without_rule(learner)
     for kernel in (setting["kernel"] for setting in settings if formula is _rule_from_pairs):
         if kernel is not None and not (isinstance(kernel, str) and kernel == "linear"):
             return (
@@ -102,16 +104,16 @@ def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | No
     return None
 
 
-def _unknown(model: Any, *_: Any) -> str:
+def _reason_without_rule(model: Any, *_: Any) -> str:
     return (
         f"{type(model).__name__} is not known to be a linear rule, whose coefficients this method "
         f"needs: give it a method linear_rule(), or {ADVICE_HELD_OUT_ROWS}"
     )
 
 
-_QUESTION = ModelQuantity[LinearRules](
+_LINEAR_RULE = ModelQuantity[LinearRules](
     "linear_rule",
-    own=lambda model, X, classes: _rule(model, X, classes, *model.linear_rule()),
+    own=lambda model, X, classes: _make_linear_rule(model, X, classes, *model.linear_rule()),
     formulas={
         "sklearn.linear_model:LogisticRegression": _rule_from_coefficients,
         "sklearn.linear_model:LogisticRegressionCV": _rule_from_coefficients,
@@ -133,7 +135,7 @@ _QUESTION = ModelQuantity[LinearRules](
         "sklearn.linear_model:LassoLars": _rule_from_coefficients,
         "sklearn.linear_model:ElasticNet": _rule_from_coefficients,
     },
-    unknown=_unknown,
+    unknown=_reason_without_rule,
     rows=_rows_after_steps,
     into_searches=True,
 )

@@ -12,12 +12,12 @@ from truerisk.core import formats
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.data.rows import column_names, n_columns
 
-# This is the maximum number of coefficients that a paragraph lists.
+# This is the maximum number of coefficients that the methods paragraph lists.
 MOST_COEFFICIENTS = 30
 
 
 def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
-    """Return the intercept and coefficients of a linear last step, by name.
+    """Return the intercept and coefficients, by name, of a model whose last step is linear.
 
     The result is empty if the last step is not linear or has too many coefficients.
 
@@ -72,7 +72,10 @@ def releases_of(model: Any) -> dict[str, str]:
     package_names = [
         name
         for name in PACKAGES
-        if any(is_from(part, name) for part in model_with_nested_estimators(model))
+        if any(
+            is_from(nested_estimator, name)
+            for nested_estimator in model_with_nested_estimators(model)
+        )
     ]
     return {name: str(sys.modules[name].__version__) for name in package_names}
 
@@ -91,18 +94,22 @@ CLASS_WEIGHT_PARAMETERS = {
 def rebalancing_of(model: Any) -> tuple[str, ...]:
     """Describe each parameter or step of the model that reweights or resamples classes."""
     descriptions = [
-        f"{name}={formats.escape_and_truncate(str(one.get_params()[name]), 40)} of "
-        f"{type(one).__name__}"
-        for one in model_with_nested_estimators(model)
+        f"{name}={formats.escape_and_truncate(str(nested_estimator.get_params()[name]), 40)} of "
+        f"{type(nested_estimator).__name__}"
+        for nested_estimator in model_with_nested_estimators(model)
         for name, neutral_value in CLASS_WEIGHT_PARAMETERS.items()
-        if hasattr(one, "get_params")
-        and (weight := one.get_params(deep=False).get(name)) not in (None, neutral_value)
-        and not (isinstance(weight, Mapping) and all(one == 1 for one in weight.values()))
+        if hasattr(nested_estimator, "get_params")
+        and (weight := nested_estimator.get_params(deep=False).get(name))
+        not in (None, neutral_value)
+        and not (
+            isinstance(weight, Mapping)
+            and all(class_weight == 1 for class_weight in weight.values())
+        )
     ]
     descriptions += [
-        type(one).__name__
-        for one in model_with_nested_estimators(model)
-        if hasattr(one, "fit_resample")
+        type(nested_estimator).__name__
+        for nested_estimator in model_with_nested_estimators(model)
+        if hasattr(nested_estimator, "fit_resample")
     ]
     return tuple(dict.fromkeys(descriptions))
 
@@ -110,12 +117,14 @@ def rebalancing_of(model: Any) -> tuple[str, ...]:
 def is_rebalancing_calibrated(model: Any) -> bool:
     """Return True if every reweighting or resampling is inside a CalibratedClassifierCV."""
     calibrators = [
-        one
-        for one in model_with_nested_estimators(model)
-        if is_a(one, "sklearn.calibration:CalibratedClassifierCV")
+        nested_estimator
+        for nested_estimator in model_with_nested_estimators(model)
+        if is_a(nested_estimator, "sklearn.calibration:CalibratedClassifierCV")
     ]
     calibrated_descriptions = {
-        description for one in calibrators for description in rebalancing_of(one)
+        description
+        for nested_estimator in calibrators
+        for description in rebalancing_of(nested_estimator)
     }
     return bool(calibrators) and calibrated_descriptions == {*rebalancing_of(model)}
 
@@ -140,6 +149,6 @@ def imputes(model: Any) -> bool:
     """Return True if the model or an estimator nested in it imputes missing values."""
     # The iterative imputer is experimental, so its class must not be imported before it is used.
     return any(
-        is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy")
-        for one in model_with_nested_estimators(model)
+        is_a(nested_estimator, *IMPUTERS) or hasattr(nested_estimator, "initial_strategy")
+        for nested_estimator in model_with_nested_estimators(model)
     )

@@ -49,7 +49,7 @@ class ModelQuantity(Generic[Value]):
     into_searches: bool = False
 
     def __call__(self, model: Any, X: Any, *arguments: Any) -> Value:
-        """Ask the model's own method, then the table; look inside pipelines and searches."""
+        """Return the quantity by the model's own method, or else by the formula for its class."""
         if callable(getattr(model, self.method, None)):
             return self.own(model, X, *arguments)
         if is_exactly(model, PIPELINE):
@@ -62,9 +62,9 @@ class ModelQuantity(Generic[Value]):
         return value
 
 
-GRID = "sklearn.model_selection:GridSearchCV"
-RANDOM = "sklearn.model_selection:RandomizedSearchCV"
-OPTUNA = "optuna_integration.sklearn:OptunaSearchCV"
+GRID_SEARCH = "sklearn.model_selection:GridSearchCV"
+RANDOMIZED_SEARCH = "sklearn.model_selection:RandomizedSearchCV"
+OPTUNA_SEARCH = "optuna_integration.sklearn:OptunaSearchCV"
 PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 
 
@@ -76,10 +76,10 @@ def is_search_by_best_estimator(learner: Any) -> bool:
     return (
         any(
             has_original_methods(learner, class_name, *PREDICTION_METHODS)
-            for class_name in (GRID, RANDOM)
+            for class_name in (GRID_SEARCH, RANDOMIZED_SEARCH)
         )
         or is_honest_search(learner, exactly=True)
-        or is_exactly(learner, OPTUNA)
+        or is_exactly(learner, OPTUNA_SEARCH)
     )
 
 
@@ -102,7 +102,7 @@ def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
     including subclasses, can define a method ``rows_behind(X)``. Without it, all `n_rows` rows of
     the fit are assumed, as for a rule with global parameters.
     """
-    return _QUESTION(model, X, n_rows)
+    return _ROWS_BEHIND(model, X, n_rows)
 
 
 def _count_in_radius(model: Any, X: Any, n_rows: int) -> np.ndarray:
@@ -129,7 +129,7 @@ def _count_in_leaf(model: Any, X: Any, n_rows: int) -> np.ndarray:
     return model.tree_.n_node_samples[model.apply(X)]
 
 
-_QUESTION = ModelQuantity[np.ndarray](
+_ROWS_BEHIND = ModelQuantity[np.ndarray](
     "rows_behind",
     own=lambda model, X, _: np.asarray(model.rows_behind(X)),
     formulas={

@@ -57,15 +57,15 @@ def n_features_before_learner(model: Any, X: Any, y: Any) -> int | None:
     >>> n_features_before_learner(pipeline, np.eye(3)[:, :1], None)
     2
     """
-    largest = n_columns(X)
+    largest_n_columns = n_columns(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _, step in model.steps[:-1] if is_a(model, PIPELINE) and largest else ():
+        for _, step in model.steps[:-1] if is_a(model, PIPELINE) and largest_n_columns else ():
             # A step without `transform` is "passthrough", or a step that resamples rows.
             if hasattr(step, "transform"):
                 X = clone(step).fit(X, y).transform(X)
-                largest = max(largest or 0, n_columns(X) or 0)
-    return largest
+                largest_n_columns = max(largest_n_columns or 0, n_columns(X) or 0)
+    return largest_n_columns
 
 
 def _origins_used(model: Any, origins: Origins) -> Origins:
@@ -73,7 +73,7 @@ def _origins_used(model: Any, origins: Origins) -> Origins:
         return _origins_used(model.best_estimator_, origins)
     if is_a(model, PIPELINE):
         return _origins_used(model.steps[-1][1], _origins_after(model[:-1], origins))
-    inner_models = entry_of(model, WRAPPERS)
+    inner_models = entry_of(model, WRAPPED_MODELS)
     if inner_models is not None:
         return sorted(
             {
@@ -82,7 +82,7 @@ def _origins_used(model: Any, origins: Origins) -> Origins:
                 for origin in _origins_used(inner_model, origins)
             }
         )
-    weights = _weights(model)
+    weights = _columns_with_weight(model)
     if weights is not None:
         return _origins_in_mask(model, origins, weights)
     if any(hasattr(inner_model, "fit") for inner_model in model.get_params(deep=False).values()):
@@ -92,7 +92,7 @@ def _origins_used(model: Any, origins: Origins) -> Origins:
     return origins
 
 
-def _weights(model: Any) -> np.ndarray | None:
+def _columns_with_weight(model: Any) -> np.ndarray | None:
     """Return a mask of the columns that have weight in the learner; None if it has no weights."""
     if hasattr(model, "coef_"):
         coefficients = model.coef_
@@ -100,7 +100,7 @@ def _weights(model: Any) -> np.ndarray | None:
             coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
         )
         return np.asarray(np.atleast_2d(np.asarray(dense_coefficients) != 0).any(axis=0))
-    # Forests of scikit-survival raise this error.
+    # Forests of scikit-survival raise NotImplementedError for their importances.
     with suppress(NotImplementedError):
         if hasattr(model, "feature_importances_"):
             return np.asarray(model.feature_importances_) > 0
@@ -115,9 +115,9 @@ def _origins_after(step: Any, origins: Origins) -> Origins:
         for _, inner_step in step.steps:
             origins = _origins_after(inner_step, origins)
         return origins
-    rule = entry_of(step, STEPS)
-    if rule is not None:
-        return rule(step, origins)
+    origin_formula = entry_of(step, ORIGIN_FORMULAS)
+    if origin_formula is not None:
+        return origin_formula(step, origins)
     if hasattr(step, "get_support"):
         return _origins_in_mask(step, origins, np.asarray(step.get_support()))
     if is_a(step, "sklearn.base:OneToOneFeatureMixin"):
@@ -139,17 +139,23 @@ def _origins_in_mask(model: Any, origins: Origins, mask: np.ndarray) -> Origins:
     ]
 
 
-def _indicators(encoder: Any, origins: Origins) -> Origins:
+def _origins_of_encoder(encoder: Any, origins: Origins) -> Origins:
     """Return the origins of a one-hot encoder's columns: one per category that is kept.
 
     Dropped categories have no column, and rare categories share one column.
     """
-    dropped = encoder.drop_idx_
-    rare = getattr(encoder, "infrequent_categories_", None)
+    dropped_categories = encoder.drop_idx_
+    rare_categories = getattr(encoder, "infrequent_categories_", None)
     origins_by_column = []
     for j, (origin, categories) in enumerate(zip(origins, encoder.categories_, strict=True)):
-        n_categories = len(categories) - (dropped is not None and dropped[j] is not None)
-        n_merged = 0 if rare is None or rare[j] is None else len(rare[j]) - 1
+        n_categories = len(categories) - (
+            dropped_categories is not None and dropped_categories[j] is not None
+        )
+        n_merged = (
+            0
+            if rare_categories is None or rare_categories[j] is None
+            else len(rare_categories[j]) - 1
+        )
         origins_by_column.append([origin] * (n_categories - n_merged))
     return list(chain.from_iterable(origins_by_column))
 
@@ -159,9 +165,7 @@ def _origins_of_imputer(imputer: Any, origins: Origins) -> Origins:
 
     An imputer drops empty columns and may append missing-value indicators.
     """
-    indicated_positions = (
-        [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
-    )
+    indicator_columns = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
     is_empty = [
         isinstance(value, float) and value != value for value in imputer.statistics_.tolist()
     ]
@@ -171,7 +175,7 @@ def _origins_of_imputer(imputer: Any, origins: Origins) -> Origins:
         for origin, is_dropped in zip(origins, is_empty, strict=True)
         if keeps_empty or not is_dropped
     ]
-    return kept_origins + [origins[j] for j in indicated_positions]
+    return kept_origins + [origins[j] for j in indicator_columns]
 
 
 def _origins_of_function(step: Any, origins: Origins) -> Origins:
@@ -184,39 +188,47 @@ def _origins_of_function(step: Any, origins: Origins) -> Origins:
 def _origins_of_transformers(
     steps_with_columns: Iterable[tuple[Any, Sequence[int]]], origins: Origins
 ) -> Origins:
-    columns_of_parts = (
+    origins_by_step = (
         _origins_after(step, [origins[j] for j in columns])
         for step, columns in steps_with_columns
         if not (isinstance(step, str) and step == "drop")
     )
-    return list(chain.from_iterable(columns_of_parts))
+    return list(chain.from_iterable(origins_by_step))
 
 
-def _columns(step: Any, origins: Origins) -> Origins:
+def _origins_of_column_transformer(step: Any, origins: Origins) -> Origins:
     position_of_name = {name: j for j, name in enumerate(getattr(step, "feature_names_in_", ()))}
     # scikit-learn 1.6 warns when the specification of the remainder is read.
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=FutureWarning)
         steps_with_columns = [
-            (transformer, _places(columns, position_of_name, len(origins)))
+            (transformer, _selected_positions(columns, position_of_name, len(origins)))
             for _, transformer, columns in step.transformers_
         ]
     return _origins_of_transformers(steps_with_columns, origins)
 
 
-def _places(selector: Any, names: Mapping[str, int], n: int) -> list[int]:
+def _selected_positions(selector: Any, position_of_name: Mapping[str, int], n: int) -> list[int]:
     """Return the column positions that one transformer of a ColumnTransformer selects."""
     if isinstance(selector, slice):
         slice_ends = [
-            names.get(slice_end, slice_end) for slice_end in (selector.start, selector.stop)
+            position_of_name.get(slice_end, slice_end)
+            for slice_end in (selector.start, selector.stop)
         ]
         # Slices of column names include their end.
-        stop = slice_ends[1] + 1 if isinstance(selector.stop, str) else slice_ends[1]
-        return list(range(n))[slice(slice_ends[0], stop, selector.step)]
-    entries = np.atleast_1d(np.asarray(selector, dtype=object)).tolist()
-    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-        return np.flatnonzero(entries).tolist()
-    return [names[entry] if isinstance(entry, str) else range(n)[int(entry)] for entry in entries]
+        slice_stop = slice_ends[1] + 1 if isinstance(selector.stop, str) else slice_ends[1]
+        return list(range(n))[slice(slice_ends[0], slice_stop, selector.step)]
+    selector_entries = np.atleast_1d(np.asarray(selector, dtype=object)).tolist()
+    if selector_entries and all(
+        isinstance(selector_entry, bool | np.bool_) for selector_entry in selector_entries
+    ):
+        return np.flatnonzero(selector_entries).tolist()
+    return [
+        position_of_name[selector_entry]
+        if isinstance(selector_entry, str)
+        else range(n)[int(selector_entry)]
+        for selector_entry in selector_entries
+    ]
 
 
 def _origins_of_union(step: Any, origins: Origins) -> Origins:
@@ -226,26 +238,26 @@ def _origins_of_union(step: Any, origins: Origins) -> Origins:
     )
 
 
-def _attribute(name: str) -> Callable[[Any], list[Any]]:
+def _wrapped_estimator(name: str) -> Callable[[Any], list[Any]]:
     return lambda model: [getattr(model, name)]
 
 
-WRAPPERS: Mapping[str, Callable[[Any], list[Any]]] = {
+WRAPPED_MODELS: Mapping[str, Callable[[Any], list[Any]]] = {
     "sklearn.calibration:CalibratedClassifierCV": lambda model: [
-        one.estimator for one in model.calibrated_classifiers_
+        calibrated.estimator for calibrated in model.calibrated_classifiers_
     ],
-    "sklearn.compose:TransformedTargetRegressor": _attribute("regressor_"),
+    "sklearn.compose:TransformedTargetRegressor": _wrapped_estimator("regressor_"),
     "sklearn.ensemble:VotingClassifier": lambda model: list(model.estimators_),
     "sklearn.ensemble:VotingRegressor": lambda model: list(model.estimators_),
-    "sklearn.model_selection:FixedThresholdClassifier": _attribute("estimator_"),
-    "sklearn.model_selection:TunedThresholdClassifierCV": _attribute("estimator_"),
-    "truerisk.models.early_stopping:EarlyStopping": _attribute("estimator_"),
+    "sklearn.model_selection:FixedThresholdClassifier": _wrapped_estimator("estimator_"),
+    "sklearn.model_selection:TunedThresholdClassifierCV": _wrapped_estimator("estimator_"),
+    "truerisk.models.early_stopping:EarlyStopping": _wrapped_estimator("estimator_"),
 }
 
-STEPS: Mapping[str, Callable[[Any, Origins], Origins]] = {
-    "sklearn.preprocessing:OneHotEncoder": _indicators,
+ORIGIN_FORMULAS: Mapping[str, Callable[[Any, Origins], Origins]] = {
+    "sklearn.preprocessing:OneHotEncoder": _origins_of_encoder,
     "sklearn.preprocessing:FunctionTransformer": _origins_of_function,
     "sklearn.impute:SimpleImputer": _origins_of_imputer,
-    "sklearn.compose:ColumnTransformer": _columns,
+    "sklearn.compose:ColumnTransformer": _origins_of_column_transformer,
     "sklearn.pipeline:FeatureUnion": _origins_of_union,
 }

@@ -30,13 +30,13 @@ from truerisk.models.stated.freedom_of_regressions import to_dense
 from truerisk.models.stated.question import ModelQuantity
 
 # One minus the leverage of a row must exceed this value.
-# A row that alone determines a coefficient cannot be left out.
+# A row that alone determines a coefficient (its leverage is 1) cannot be left out.
 LEAST_COMPLEMENT_OF_LEVERAGE = 1e-10
-_INSTEAD = "use a method that holds rows out, such as 'loo' or '10-fold'."
+_ADVICE = "use a method that holds rows out, such as 'loo' or '10-fold'."
 
 
 def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
-    """Return the leave-one-out score of every training row: log-odds of class 2, or a number.
+    """Return every training row's leave-one-out log-odds (of the second class) or prediction.
 
     A pipeline has the score of its last step, while its other steps stay as they were fitted on all
     rows. Other models can define a method ``taken_out(X, y)``; without it they are refused.
@@ -50,7 +50,7 @@ def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | Non
         The weights it was fitted with.
     """
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    return _QUESTION(model, X, np.asarray(y), weights)
+    return _LEAVE_ONE_OUT_SCORES(model, X, np.asarray(y), weights)
 
 
 def leave_one_out_log_odds(
@@ -58,7 +58,7 @@ def leave_one_out_log_odds(
     is_second_class: np.ndarray,
     weights: np.ndarray,
     scores: np.ndarray,
-    curvature: np.ndarray,
+    penalty_curvature: np.ndarray,
     *,
     intercept: bool = True,
 ) -> np.ndarray:
@@ -66,14 +66,15 @@ def leave_one_out_log_odds(
 
     X holds the columns in the fit, and `is_second_class` is 1 for rows of the second class.
 
-    `curvature` is the second derivative of the whole penalty with respect to each coefficient.
+    `penalty_curvature` is the second derivative of the whole penalty with respect to each
+    coefficient.
     """
     probabilities = expit(scores)
-    gradient, loss_curvature = (
+    gradients, loss_curvature = (
         weights * (probabilities - is_second_class),
         weights * probabilities * expit(-scores),
     )
-    return _leave_one_out_scores(X, scores, gradient, loss_curvature, curvature, intercept)
+    return _leave_one_out_scores(X, scores, gradients, loss_curvature, penalty_curvature, intercept)
 
 
 def leave_one_out_predictions(
@@ -81,13 +82,13 @@ def leave_one_out_predictions(
     y: np.ndarray,
     weights: np.ndarray,
     fitted_values: np.ndarray,
-    curvature: np.ndarray,
+    penalty_curvature: np.ndarray,
     *,
     intercept: bool = True,
 ) -> np.ndarray:
     """Return leave-one-out predictions of a least-squares fit for every training row."""
     return _leave_one_out_scores(
-        X, fitted_values, weights * (fitted_values - y), weights, curvature, intercept
+        X, fitted_values, weights * (fitted_values - y), weights, penalty_curvature, intercept
     )
 
 
@@ -101,9 +102,9 @@ def row_variances(X: Any, weights: np.ndarray) -> np.ndarray:
 def _leave_one_out_scores(
     X: np.ndarray,
     scores: np.ndarray,
-    gradient: np.ndarray,
+    gradients: np.ndarray,
     loss_curvature: np.ndarray,
-    curvature: np.ndarray,
+    penalty_curvature: np.ndarray,
     intercept: bool,
 ) -> np.ndarray:
     """Return every row's score after the Newton step that leaves the row out.
@@ -115,7 +116,7 @@ def _leave_one_out_scores(
     if intercept and total_curvature > 0:
         X = X - (loss_curvature @ X) / total_curvature
         intercept_leverage = np.full(len(X), 1 / total_curvature)
-    leverage = intercept_leverage + _quadratic_forms(X, loss_curvature, curvature)
+    leverage = intercept_leverage + _quadratic_forms(X, loss_curvature, penalty_curvature)
     one_minus_leverage = 1 - leverage * loss_curvature
     bad_rows = np.flatnonzero(one_minus_leverage < LEAST_COMPLEMENT_OF_LEVERAGE)
     if len(bad_rows):
@@ -123,35 +124,37 @@ def _leave_one_out_scores(
             f"row {bad_rows[0]} alone decides a coefficient (its leverage is 1): there is no fit "
             "without it to first order. Penalise more, or use 'loo'."
         )
-    return scores + leverage * gradient / one_minus_leverage
+    return scores + leverage * gradients / one_minus_leverage
 
 
 def _quadratic_forms(
-    X: np.ndarray, loss_curvature: np.ndarray, curvature: np.ndarray
+    X: np.ndarray, loss_curvature: np.ndarray, penalty_curvature: np.ndarray
 ) -> np.ndarray:
-    """Return x' (X' W X + D)⁻¹ x for every row x, by inverting the smaller of the two matrices."""
+    """Return x' (X' W X + D)⁻¹ x for every row x, by inverting a p × p or an n × n matrix."""
     n, p = X.shape
     if not p:
         return np.zeros(n)
-    if p <= n or not (curvature > 0).all():
+    if p <= n or not (penalty_curvature > 0).all():
         information = (X * loss_curvature[:, None]).T @ X
-        information[np.diag_indices(p)] += curvature
-        return np.asarray(np.einsum("ij,ij->i", X @ _inverse(information), X))
-    scaled_rows = X / np.sqrt(curvature)
-    products = scaled_rows @ scaled_rows.T
+        information[np.diag_indices(p)] += penalty_curvature
+        return np.asarray(np.einsum("ij,ij->i", X @ _invert_information(information), X))
+    scaled_rows = X / np.sqrt(penalty_curvature)
+    inner_products = scaled_rows @ scaled_rows.T
     root_curvature = np.sqrt(loss_curvature)
     # By the Woodbury identity only an n × n system must be solved.
-    woodbury_matrix = np.eye(n) + root_curvature[:, None] * products * root_curvature
-    weighted_products = root_curvature[:, None] * products
+    woodbury_matrix = np.eye(n) + root_curvature[:, None] * inner_products * root_curvature
+    weighted_inner_products = root_curvature[:, None] * inner_products
     return np.asarray(
-        np.diagonal(products)
+        np.diagonal(inner_products)
         - np.einsum(
-            "ij,ij->j", weighted_products, np.linalg.solve(woodbury_matrix, weighted_products)
+            "ij,ij->j",
+            weighted_inner_products,
+            np.linalg.solve(woodbury_matrix, weighted_inner_products),
         )
     )
 
 
-def _inverse(information: np.ndarray) -> np.ndarray:
+def _invert_information(information: np.ndarray) -> np.ndarray:
     """Invert the information matrix; ignore directions without curvature (e.g. equal columns)."""
     try:
         cholesky_factor = np.linalg.cholesky(information)
@@ -163,28 +166,30 @@ def _inverse(information: np.ndarray) -> np.ndarray:
     return np.linalg.inv(information)
 
 
-def _logistic(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _logistic_without_rows(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     _refuse_multiclass(model)
     if model.class_weight is not None or model.solver == "liblinear":
         parameter = "class_weight" if model.class_weight is not None else "solver='liblinear'"
-        raise Refusal(f"LogisticRegression with {parameter} is not stated: {_INSTEAD}")
-    lasso, ridge = penalties(model)
+        raise Refusal(f"LogisticRegression with {parameter} is not stated: {_ADVICE}")
+    l1_penalty, l2_penalty = penalties(model)
     coefficients = model.coef_[0]
-    used_columns = np.flatnonzero(coefficients) if lasso > 0 else np.arange(len(coefficients))
+    used_columns = np.flatnonzero(coefficients) if l1_penalty > 0 else np.arange(len(coefficients))
     rows = to_dense(X)[:, used_columns]
-    curvature = np.full(len(used_columns), ridge)
+    penalty_curvature = np.full(len(used_columns), l2_penalty)
     is_second_class = (y == model.classes_[1]).astype(np.float64)
     return leave_one_out_log_odds(
         rows,
         is_second_class,
         weights,
         model.decision_function(X),
-        curvature,
+        penalty_curvature,
         intercept=model.fit_intercept,
     )
 
 
-def _logistic_path(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _logistic_path_without_rows(
+    model: Any, X: Any, y: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     _refuse_multiclass(model)
     coefficients = model.coef_[0]
     used_columns = (
@@ -192,19 +197,21 @@ def _logistic_path(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np
     )
     rows = to_dense(X[:, used_columns] if hasattr(X, "tocsc") else np.asarray(X)[:, used_columns])
     variances = row_variances(rows, weights) if model.standardize else np.ones(len(used_columns))
-    curvature = weights.sum() * model.lambda_ * (1 - model.l1_ratio) * variances
+    penalty_curvature = weights.sum() * model.lambda_ * (1 - model.l1_ratio) * variances
     is_second_class = (y == model.classes_[1]).astype(np.float64)
     return leave_one_out_log_odds(
-        rows, is_second_class, weights, model.decision_function(X), curvature
+        rows, is_second_class, weights, model.decision_function(X), penalty_curvature
     )
 
 
-def _ridge_classifier(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _ridge_classifier_without_rows(
+    model: Any, X: Any, y: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Return leave-one-out scores of a RidgeClassifier, a linear fit to the codes −1 and 1."""
     _refuse_positive(model)
     _refuse_multiclass(model)
     if model.class_weight is not None:
-        raise Refusal(f"RidgeClassifier with class_weight is not stated: {_INSTEAD}")
+        raise Refusal(f"RidgeClassifier with class_weight is not stated: {_ADVICE}")
     return _linear_fit_without_rows(model, X, np.where(y == model.classes_[1], 1.0, -1.0), weights)
 
 
@@ -218,55 +225,55 @@ def _linear_fit_without_rows(
     _refuse_positive(model)
     coefficients = np.asarray(model.coef_)
     if y.ndim > 1 or (coefficients.ndim > 1 and len(coefficients) > 1):
-        raise Refusal(f"{type(model).__name__} of several targets is not stated: {_INSTEAD}")
+        raise Refusal(f"{type(model).__name__} of several targets is not stated: {_ADVICE}")
     coefficients = coefficients.ravel()
     alpha = np.ravel(getattr(model, "alpha", 0.0))
     if len(alpha) != 1:
-        raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
+        raise Refusal(f"one penalty per target is not stated: {_ADVICE}")
     penalty = len(y) * float(alpha[0]) * (1 - float(model.l1_ratio)) if selects else float(alpha[0])
     used_columns = np.flatnonzero(coefficients) if selects else np.arange(len(coefficients))
-    rows, curvature = to_dense(X), np.full(len(used_columns), penalty)
+    rows, penalty_curvature = to_dense(X), np.full(len(used_columns), penalty)
     fitted_values = rows @ coefficients + float(np.ravel(model.intercept_)[0])
     # Fits with an L1 penalty scale the weights to sum to the number of rows.
     if selects:
         weights = weights * (len(y) / weights.sum())
     y, intercept = y.astype(np.float64), model.fit_intercept
     return leave_one_out_predictions(
-        rows[:, used_columns], y, weights, fitted_values, curvature, intercept=intercept
+        rows[:, used_columns], y, weights, fitted_values, penalty_curvature, intercept=intercept
     )
 
 
 def _refuse_positive(model: Any) -> None:
     if getattr(model, "positive", False):
-        raise Refusal(f"{type(model).__name__}(positive=True) is not stated: {_INSTEAD}")
+        raise Refusal(f"{type(model).__name__}(positive=True) is not stated: {_ADVICE}")
 
 
 def _refuse_multiclass(model: Any) -> None:
     if len(model.classes_) != 2:
         raise Refusal(
             f"taking a row out of {type(model).__name__} is stated for two classes, and it was "
-            f"fitted on {len(model.classes_)}: {_INSTEAD}"
+            f"fitted on {len(model.classes_)}: {_ADVICE}"
         )
 
 
-def _unknown(model: Any, *_: Any) -> str:
+def _reason_without_formula(model: Any, *_: Any) -> str:
     return (
         f"no formula is known for taking a row out of a fitted {type(model).__name__}: give "
-        f"it a method taken_out(X, y), or {_INSTEAD}"
+        f"it a method taken_out(X, y), or {_ADVICE}"
     )
 
 
-_QUESTION = ModelQuantity[np.ndarray](
+_LEAVE_ONE_OUT_SCORES = ModelQuantity[np.ndarray](
     "taken_out",
     own=lambda model, X, y, _: np.asarray(model.taken_out(X, y), dtype=np.float64),
     formulas={
-        "sklearn.linear_model:LogisticRegression": _logistic,
-        "truerisk.models.logistic_path:LogisticPath": _logistic_path,
+        "sklearn.linear_model:LogisticRegression": _logistic_without_rows,
+        "truerisk.models.logistic_path:LogisticPath": _logistic_path_without_rows,
         "sklearn.linear_model:LinearRegression": _linear_fit_without_rows,
         "sklearn.linear_model:Ridge": _linear_fit_without_rows,
-        "sklearn.linear_model:RidgeClassifier": _ridge_classifier,
+        "sklearn.linear_model:RidgeClassifier": _ridge_classifier_without_rows,
         "sklearn.linear_model:Lasso": partial(_linear_fit_without_rows, selects=True),
         "sklearn.linear_model:ElasticNet": partial(_linear_fit_without_rows, selects=True),
     },
-    unknown=_unknown,
+    unknown=_reason_without_formula,
 )

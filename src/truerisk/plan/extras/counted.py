@@ -28,16 +28,16 @@ class Counted(Flips):
     @property
     @override
     def needs(self) -> Mapping[str, str]:
-        lacking = "it does not say how many training rows an answer rests on."
-        return {**super().needs, "counted": lacking}
+        refusal_reason = "it does not say how many training rows an answer rests on."
+        return {**super().needs, "counted": refusal_reason}
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
-        flips = Flips(self.fit, self.row, self.code).select(questions, fits)
-        counted = positions_of_numbers(self.counted, questions)
-        if counted is None:
-            return flips
-        return Counted(flips.fit, flips.row, flips.code, counted)
+        label_flips = Flips(self.fit, self.row, self.code).select(questions, fits)
+        counted_test_sets = positions_of_numbers(self.counted, questions)
+        if counted_test_sets is None:
+            return label_flips
+        return Counted(label_flips.fit, label_flips.row, label_flips.code, counted_test_sets)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -46,20 +46,24 @@ class Counted(Flips):
     @classmethod
     @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Counted:
-        flips = Flips.read(arrays)
-        return Counted(flips.fit, flips.row, flips.code, arrays["counted"].astype(np.int32))
+        label_flips = Flips.read(arrays)
+        return Counted(
+            label_flips.fit, label_flips.row, label_flips.code, arrays["counted"].astype(np.int32)
+        )
 
     @override
     def shifted(self, n_fits: int, n_questions: int) -> Any:
-        flips = super().shifted(n_fits, n_questions)
-        counted = (self.counted + n_questions).astype(np.int32)
-        return Counted(flips.fit, flips.row, flips.code, counted)
+        label_flips = super().shifted(n_fits, n_questions)
+        counted_test_sets = (self.counted + n_questions).astype(np.int32)
+        return Counted(label_flips.fit, label_flips.row, label_flips.code, counted_test_sets)
 
     @override
     def joined(self, others: Sequence[Any]) -> Any:
-        flips = super().joined(others)
-        counted = np.concatenate([self.counted, *(other.counted for other in others)])
-        return Counted(flips.fit, flips.row, flips.code, counted)
+        label_flips = super().joined(others)
+        counted_test_sets = np.concatenate(
+            [self.counted, *(other_request.counted for other_request in others)]
+        )
+        return Counted(label_flips.fit, label_flips.row, label_flips.code, counted_test_sets)
 
     @override
     def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredCounts:
@@ -78,11 +82,13 @@ class Counts(ExtraAnswers):
 
     @override
     def select(self, plan: Plan, questions: np.ndarray) -> Counts | None:
-        counted = questions_counted(plan)
-        positions = np.searchsorted(counted, questions[np.isin(questions, counted)])
-        if not len(positions):
+        counted_test_sets = questions_counted(plan)
+        count_positions = np.searchsorted(
+            counted_test_sets, questions[np.isin(questions, counted_test_sets)]
+        )
+        if not len(count_positions):
             return None
-        return Counts(self.values[:, select_lists(counted_offsets(plan), positions)[1]])
+        return Counts(self.values[:, select_lists(counted_offsets(plan), count_positions)[1]])
 
     @override
     def joined(self, others: Sequence[tuple[int, Any]]) -> Counts:
@@ -113,14 +119,16 @@ class GatheredCounts(Gathered):
 
     @override
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        fit_questions = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
-        for question, counts in zip(fit_questions, facts["counts"], strict=True):
-            self.count(int(question), line, counts)
+        fit_test_sets = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
+        for test_set, counts in zip(fit_test_sets, facts["counts"], strict=True):
+            self.count(int(test_set), line, counts)
 
-    def count(self, question: int, value_rows: Any, counts: np.ndarray) -> None:
+    def count(self, test_set: int, value_rows: Any, counts: np.ndarray) -> None:
         """Store the numbers of training rows of each class for a test set, if it requests them."""
-        for position in np.flatnonzero(self.counted_questions == question):
-            self.values[value_rows, slice(*self.offsets[position : position + 2])] = counts
+        for count_position in np.flatnonzero(self.counted_questions == test_set):
+            self.values[value_rows, slice(*self.offsets[count_position : count_position + 2])] = (
+                counts
+            )
 
     @override
     def finished(self) -> Counts:
@@ -129,8 +137,8 @@ class GatheredCounts(Gathered):
 
 def questions_counted(plan: Plan) -> np.ndarray:
     """Return the numbers, ascending, of the test sets of a plan for which counts are requested."""
-    extra = Counted.from_holder(plan)
-    return np.empty(0, dtype=np.int32) if extra is None else extra.counted
+    count_request = Counted.from_holder(plan)
+    return np.empty(0, dtype=np.int32) if count_request is None else count_request.counted
 
 
 def counted_offsets(plan: Plan) -> np.ndarray:

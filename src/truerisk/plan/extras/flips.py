@@ -48,12 +48,12 @@ class Flips(Extra):
 
     @override
     def joined(self, others: Sequence[Flips]) -> Any:
-        all_flips = [self, *others]
+        all_requests = [self, *others]
         return replace(
             self,
-            fit=np.concatenate([flips.fit for flips in all_flips]),
-            row=np.concatenate([flips.row for flips in all_flips]),
-            code=np.concatenate([flips.code for flips in all_flips]),
+            fit=np.concatenate([flip_request.fit for flip_request in all_requests]),
+            row=np.concatenate([flip_request.row for flip_request in all_requests]),
+            code=np.concatenate([flip_request.code for flip_request in all_requests]),
         )
 
     @override
@@ -63,10 +63,10 @@ class Flips(Extra):
     @override
     def fit_keys(self, n_fits: int) -> np.ndarray:
         keys = np.zeros(n_fits, dtype=np.uint64)
-        pairs = splitmix64(self.row.astype(np.uint64) << np.uint64(20)) + self.code.astype(
+        change_keys = splitmix64(self.row.astype(np.uint64) << np.uint64(20)) + self.code.astype(
             np.uint64
         )
-        np.add.at(keys, self.fit, splitmix64(pairs))
+        np.add.at(keys, self.fit, splitmix64(change_keys))
         return keys
 
     @override
@@ -82,7 +82,7 @@ class Flips(Extra):
 
 def flips_of(plan: Any, fit: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows whose labels are changed in a fit of a plan, and their new codes."""
-    flips = Flips.from_holder(plan)
-    if flips is None:
+    label_flips = Flips.from_holder(plan)
+    if label_flips is None:
         return np.empty(0, np.int32), np.empty(0, np.int32)
-    return flips.row[flips.fit == fit], flips.code[flips.fit == fit]
+    return label_flips.row[label_flips.fit == fit], label_flips.code[label_flips.fit == fit]

@@ -13,7 +13,7 @@ from truerisk.plan.blocks import ALL, Blocks, RowSets
 from truerisk.plan.extra import Extra
 from truerisk.plan.plan import Plan
 
-LAWS = ("subsets", "bootstraps")
+DISTRIBUTION_NAMES = ("subsets", "bootstraps")
 
 
 @frozen
@@ -29,10 +29,11 @@ class SampleDistribution:
 
 @frozen(eq=False)
 class Laws(Extra):
-    """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows drawn as `LAWS[kind[j]]`.
+    """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows, drawn in the way `kind[j]`.
 
-    The result of such a fit for row i is the expected loss of row i over all draws that do not
-    contain i, with the probabilities of the distribution.
+    `kind[j]` is an index in `DISTRIBUTION_NAMES`. The result of such a fit for row i is the
+    expected loss of row i over all draws that do not contain i, with the probabilities of the
+    distribution.
     """
 
     fit: np.ndarray
@@ -44,7 +45,10 @@ class Laws(Extra):
     def __iter__(self) -> Iterator[tuple[int, SampleDistribution]]:
         """Yield every fit whose training set is drawn, ascending, with its distribution."""
         for j in np.argsort(self.fit, kind="stable").tolist():
-            yield int(self.fit[j]), SampleDistribution(LAWS[int(self.kind[j])], int(self.size[j]))
+            yield (
+                int(self.fit[j]),
+                SampleDistribution(DISTRIBUTION_NAMES[int(self.kind[j])], int(self.size[j])),
+            )
 
     @property
     @override
@@ -68,8 +72,8 @@ class Laws(Extra):
     @classmethod
     @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Laws:
-        fit, kind, size = (arrays[f"laws.{name}"] for name in ("fit", "kind", "size"))
-        return cls(fit.astype(np.int32), kind.astype(np.int8), size.astype(np.int32))
+        fits, kinds, sizes = (arrays[f"laws.{name}"] for name in ("fit", "kind", "size"))
+        return cls(fits.astype(np.int32), kinds.astype(np.int8), sizes.astype(np.int32))
 
     @override
     def shifted(self, n_fits: int, n_questions: int) -> Laws:
@@ -77,11 +81,11 @@ class Laws(Extra):
 
     @override
     def joined(self, others: Sequence[Laws]) -> Laws:
-        all_laws = [self, *others]
+        all_requests = [self, *others]
         return Laws(
-            np.concatenate([laws.fit for laws in all_laws]),
-            np.concatenate([laws.kind for laws in all_laws]),
-            np.concatenate([laws.size for laws in all_laws]),
+            np.concatenate([law_request.fit for law_request in all_requests]),
+            np.concatenate([law_request.kind for law_request in all_requests]),
+            np.concatenate([law_request.size for law_request in all_requests]),
         )
 
     @override
@@ -103,18 +107,21 @@ class Laws(Extra):
 
 def distribution_of_fit(plan: Plan, fit: int) -> SampleDistribution | None:
     """Return the distribution of the training set of a fit, or None if the set is fixed."""
-    laws = Laws.from_holder(plan)
-    if laws is None:
+    law_request = Laws.from_holder(plan)
+    if law_request is None:
         return None
-    positions = np.flatnonzero(laws.fit == fit)
+    fit_positions = np.flatnonzero(law_request.fit == fit)
     return (
-        SampleDistribution(LAWS[int(laws.kind[positions[0]])], int(laws.size[positions[0]]))
-        if len(positions)
+        SampleDistribution(
+            DISTRIBUTION_NAMES[int(law_request.kind[fit_positions[0]])],
+            int(law_request.size[fit_positions[0]]),
+        )
+        if len(fit_positions)
         else None
     )
 
 
-def draw_every(n_rows: int, kind: str, size: int) -> Plan:
+def draw_every(n_rows: int, distribution_name: str, sample_size: int) -> Plan:
     """Plan one fit that stands for every training set that can be drawn from a distribution.
 
     Its result for a row is the mean loss over the training sets without that row.
@@ -130,5 +137,9 @@ def draw_every(n_rows: int, kind: str, size: int) -> Plan:
         train=RowSets(np.full(1, ALL, np.int32), *no_removed_blocks),
         test=RowSets(fit_zero, *no_removed_blocks),
         fit=fit_zero,
-        extra=Laws(fit_zero, np.array([LAWS.index(kind)], np.int8), np.array([size], np.int32)),
+        extra=Laws(
+            fit_zero,
+            np.array([DISTRIBUTION_NAMES.index(distribution_name)], np.int8),
+            np.array([sample_size], np.int32),
+        ),
     )

@@ -101,11 +101,11 @@ class LinearRules:
         intercepts : array, shape (n_candidates,)
             The intercepts.
         """
-        positions = self.codes.index(first), self.codes.index(second)
+        code_positions = self.codes.index(first), self.codes.index(second)
         if len(self.codes) == 2 or self.pairs:
-            score_number = list(combinations(range(len(self.codes)), 2)).index(positions)
+            score_number = list(combinations(range(len(self.codes)), 2)).index(code_positions)
             return self.coefficients[:, score_number], self.intercepts[:, score_number]
-        first_position, second_position = positions
+        first_position, second_position = code_positions
         slopes = self.coefficients[:, second_position] - self.coefficients[:, first_position]
         return slopes, self.intercepts[:, second_position] - self.intercepts[:, first_position]
 

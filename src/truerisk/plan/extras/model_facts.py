@@ -15,7 +15,7 @@ from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, concatenate_given
 from truerisk.plan.extras.linear_rules import LinearRules, gathered
 from truerisk.plan.plan import Plan
 
-LACKING = {
+REFUSALS_BY_FACT = {
     "freedom": "it does not state the degrees of freedom of its models.",
     "rules": "it does not give the coefficients of its models.",
 }
@@ -35,7 +35,7 @@ class ModelFacts(Extra):
     @property
     @override
     def needs(self) -> Mapping[str, str]:
-        return {name: LACKING[name] for name in self.arrays()}
+        return {name: REFUSALS_BY_FACT[name] for name in self.arrays()}
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
@@ -53,7 +53,9 @@ class ModelFacts(Extra):
     @classmethod
     @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> ModelFacts:
-        return cls(**{name: arrays[name].astype(np.int32) for name in LACKING if name in arrays})
+        return cls(
+            **{name: arrays[name].astype(np.int32) for name in REFUSALS_BY_FACT if name in arrays}
+        )
 
     @override
     def shifted(self, n_fits: int, n_questions: int) -> ModelFacts:
@@ -62,10 +64,10 @@ class ModelFacts(Extra):
 
     @override
     def joined(self, others: Sequence[ModelFacts]) -> ModelFacts:
-        all_facts = [self, *others]
+        all_requests = [self, *others]
         return ModelFacts(
-            concatenate_given([facts.freedom for facts in all_facts]),
-            concatenate_given([facts.rules for facts in all_facts]),
+            concatenate_given([facts_request.freedom for facts_request in all_requests]),
+            concatenate_given([facts_request.rules for facts_request in all_requests]),
         )
 
     @override
@@ -91,17 +93,19 @@ class Facts(ExtraAnswers):
     @override
     def select(self, plan: Plan, questions: np.ndarray) -> Facts | None:
         fits = np.unique(plan.fit[questions])
-        requested = ModelFacts.from_holder(plan)
-        requested = None if requested is None else requested.select(questions, fits)
-        if requested is None:
+        facts_request = ModelFacts.from_holder(plan)
+        facts_request = None if facts_request is None else facts_request.select(questions, fits)
+        if facts_request is None:
             return None
-        has_freedom = self.freedom is not None and requested.freedom is not None
+        has_freedom = self.freedom is not None and facts_request.freedom is not None
         freedom = self.freedom[:, fits] if has_freedom and self.freedom is not None else None
-        if self.rules is None or requested.rules is None:
+        if self.rules is None or facts_request.rules is None:
             return Facts(freedom)
-        new_fit = {int(fit): new_number for new_number, fit in enumerate(fits)}
+        new_fit_numbers = {int(fit): new_number for new_number, fit in enumerate(fits)}
         selected_rules = (
-            replace(rule, fit=new_fit[rule.fit]) for rule in self.rules if rule.fit in new_fit
+            replace(rule, fit=new_fit_numbers[rule.fit])
+            for rule in self.rules
+            if rule.fit in new_fit_numbers
         )
         return Facts(freedom, tuple(selected_rules))
 
@@ -110,11 +114,11 @@ class Facts(ExtraAnswers):
         all_facts = [(0, self), *others]
         rules = [
             replace(rule, candidates=rule.candidates + first_candidate)
-            for first_candidate, facts in all_facts
-            for rule in facts.rules or ()
+            for first_candidate, candidate_facts in all_facts
+            for rule in candidate_facts.rules or ()
         ]
         return Facts(
-            concatenate_given([facts.freedom for _, facts in all_facts]),
+            concatenate_given([candidate_facts.freedom for _, candidate_facts in all_facts]),
             None if self.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
         )
 
@@ -136,11 +140,11 @@ class GatheredFacts(Gathered):
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         self.correct(fit, line, facts)
         if facts.get("rules") is not None:
-            rules = replace(facts["rules"], fit=fit, candidates=np.array([line]))
-            if self.rules and self.rules[-1].shares_rows_with(rules):
+            new_rules = replace(facts["rules"], fit=fit, candidates=np.array([line]))
+            if self.rules and self.rules[-1].shares_rows_with(new_rules):
                 # Equal training rows are stored only once.
-                rules = replace(rules, rows=self.rules[-1].rows)
-            self.rules.append(rules)
+                new_rules = replace(new_rules, rows=self.rules[-1].rows)
+            self.rules.append(new_rules)
 
     @override
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
@@ -154,27 +158,27 @@ class GatheredFacts(Gathered):
 
 def fits_with_freedom(plan: Plan) -> np.ndarray:
     """Return the numbers of the fits whose degrees of freedom a plan requests, ascending."""
-    facts = ModelFacts.from_holder(plan)
-    return _fits_of_questions(plan, None if facts is None else facts.freedom)
+    facts_request = ModelFacts.from_holder(plan)
+    return _fits_of_questions(plan, None if facts_request is None else facts_request.freedom)
 
 
 def fits_with_rules(plan: Plan) -> np.ndarray:
     """Return the numbers of the fits whose linear rules a plan requests, ascending."""
-    facts = ModelFacts.from_holder(plan)
-    return _fits_of_questions(plan, None if facts is None else facts.rules)
+    facts_request = ModelFacts.from_holder(plan)
+    return _fits_of_questions(plan, None if facts_request is None else facts_request.rules)
 
 
-def _fits_of_questions(plan: Plan, questions: np.ndarray | None) -> np.ndarray:
-    return np.empty(0, np.int32) if questions is None else np.unique(plan.fit[questions])
+def _fits_of_questions(plan: Plan, test_sets: np.ndarray | None) -> np.ndarray:
+    return np.empty(0, np.int32) if test_sets is None else np.unique(plan.fit[test_sets])
 
 
 def freedom_of(answers: Any) -> np.ndarray | None:
     """Return the degrees of freedom in these answers, or None if the plan requested none."""
-    facts = Facts.from_holder(answers)
-    return None if facts is None else facts.freedom
+    model_facts = Facts.from_holder(answers)
+    return None if model_facts is None else model_facts.freedom
 
 
 def rules_of(answers: Any) -> tuple[LinearRules, ...] | None:
     """Return the linear rules in these answers, or None if the plan requested none."""
-    facts = Facts.from_holder(answers)
-    return None if facts is None else facts.rules
+    model_facts = Facts.from_holder(answers)
+    return None if model_facts is None else model_facts.rules

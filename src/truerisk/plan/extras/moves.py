@@ -31,12 +31,12 @@ class Moves(Extra):
     def needs(self) -> Mapping[str, str]:
         return {"moves": "it answers about rows of X, and not about points around them."}
 
-    def of_rows(self, question: int, rows: np.ndarray) -> np.ndarray | None:
+    def of_rows(self, test_set: int, rows: np.ndarray) -> np.ndarray | None:
         """Return the shift of each row in a test set, or None if the rows are not shifted."""
-        positions = np.flatnonzero(self.question == question)
-        if not len(positions):
+        seed_positions = np.flatnonzero(self.question == test_set)
+        if not len(seed_positions):
             return None
-        noise = np.random.default_rng(int(self.seed[positions[0]])).standard_normal(
+        noise = np.random.default_rng(int(self.seed[seed_positions[0]])).standard_normal(
             (len(self.row_scale), len(self.column_scale))
         )
         return noise[rows] * self.row_scale[rows, None] * self.column_scale
@@ -48,11 +48,11 @@ class Moves(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Moves | None:
-        new_questions = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
-        if not len(new_questions):
+        new_test_sets = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
+        if not len(new_test_sets):
             return None
-        positions = np.searchsorted(self.question, questions[new_questions])
-        return Moves(new_questions, self.seed[positions], self.row_scale, self.column_scale)
+        seed_positions = np.searchsorted(self.question, questions[new_test_sets])
+        return Moves(new_test_sets, self.seed[seed_positions], self.row_scale, self.column_scale)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -61,20 +61,20 @@ class Moves(Extra):
     @classmethod
     @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Moves:
-        question, *others = (arrays[f"moves.{name}"] for name in cls.__dataclass_fields__)
-        return cls(question.astype(np.int32), *others)
+        test_sets, *other_arrays = (arrays[f"moves.{name}"] for name in cls.__dataclass_fields__)
+        return cls(test_sets.astype(np.int32), *other_arrays)
 
     @override
     def shifted(self, n_fits: int, n_questions: int) -> Moves:
-        question = (self.question + n_questions).astype(np.int32)
-        return Moves(question, self.seed, self.row_scale, self.column_scale)
+        test_sets = (self.question + n_questions).astype(np.int32)
+        return Moves(test_sets, self.seed, self.row_scale, self.column_scale)
 
     @override
     def joined(self, others: Sequence[Moves]) -> Moves:
         all_moves = [self, *others]
-        question = np.concatenate([moves.question for moves in all_moves])
-        seed = np.concatenate([moves.seed for moves in all_moves])
-        return Moves(question, seed, self.row_scale, self.column_scale)
+        test_sets = np.concatenate([moves.question for moves in all_moves])
+        seeds = np.concatenate([moves.seed for moves in all_moves])
+        return Moves(test_sets, seeds, self.row_scale, self.column_scale)
 
     @override
     def within(self, rows: np.ndarray) -> Moves:

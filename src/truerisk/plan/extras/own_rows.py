@@ -25,8 +25,8 @@ class OwnRows(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
-        new_questions = positions_of_numbers(self.question, questions)
-        return None if new_questions is None else type(self)(new_questions)
+        new_test_sets = positions_of_numbers(self.question, questions)
+        return None if new_test_sets is None else type(self)(new_test_sets)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -43,7 +43,9 @@ class OwnRows(Extra):
 
     @override
     def joined(self, others: Sequence[Self]) -> Self:
-        return type(self)(np.concatenate([self.question, *(other.question for other in others)]))
+        return type(self)(
+            np.concatenate([self.question, *(other_request.question for other_request in others)])
+        )
 
     @override
     def without_row(self, fit: np.ndarray) -> np.ndarray:
@@ -83,10 +85,10 @@ class TakenOutRows(OwnRows):
 
     @override
     def copies(self, plan: Plan, question: int) -> np.ndarray | None:
-        positions = super().copies(plan, question)
-        if positions is not None and len(positions) != len(plan.test_rows(question)[0]):
+        row_positions = super().copies(plan, question)
+        if row_positions is not None and len(row_positions) != len(plan.test_rows(question)[0]):
             raise Refusal(
                 "a bootstrap sample holds copies of a row, which are not taken out one by one: use "
                 "outer splits without copies, such as '10-fold'."
             )
-        return positions
+        return row_positions

@@ -19,8 +19,8 @@ from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.learning_curve import LARGEST_EXTRAPOLATION, LearningCurve
 from truerisk.results.results import RiskCurve
 
-MOST_NAMED = 12  # The axis shows the names of at most this many settings in grid order.
-POINTS = 48  # Number of points at which the power law of a learning curve is drawn.
+MAX_NAMED_SETTINGS = 12  # The axis shows the names of at most this many settings in grid order.
+N_LAW_POINTS = 48  # Number of points at which the power law of a learning curve is drawn.
 
 
 def draw_curve(
@@ -63,7 +63,7 @@ def draw_curve(
             for name, drawn_curve in curves.items()
             if drawn_curve.common.named_scoring == loss
         }
-        drawing = draw_lines("", "", loss_curves, banded=None if named_others else curve, x=x)
+        drawing = draw_lines("", "", loss_curves, banded_curve=None if named_others else curve, x=x)
         if drawing is None:
             raise BadData(f"no candidate has a {loss} risk to draw.")
         band_keys = (
@@ -72,7 +72,7 @@ def draw_curve(
         on_axes(
             drawing, [*keys_of(loss_curves), *([] if named_others else band_keys)], loss_axes, ax
         )
-        if drawing.bottom and drawing.bottom.label == IN_ORDER and len(curve) <= MOST_NAMED:
+        if drawing.bottom and drawing.bottom.label == IN_ORDER and len(curve) <= MAX_NAMED_SETTINGS:
             setting_names = [params_text(setting) for setting in curve.candidates]
             loss_axes.set_xticks(range(len(curve)), setting_names, rotation=45, ha="right")
         n_drawn_curves += len(loss_curves)
@@ -119,8 +119,10 @@ def draw_learning_curve(
             f"to={end_size:.15g}: the curve was measured up to {largest_size:g} training rows, and "
             f"is extrapolated to {LARGEST_EXTRAPOLATION * largest_size:g} at most."
         )
-    sizes = np.union1d(np.geomspace(curve.sizes[0], end_size, POINTS), [largest_size])
-    expected = () if curve.law is None else tuple(curve.at(float(size)) for size in sizes)
+    sizes = np.union1d(np.geomspace(curve.sizes[0], end_size, N_LAW_POINTS), [largest_size])
+    expected = (
+        () if curve.law is None else tuple(curve.at(float(train_size)) for train_size in sizes)
+    )
     figure = draw_learning(curve, expected)
     if figure is None:
         raise BadData("no size has a risk to draw.")
@@ -130,27 +132,32 @@ def draw_learning_curve(
     )
 
 
-def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> Any:
+def draw_over_time(risk_over_time: Any, *, ax: Any = None, label: str | None = None) -> Any:
     """Draw the mean loss or score of each period over time, and return the axes.
 
     The dashed line is the trend, if it was tested.
     """
     ax = axes_of(ax)
-    period_centers = course.starts + (course.ends - course.starts) / 2
-    values = course.values
+    period_centers = risk_over_time.starts + (risk_over_time.ends - risk_over_time.starts) / 2
+    values = risk_over_time.values
     (drawn_line,) = ax.plot(period_centers, values, "o-", markersize=4, linewidth=1.2, label=label)
     colour = drawn_line.get_color()
-    ax.hlines(values, course.starts, course.ends, color=colour, linewidth=2.4)
-    if course.low is not None and course.high is not None:
+    ax.hlines(values, risk_over_time.starts, risk_over_time.ends, color=colour, linewidth=2.4)
+    if risk_over_time.low is not None and risk_over_time.high is not None:
         ax.fill_between(
-            period_centers, course.low, course.high, color=colour, alpha=0.18, linewidth=0
+            period_centers,
+            risk_over_time.low,
+            risk_over_time.high,
+            color=colour,
+            alpha=0.18,
+            linewidth=0,
         )
-    if course.p_value is not None:
-        first_time, last_time = course.starts[0], course.ends[-1]
-        mean_value, slope = np.average(values, weights=course.n_rows), course.slope
+    if risk_over_time.p_value is not None:
+        first_time, last_time = risk_over_time.starts[0], risk_over_time.ends[-1]
+        mean_value, slope = np.average(values, weights=risk_over_time.n_rows), risk_over_time.slope
         trend_values = [mean_value - slope / 2, mean_value + slope / 2]
         ax.plot([first_time, last_time], trend_values, "--", linewidth=1.0, color=colour)
-    if course.starts.dtype.kind == "M":
+    if risk_over_time.starts.dtype.kind == "M":
         from matplotlib import dates as untyped
 
         dates: Any = untyped
@@ -158,7 +165,7 @@ def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> 
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     ax.set_xlabel("time")
-    ax.set_ylabel(course.scale.axis_label(course.scoring))
+    ax.set_ylabel(risk_over_time.scale.axis_label(risk_over_time.scoring))
     return ax
 
 
@@ -278,8 +285,8 @@ def _points_by_line(
     return points_by_line
 
 
-DENSITY_POINTS = 513
-TAIL = 1e-4
+N_DENSITY_POINTS = 513
+TAIL_PROBABILITY = 1e-4
 
 
 def draw_posterior(
@@ -339,9 +346,11 @@ def _drawn_error_rates(posteriors: Any) -> np.ndarray:
     They leave out a probability of 1e-4 in each tail. A rate of 0 or 1, at which a density may be
     infinite, is excluded.
     """
-    low = min(posterior.quantile(TAIL) for posterior in posteriors)
-    high = max(posterior.quantile(1 - TAIL) for posterior in posteriors)
-    return np.clip(np.linspace(low, high, DENSITY_POINTS), TAIL**2, 1 - TAIL**2)
+    low = min(posterior.quantile(TAIL_PROBABILITY) for posterior in posteriors)
+    high = max(posterior.quantile(1 - TAIL_PROBABILITY) for posterior in posteriors)
+    return np.clip(
+        np.linspace(low, high, N_DENSITY_POINTS), TAIL_PROBABILITY**2, 1 - TAIL_PROBABILITY**2
+    )
 
 
 def _counts_text(posterior: ErrorPosterior) -> str:

@@ -13,16 +13,16 @@ from truerisk.report.page import SERIES, page_of, svg_file_text
 from truerisk.report.plots.marks import on_axes, pyplot
 from truerisk.results.writing import write_file, write_text
 
-FORMATS = ("svg", "png", "pdf")
-DPI = 300
+FILE_FORMATS = ("svg", "png", "pdf")
+DOTS_PER_INCH = 300
 
 
-def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path, ...]:
+def save_figures(record: Any, folder: Any, formats: Any = FILE_FORMATS) -> tuple[Path, ...]:
     """Write every figure of a result's page in every format, and return the paths of the files."""
     are_several = isinstance(formats, Iterable) and not isinstance(formats, str)
     requested_formats = list(formats if are_several else [formats])
     if not requested_formats or any(
-        file_format not in FORMATS for file_format in requested_formats
+        file_format not in FILE_FORMATS for file_format in requested_formats
     ):
         raise BadArgument(f"{mention('formats', formats)}: give some of 'svg', 'png' and 'pdf'.")
     if set(requested_formats) != {"svg"}:
@@ -41,8 +41,10 @@ def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path
     except OSError as error:
         raise NotWritten(f"{folder_path} cannot be made: {error.strerror or error}.") from error
     return tuple(
-        _write_figure(figure, folder_path / f"{number:02}-{figure.name}.{file_format}", file_format)
-        for number, figure in enumerate(figures, 1)
+        _write_figure(
+            figure, folder_path / f"{figure_number:02}-{figure.name}.{file_format}", file_format
+        )
+        for figure_number, figure in enumerate(figures, 1)
         for file_format in dict.fromkeys(requested_formats)
     )
 
@@ -64,7 +66,7 @@ def _write_figure(figure: Figure, file: Path, file_format: str) -> Path:
             write_file(
                 file,
                 lambda temporary_file: matplotlib_figure.savefig(
-                    temporary_file, format=file_format, dpi=DPI
+                    temporary_file, format=file_format, dpi=DOTS_PER_INCH
                 ),
             )
         finally:

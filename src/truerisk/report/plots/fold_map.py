@@ -14,8 +14,8 @@ from truerisk.data.rows import n_rows
 from truerisk.plan.plan import Plan
 from truerisk.report.plots.marks import axes_of
 
-# Each kind of row has a label, a colour, a marker and a size; markers differ also in grey.
-KINDS = (
+# Label, colour, marker and size of each kind of row, which can be told apart without colour.
+ROW_KIND_STYLES = (
     ("training", "C0", "o", 12.0),
     ("buffer", "0.6", "x", 16.0),
     ("tested", "C3", "s", 20.0),
@@ -40,11 +40,11 @@ def draw_fold_map(
     block : array (n, 1 to 3)
         The coordinates of the rows; the first two are drawn.
     y : array, optional
-        The target, by whose classes folds may be balanced; else rows are dealt without.
+        The target. Folds may be stratified by its classes; without it they are not.
     fold : int or None
-        Which split is drawn; None draws all at once, each test set in a colour of its own.
+        The number of the split; None draws all test sets, each in a colour of its own.
     random_state : int
-        That of the estimate whose folds these are.
+        The random state of the estimate whose folds are drawn.
     ax : matplotlib axes, optional
 
     Returns
@@ -60,13 +60,13 @@ def draw_fold_map(
     >>> tr.methods.Buffered().plot(X[:, :2], y=y, fold=3).get_title()
     'buffered, fold 3'
     """
-    target = np.zeros(n_rows(block)) if y is None else np.asarray(y)
-    task: TaskWord = "regression" if target.dtype.kind == "f" else "classification"
-    data = Data.check(np.zeros((len(target), 1)), target, task=task, block=block)
+    y_values = np.zeros(n_rows(block)) if y is None else np.asarray(y)
+    task: TaskWord = "regression" if y_values.dtype.kind == "f" else "classification"
+    data = Data.check(np.zeros((len(y_values), 1)), y_values, task=task, block=block)
     if data.places is None:
         raise BadData(f"{mention('block')} holds labels, and a map needs coordinates.")
     coordinates = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
-    # An estimate with this method and random state draws the same plan.
+    # An estimate with the same method and random state has the same splits as this plan.
     plan = method.plan(data, Streams(random_state))
     ax = axes_of(ax, (5.0, 5.0))
     if fold is None:
@@ -86,15 +86,20 @@ def draw_fold_map(
 
 def _draw_one_fold(ax: Any, plan: Plan, coordinates: np.ndarray, fold: int) -> None:
     """Draw the training rows, the buffer rows that are in neither set, and the tested rows."""
-    kinds = np.ones(len(coordinates), dtype=int)
-    kinds[plan.train_rows(int(plan.fit[fold]))[0]] = 0
-    kinds[plan.test_rows(fold)[0]] = 2
-    for number, (label, colour, marker, size) in enumerate(KINDS):
-        kind_places = coordinates[kinds == number]
-        if len(kind_places):
-            legend_label = f"{label} ({len(kind_places)})"
+    row_kinds = np.ones(len(coordinates), dtype=int)
+    row_kinds[plan.train_rows(int(plan.fit[fold]))[0]] = 0
+    row_kinds[plan.test_rows(fold)[0]] = 2
+    for kind_number, (label, colour, marker, marker_size) in enumerate(ROW_KIND_STYLES):
+        kind_coordinates = coordinates[row_kinds == kind_number]
+        if len(kind_coordinates):
+            legend_label = f"{label} ({len(kind_coordinates)})"
             ax.scatter(
-                *kind_places.T, s=size, c=colour, marker=marker, linewidths=0.8, label=legend_label
+                *kind_coordinates.T,
+                s=marker_size,
+                c=colour,
+                marker=marker,
+                linewidths=0.8,
+                label=legend_label,
             )
     _add_legend(ax)
 
@@ -102,10 +107,14 @@ def _draw_one_fold(ax: Any, plan: Plan, coordinates: np.ndarray, fold: int) -> N
 def _draw_all_folds(ax: Any, plan: Plan, coordinates: np.ndarray) -> None:
     """Draw the test set of each fold in its own colour and marker."""
     for fold in range(plan.n_questions):
-        fold_places = coordinates[plan.test_rows(fold)[0]]
-        label = f"fold {fold} ({len(fold_places)})" if plan.n_questions <= 10 else None
+        fold_coordinates = coordinates[plan.test_rows(fold)[0]]
+        label = f"fold {fold} ({len(fold_coordinates)})" if plan.n_questions <= 10 else None
         ax.scatter(
-            *fold_places.T, s=14, color=f"C{fold % 10}", marker="osD^vP*Xph"[fold % 10], label=label
+            *fold_coordinates.T,
+            s=14,
+            color=f"C{fold % 10}",
+            marker="osD^vP*Xph"[fold % 10],
+            label=label,
         )
     if plan.n_questions <= 10:
         _add_legend(ax)

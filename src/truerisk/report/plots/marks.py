@@ -13,11 +13,11 @@ from truerisk.core.errors import BadArgument, BadData, MissingExtra
 from truerisk.report.figure import Key
 from truerisk.report.svg import Drawing, Mark, tick_text
 
-WIDE = (6.4, 4.0)  # Width and height of a figure in inches.
+WIDE_FIGURE_SIZE = (6.4, 4.0)  # Width and height of a figure in inches.
 SQUARE = (4.8, 4.8)
-UNITS = 75  # Number of drawing units per inch.
-SHAPES = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
-GREYS = {
+UNITS_PER_INCH = 75  # Number of drawing units per inch.
+MARKERS_BY_SHAPE = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
+GREY_LEVELS = {
     "baseline": "0.55",
     "way": "0.6",
     "muted": "0.45",
@@ -26,11 +26,13 @@ GREYS = {
     "ring": "0.2",
     "ink": "0.1",
 }
-MOST_LETTERS = 64  # Tick labels with more letters than this in total are rotated.
-SHADES = {f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.55, 0.8, 0.9, 1.0))}
-DASHES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
-DASHES |= {"solid": "-", "dotted": ":", "mixed": "-."}
-WIDTHS = {"faint": 0.4, "thin": 0.9, "whisker": 0.9, "bold": 2.4}
+MAX_UNROTATED_LETTERS = 64  # Tick labels with more letters than this in total are rotated.
+SHADE_OPACITIES = {
+    f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.55, 0.8, 0.9, 1.0))
+}
+LINE_STYLES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
+LINE_STYLES |= {"solid": "-", "dotted": ":", "mixed": "-."}
+LINE_WIDTHS = {"faint": 0.4, "thin": 0.9, "whisker": 0.9, "bold": 2.4}
 
 
 def on_axes(
@@ -41,12 +43,12 @@ def on_axes(
     *,
     keys_below: bool = False,
 ) -> Any:
-    """Draw the marks of a drawing with a legend of these keys, and return the axes.
+    """Draw a drawing's marks and a legend with the entries `keys` on axes, and return the axes.
 
     The first series gets the next colour of the axes, so that figures can be overlaid. `twin_axes`
     share the x axis with these axes; their legend is merged with this one.
     """
-    ax = axes_of(ax, (6.4, 0.6 + drawing.height / UNITS))
+    ax = axes_of(ax, (6.4, 0.6 + drawing.height / UNITS_PER_INCH))
     limits_before = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else None
     marks = [mark for mark in drawing.marks if isinstance(mark, Mark)]
     colours = _series_colours(ax, [mark.css_class for mark in marks])
@@ -55,11 +57,15 @@ def on_axes(
         if mark.kind == "point":
             points.setdefault((mark.css_class, mark.shape, mark.size), []).append(mark)
         else:
-            _draw_mark(ax, mark, _style_of(mark.css_class, colours))
+            _draw_mark(ax, mark, _make_style(mark.css_class, colours))
     for (css_class, marker, marker_size), group_marks in points.items():
         xs, ys = [m.xs[0] for m in group_marks], [m.ys[0] for m in group_marks]
-        style = {**_style_of(css_class, colours), "linestyle": "", "markersize": 1.3 * marker_size}
-        ax.plot(xs, ys, marker=SHAPES[marker], zorder=3, clip_on=False, **style)
+        style = {
+            **_make_style(css_class, colours),
+            "linestyle": "",
+            "markersize": 1.3 * marker_size,
+        }
+        ax.plot(xs, ys, marker=MARKERS_BY_SHAPE[marker], zorder=3, clip_on=False, **style)
     _set_axes(ax, drawing)
     if limits_before is not None and not ax.yaxis_inverted():
         (x_low, x_high), (y_low, y_high) = ax.get_xlim(), ax.get_ylim()
@@ -78,24 +84,28 @@ def on_axes(
 
 
 def _series_colours(ax: Any, css_classes: Iterable[str]) -> dict[str, str]:
-    """Map each series to the next colour of the axes' cycle, and other styles to fixed colours."""
-    colours = dict(GREYS)
+    """Map the CSS class of each series to the axes' next colour, other classes to fixed colours."""
+    colours = dict(GREY_LEVELS)
     for series_class in sorted(
         {match[0] for css_class in css_classes if (match := re.search(r"\bs\d", css_class))}
     ):
         (empty_line,) = ax.plot([], [])
         colours[series_class] = empty_line.get_color()
         empty_line.remove()
-    return {**colours, "honest": "C1", **dict.fromkeys(SHADES, "C0")}
+    return {**colours, "honest": "C1", **dict.fromkeys(SHADE_OPACITIES, "C0")}
 
 
-def _style_of(css_class: str, colours: dict[str, str]) -> dict[str, Any]:
+def _make_style(css_class: str, colours: dict[str, str]) -> dict[str, Any]:
     """Return the matplotlib options for the CSS classes of a mark."""
     class_names = css_class.split()
     colour = next((colours[name] for name in reversed(class_names) if name in colours), "0.85")
     style: dict[str, Any] = {"color": colour}
-    style["linewidth"] = next((WIDTHS[name] for name in class_names if name in WIDTHS), 1.3)
-    style["linestyle"] = next((DASHES[name] for name in class_names if name in DASHES), "-")
+    style["linewidth"] = next(
+        (LINE_WIDTHS[name] for name in class_names if name in LINE_WIDTHS), 1.3
+    )
+    style["linestyle"] = next(
+        (LINE_STYLES[name] for name in class_names if name in LINE_STYLES), "-"
+    )
     if {"hollow", "ring"} & {*class_names}:
         style["fillstyle"] = "none"
     return style
@@ -108,21 +118,27 @@ def _draw_mark(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
         case "band":
             ax.fill(mark.xs, mark.ys, color=style["color"], alpha=0.18, linewidth=0)
         case "bar" | "cell":
-            options = {
+            mark_options = {
                 "left": x0,
                 "height": y1 - y0,
                 "align": "edge",
-                "alpha": SHADES.get(mark.css_class),
+                "alpha": SHADE_OPACITIES.get(mark.css_class),
             }
-            ax.barh(y0, x1 - x0, color=style["color"], edgecolor="white", **options)
+            ax.barh(y0, x1 - x0, color=style["color"], edgecolor="white", **mark_options)
         case "frame":
-            options = {"left": x0, "height": y1 - y0, "align": "edge", "linewidth": 2, "zorder": 3}
-            ax.barh(y0, x1 - x0, fill=False, edgecolor="C1", **options)
+            mark_options = {
+                "left": x0,
+                "height": y1 - y0,
+                "align": "edge",
+                "linewidth": 2,
+                "zorder": 3,
+            }
+            ax.barh(y0, x1 - x0, fill=False, edgecolor="C1", **mark_options)
         case "inscription":
             text_colour = "white" if "on-dark" in mark.css_class else "black"
-            options = {"ha": "center", "va": "center", "fontsize": "small"}
-            options["fontweight"] = "bold" if "bold" in mark.css_class else "normal"
-            ax.text(x0, y0, mark.label, color=text_colour, **options)
+            mark_options = {"ha": "center", "va": "center", "fontsize": "small"}
+            mark_options["fontweight"] = "bold" if "bold" in mark.css_class else "normal"
+            ax.text(x0, y0, mark.label, color=text_colour, **mark_options)
         case "box":
             low, first_quartile, median, third_quartile, high = mark.xs
             ax.plot([low, first_quartile], [y0, y0], marker="|", **style)
@@ -145,8 +161,8 @@ def _draw_mark(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
         case "level":
             ax.axhline(y0, **style)
         case "note":
-            options = {"transform": ax.get_yaxis_transform(), "va": "center"}
-            ax.text(0.01, y0, mark.label, color=style["color"], fontsize="small", **options)
+            mark_options = {"transform": ax.get_yaxis_transform(), "va": "center"}
+            ax.text(0.01, y0, mark.label, color=style["color"], fontsize="small", **mark_options)
         case _:
             ax.plot(mark.xs, mark.ys, **style)
 
@@ -162,7 +178,7 @@ def _set_axes(ax: Any, drawing: Drawing) -> None:
             if drawing_axis.ticks is not None:
                 tick_labels = drawing_axis.names or [tick_text(tick) for tick in drawing_axis.ticks]
                 rotated_options = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-                is_wide = sum(map(len, tick_labels)) > MOST_LETTERS
+                is_wide = sum(map(len, tick_labels)) > MAX_UNROTATED_LETTERS
                 matplotlib_axis.set_ticks(
                     drawing_axis.ticks, tick_labels, **(rotated_options if is_wide else {})
                 )
@@ -175,32 +191,32 @@ def _add_keys(
     ax: Any,
     keys: Iterable[Key],
     colours: dict[str, str],
-    other_axes: Any,
+    twin_axes: Any,
     is_full: bool,
     is_below: bool,
 ) -> None:
-    """Add a legend of these keys and earlier ones; if `is_full`, keys of points have no line."""
+    """Add the entries `keys` to the legend; if `is_full`, entries of points have no line."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
 
     for key in keys:
-        style = _style_of(key.css_class, colours)
+        style = _make_style(key.css_class, colours)
         if key.kind in ("band", "box", "cell"):
-            alpha = SHADES.get(key.css_class, 1.0) if key.kind == "cell" else 0.25
+            alpha = SHADE_OPACITIES.get(key.css_class, 1.0) if key.kind == "cell" else 0.25
             ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.text))
         else:
-            marker = "" if key.kind == "line" else SHAPES.get(key.kind, "o")
+            marker = "" if key.kind == "line" else MARKERS_BY_SHAPE.get(key.kind, "o")
             is_alone = key.kind in ("point", "ring") or "bare" in key.css_class
-            is_alone |= is_full and key.kind in SHAPES
+            is_alone |= is_full and key.kind in MARKERS_BY_SHAPE
             line_style = "" if is_alone else style["linestyle"]
             style |= {"linestyle": line_style, "marker": marker, "markersize": 5, "label": key.text}
             ax.add_line(Line2D([], [], **style))
-    if other_axes.get_legend() is not None:
-        other_axes.get_legend().remove()
+    if twin_axes.get_legend() is not None:
+        twin_axes.get_legend().remove()
     handles = {
         label: handle
-        for legend_axes in dict.fromkeys((other_axes, ax))
+        for legend_axes in dict.fromkeys((twin_axes, ax))
         for handle, label in zip(*legend_axes.get_legend_handles_labels(), strict=True)
     }
     if handles:
@@ -208,11 +224,13 @@ def _add_keys(
         label_offset = ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
         below_options = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
         below_options["bbox_transform"] = ax.transAxes + label_offset
-        options = below_options if is_below else {}
-        ax.legend(list(handles.values()), list(handles), frameon=False, fontsize="small", **options)
+        legend_options = below_options if is_below else {}
+        ax.legend(
+            list(handles.values()), list(handles), frameon=False, fontsize="small", **legend_options
+        )
 
 
-def axes_of(ax: Any, figure_size: tuple[float, float] = WIDE) -> Any:
+def axes_of(ax: Any, figure_size: tuple[float, float] = WIDE_FIGURE_SIZE) -> Any:
     """Return `ax`, or the axes of a new figure of this size if `ax` is None."""
     if ax is not None and not hasattr(ax, "get_figure"):
         raise BadArgument(f"{mention('ax', ax)}: give axes of matplotlib, or leave it out.")
@@ -223,9 +241,14 @@ def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
     """Return `ax` as a list of axes, one per panel, or the axes of a new figure, three per row."""
     if ax is None:
         n_columns = min(n_panels, 3)
-        n_rows, options = -(-n_panels // n_columns), {"layout": "constrained", "squeeze": False}
+        n_rows, subplot_options = (
+            -(-n_panels // n_columns),
+            {"layout": "constrained", "squeeze": False},
+        )
         figure_size = (3.2 * n_columns + 3.2, 4.0 * n_rows)
-        new_axes = pyplot().subplots(n_rows, n_columns, figsize=figure_size, **options)[1].ravel()
+        new_axes = (
+            pyplot().subplots(n_rows, n_columns, figsize=figure_size, **subplot_options)[1].ravel()
+        )
         for unused_axes in new_axes[n_panels:]:
             unused_axes.remove()
         return list(new_axes[:n_panels])

@@ -24,13 +24,16 @@ from truerisk.results.roc import PrecisionRecall, RocCurve
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import FeatureStability
 
-UNTUNED = "no learner was tuned: there is no setting whose stability could be drawn."
+NO_TUNING_MESSAGE = "no learner was tuned: there is no setting whose stability could be drawn."
 
 
 def _drawing_function(
     maker: Callable[..., Figure | None], missing_message: str = "", **fixed_options: Any
 ) -> Any:
-    """Return a function that draws the figure from `maker` on axes, or raises BadData if none."""
+    """Return a function that draws the figure that `maker` makes of a record on matplotlib axes.
+
+    The function raises BadData with `missing_message` if `maker` returns None.
+    """
 
     def draw(record: Any, *, ax: Any = None, **options: Any) -> Any:
         figure = maker(record, **fixed_options, **options)
@@ -43,7 +46,7 @@ def _drawing_function(
 
 draw_ladder = _drawing_function(ladder.draw_ladder, "there is no risk to draw.", max_learners=None)
 draw_boxes = _drawing_function(ladder.draw_boxes, "there is no risk to draw.", max_learners=None)
-draw_stability = _drawing_function(ladder.draw_stability, UNTUNED, max_learners=None)
+draw_stability = _drawing_function(ladder.draw_stability, NO_TUNING_MESSAGE, max_learners=None)
 draw_forest = _drawing_function(
     review_figures.draw_forest, "no subgroup has a value to draw.", max_rows=None
 )
@@ -86,7 +89,7 @@ def draw_estimate(
 
 
 def draw_features(feature_stability: FeatureStability, *, ax: Any = None) -> Any:
-    """Draw a bar for how often each feature was selected, and return the axes."""
+    """Draw a bar per feature that shows how often it was selected, and return the axes."""
     ax = on_axes(review_figures.draw_features(feature_stability).drawing, (), ax)
     if feature_stability.index is not None:
         ax.set_title(
@@ -103,11 +106,11 @@ def draw_calibration(
     label: str | None = None,
     others: Mapping[str, Calibration] | None = None,
 ) -> Any:
-    """Draw the bins of a calibration with intervals, and of `others` by name; return the axes."""
+    """Draw a calibration's bins with intervals, and those of `others` by name; return the axes."""
     calibrations = {label or calibration.event: calibration, **(others or {})}
     figures = {
-        f"{escape_and_truncate(name, 40)}: Brier {one.brier:.4f}": rates.draw_calibration(one)
-        for name, one in calibrations.items()
+        f"{escape_and_truncate(name, 40)}: Brier {bins.brier:.4f}": rates.draw_calibration(bins)
+        for name, bins in calibrations.items()
     }
     return _overlay(figures, ax)
 
@@ -148,7 +151,7 @@ def draw_precision_recall(
     label: str | None = None,
     others: Mapping[str, PrecisionRecall] | None = None,
 ) -> Any:
-    """Draw precision over recall in steps, and further curves by name; return the axes."""
+    """Draw precision over recall in steps, and the curves `others` by name; return the axes."""
     for name, named_curve in {label or curve.method: curve, **(others or {})}.items():
         average_precision = f"average precision {named_curve.average_precision:.3f}"
         legend_text = f"{escape_and_truncate(name, 40)}: {average_precision}"
@@ -210,9 +213,9 @@ def _smooth(values: np.ndarray) -> np.ndarray:
     """Smooth values by running means over a twentieth of the rows, so that a line is visible."""
     half_width = max(1, len(values) // 40)
     sums = np.concatenate([[0.0], np.cumsum(values)])
-    positions = np.arange(len(values))
+    row_positions = np.arange(len(values))
     low, high = (
-        np.maximum(positions - half_width, 0),
-        np.minimum(positions + half_width + 1, len(values)),
+        np.maximum(row_positions - half_width, 0),
+        np.minimum(row_positions + half_width + 1, len(values)),
     )
     return np.asarray((sums[high] - sums[low]) / (high - low))

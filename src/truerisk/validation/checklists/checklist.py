@@ -49,15 +49,15 @@ class Checklist(Record):
     methods_text: str
 
     @classmethod
-    def from_facts(cls, facts: StudyFacts) -> Checklist:
+    def from_facts(cls, study_facts: StudyFacts) -> Checklist:
         """Fill in the items from the known facts of a study."""
-        sentences = Sentences(facts, *FILES)
-        return cls(tuple(_items(sentences)), sentences.paragraph())
+        sentences = Sentences(study_facts, *FILES)
+        return cls(tuple(_answered_items(sentences)), sentences.paragraph())
 
     @property
     def open_questions(self) -> tuple[Item, ...]:
         """The items without an answer, and those whose answer asks you to state something."""
-        return tuple(item for item in self.items if _is_open(item))
+        return tuple(item for item in self.items if _needs_authors_answer(item))
 
     def to_frame(self) -> Any:
         """Return a table with one row per item."""
@@ -68,15 +68,17 @@ class Checklist(Record):
         check_present("truerisk.validation.checklists.checklist_file")
         from truerisk.validation.checklists.checklist_file import write_table
 
-        rows = [[getattr(item, name) or "" for name in COLUMNS] for item in self.items]
-        write_table(path, COLUMNS, rows, self.methods_text)
+        table_rows = [[getattr(item, name) or "" for name in COLUMNS] for item in self.items]
+        write_table(path, COLUMNS, table_rows, self.methods_text)
 
     def __str__(self) -> str:
         """Return the answers; items with no answer, or with a shared one, are listed by number."""
-        lines, answer_texts = [], read_toml("probast_ai")["words"]
+        text_lines, answer_texts = [], read_toml("probast_ai")["words"]
         for guideline in dict.fromkeys(item.guideline for item in self.items):
             guideline_items = [item for item in self.items if item.guideline == guideline]
-            lines.append(f"{guideline}: {_counts(guideline_items, answer_texts['same'])}.")
+            text_lines.append(
+                f"{guideline}: {_answer_counts_text(guideline_items, answer_texts['same'])}."
+            )
             numbers_by_answer: dict[str, list[str]] = {
                 answer_texts["same"]: [],
                 answer_texts["not_developed"]: [],
@@ -85,24 +87,28 @@ class Checklist(Record):
                 if item.answer in numbers_by_answer:
                     numbers_by_answer[item.answer].append(item.number)
                 elif item.answer is not None:
-                    lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
-            open_numbers = ", ".join(item.number for item in guideline_items if _is_open(item))
-            lines += [
-                f"  {', '.join(numbers)}: {answer}"
-                for answer, numbers in numbers_by_answer.items()
-                if numbers
+                    text_lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
+            open_item_numbers = ", ".join(
+                item.number for item in guideline_items if _needs_authors_answer(item)
+            )
+            text_lines += [
+                f"  {', '.join(item_numbers)}: {answer}"
+                for answer, item_numbers in numbers_by_answer.items()
+                if item_numbers
             ]
-            lines += [f"  open, for you to answer: {open_numbers}"] if open_numbers else []
-        return "\n".join([*lines, "", self.methods_text])
+            text_lines += (
+                [f"  open, for you to answer: {open_item_numbers}"] if open_item_numbers else []
+            )
+        return "\n".join([*text_lines, "", self.methods_text])
 
 
-def _items(sentences: Sentences) -> Iterator[Item]:
+def _answered_items(sentences: Sentences) -> Iterator[Item]:
     """Yield all items, each answered by the first of its sentences that applies to the study."""
     answer_key = "finished" if sentences.facts["finished"] else "answer"
-    for toml in map(read_toml, FILES):
-        for guideline in toml["guidelines"]:
+    for checklist_content in map(read_toml, FILES):
+        for guideline in checklist_content["guidelines"]:
             for section in guideline["sections"]:
-                for item in toml[section]:
+                for item in checklist_content[section]:
                     item_sentences = {"answer": [], "finished": item.get("answer", []), **item}
                     sentence_choices = guideline.get(section, item_sentences).get(
                         answer_key, item_sentences[answer_key]
@@ -111,19 +117,21 @@ def _items(sentences: Sentences) -> Iterator[Item]:
                     yield Item(guideline["name"], item["number"], item["asks"], answer)
 
 
-def _is_open(item: Item) -> bool:
+def _needs_authors_answer(item: Item) -> bool:
     """Return True if the authors have to answer the item, or to add to its answer."""
     return item.answer is None or ASKS.search(item.answer) is not None
 
 
-def _counts(items: list[Item], same_answer: str) -> str:
+def _answer_counts_text(items: list[Item], same_answer: str) -> str:
     """Return a text with the numbers of items that the data answer, and that do not apply."""
-    answers = [
-        str(item.answer) for item in items if item.answer != same_answer and not _is_open(item)
+    data_answers = [
+        str(item.answer)
+        for item in items
+        if item.answer != same_answer and not _needs_authors_answer(item)
     ]
-    n_not_applicable = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in answers)
+    n_not_applicable = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in data_answers)
     answered_text = (
-        f"{len(answers) - n_not_applicable} of {len(items)} items are answered by the data"
+        f"{len(data_answers) - n_not_applicable} of {len(items)} items are answered by the data"
     )
     if not n_not_applicable:
         return answered_text

@@ -35,15 +35,15 @@ def write_table(path: Any, header: Cells, rows: Sequence[Cells], paragraph: str)
     file_path = checklist_path(path)
     clean_rows = [[visible(cell) for cell in row] for row in (header, *rows)]
     extension = file_path.suffix.lower()
-    content = (
-        _csv(clean_rows)
+    file_bytes = (
+        _csv_bytes(clean_rows)
         if extension == ".csv"
-        else _office_file(extension[1:], clean_rows, visible(paragraph))
+        else _office_file_bytes(extension[1:], clean_rows, visible(paragraph))
     )
-    write_file(file_path, lambda file: file.write_bytes(content))
+    write_file(file_path, lambda file: file.write_bytes(file_bytes))
 
 
-def _csv(rows: Sequence[Cells]) -> bytes:
+def _csv_bytes(rows: Sequence[Cells]) -> bytes:
     """Encode rows as CSV; cells that a spreadsheet would take for a formula get an apostrophe."""
     buffer = io.StringIO()
     safe_rows = [
@@ -54,17 +54,17 @@ def _csv(rows: Sequence[Cells]) -> bytes:
     return buffer.getvalue().encode("utf-8-sig")
 
 
-def _office_file(file_type: str, rows: Sequence[Cells], paragraph: str) -> bytes:
+def _office_file_bytes(file_type: str, rows: Sequence[Cells], paragraph: str) -> bytes:
     """Return the bytes of a .docx or .xlsx file, a ZIP archive whose entries have no date."""
     templates = read_toml("office_files")[file_type]
     row_texts = []
     for row_number, row in enumerate(rows):
         cell_template = templates["cell" if row_number else "head"]
-        cells = "".join(cell_template.format(text=escape(xml_text(text))) for text in row)
+        cells = "".join(cell_template.format(text=escape(xml_text(part_text))) for part_text in row)
         row_texts.append(templates["row"].format(cells=cells))
-    fields = {"rows": "".join(row_texts), "below": escape(xml_text(paragraph))}
+    template_fields = {"rows": "".join(row_texts), "below": escape(xml_text(paragraph))}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in templates["parts"].items():
-            archive.writestr(zipfile.ZipInfo(name), XML + text.format(**fields))
+        for part_name, part_text in templates["parts"].items():
+            archive.writestr(zipfile.ZipInfo(part_name), XML + part_text.format(**template_fields))
     return buffer.getvalue()

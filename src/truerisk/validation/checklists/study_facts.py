@@ -76,12 +76,12 @@ class ReportedMeasure:
 
     @classmethod
     def with_interval(
-        cls, interval: Interval | None, name: str, part: str, **fields: Any
+        cls, interval: Interval | None, name: str, part_name: str, **fields: Any
     ) -> ReportedMeasure:
         """Create the measure, with the formula name and limits of an interval if it has one."""
         if interval is None:
-            return cls(name, part, **fields)
-        return cls(name, part, interval.method, ends=(interval.low, interval.high), **fields)
+            return cls(name, part_name, **fields)
+        return cls(name, part_name, interval.method, ends=(interval.low, interval.high), **fields)
 
 
 @frozen(kw_only=True)
@@ -206,13 +206,16 @@ def _class_counts(
     held_out: HeldOut, first_positions: np.ndarray, is_counted: Any = True
 ) -> dict[str, int]:
     """Count the tested rows of each class by its label, each row once."""
-    names = [] if held_out.classes is None else map(str, held_out.classes.tolist())
-    truth = held_out.truth[first_positions]
-    return {name: int(np.sum(is_counted & (truth == code))) for code, name in enumerate(names)}
+    class_names = [] if held_out.classes is None else map(str, held_out.classes.tolist())
+    true_codes = held_out.truth[first_positions]
+    return {
+        name: int(np.sum(is_counted & (true_codes == class_code)))
+        for class_code, name in enumerate(class_names)
+    }
 
 
-def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
-    """Return how tested rows relate to training rows; times are considered before places."""
+def _tested_on(run: HonestRun, plan: Plan, n_cut_rows: int) -> TestedOn:
+    """Return how tested rows relate to training rows in time or, without times, in space."""
     data = run.problem.data
     if run.finished:
         return "others"
@@ -221,7 +224,7 @@ def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
     if data.block is None:
         return "below" if order_of(plan) is not None and _tests_rows_below(plan) else ""
     if data.places is None:  # Rows with different labels may still be near each other.
-        return "" if n_cut else "apart"
+        return "" if n_cut_rows else "apart"
     if run.testing.outer_method.respects_space:
         return "apart"
     leaks = leaks_of(data, plan, "near")
@@ -231,8 +234,8 @@ def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
 def _tests_rows_below(plan: Plan) -> bool:
     """Return True if every tested row is below all its training rows in the table."""
     return all(
-        plan.train_rows(int(plan.fit[question]))[0][-1] < plan.test_rows(question)[0][0]
-        for question in range(plan.n_questions)
+        plan.train_rows(int(plan.fit[test_set]))[0][-1] < plan.test_rows(test_set)[0][0]
+        for test_set in range(plan.n_questions)
     )
 
 
@@ -242,52 +245,66 @@ REPORTED_PACKAGES = ("truerisk", "sklearn", "numpy", "python")
 def collect_facts(
     run: HonestRun,
     held_out: HeldOut,
-    parts: Mapping[str, Any],
+    validation_parts: Mapping[str, Any],
     subgroups: Subgroups | None,
     stability: ModelStability | None,
-    samples: Resampled | None,
+    bootstrap_samples: Resampled | None,
     horizon: float | None,
 ) -> StudyFacts:
     """Collect the facts of a study from its run, held-out predictions and validation parts."""
     model = run.model if run.finished else run.problem.family.make(run.best)
-    rows = _rows_of(run, held_out, parts, is_x_unknown=isinstance(model, RecalibratedModel))
-    model_facts = _model_of(run, model, rows)
+    row_facts = _collect_row_facts(
+        run, held_out, validation_parts, is_x_unknown=isinstance(model, RecalibratedModel)
+    )
+    model_facts = _collect_model_facts(run, model, row_facts)
     follow_up = None if horizon is None else FollowUp.until(horizon, run.problem.data.y)
-    results = _results_of(run, parts, subgroups, stability)
-    measured_parts = [parts[name] for name in ("discrimination", "calibration") if name in parts]
+    results = _collect_results(run, validation_parts, subgroups, stability)
+    measured_parts = [
+        validation_parts[name]
+        for name in ("discrimination", "calibration")
+        if name in validation_parts
+    ]
     honest_values = {
-        label: measured.honest
-        for part in measured_parts
-        for label, measured in part.measures.items()
+        measure_name: measured.honest
+        for measured_part in measured_parts
+        for measure_name, measured in measured_part.measures.items()
     }
-    r2 = honest_values.get("explained" if rows.share is None else "r2")
+    r2 = honest_values.get("explained" if row_facts.share is None else "r2")
     versions = {
         name: run.risk.versions[name] for name in REPORTED_PACKAGES if name in run.risk.versions
     }
     return StudyFacts(
-        rows=rows,
+        rows=row_facts,
         model=model_facts,
-        testing=_testing_of(run, held_out, n_samples=0 if samples is None else len(samples.copies)),
+        testing=_collect_testing_facts(
+            run,
+            held_out,
+            n_samples=0 if bootstrap_samples is None else len(bootstrap_samples.copies),
+        ),
         results=replace(
             results,
-            n_needed=rows_needed(model_facts.n_features, rows.share, r2, follow_up),
-            n_to_validate=rows_to_test(rows.share, honest_values.get("auc")),
+            n_needed=rows_needed(model_facts.n_features, row_facts.share, r2, follow_up),
+            n_to_validate=rows_to_test(row_facts.share, honest_values.get("auc")),
         ),
         software=StudySoftware(seed=run.problem.seed, versions=versions | releases_of(model)),
     )
 
 
-def _rows_of(
-    run: HonestRun, held_out: HeldOut, parts: Mapping[str, Any], *, is_x_unknown: bool
+def _collect_row_facts(
+    run: HonestRun, held_out: HeldOut, validation_parts: Mapping[str, Any], *, is_x_unknown: bool
 ) -> StudyRows:
     """Count the rows of a study, their classes and their missing cells.
 
     X is unknown if `is_x_unknown`, since only predictions were passed.
     """
-    data, counts, n_lost = run.problem.data, run.problem.class_counts, None
-    is_gap = None if is_x_unknown else missing_cells_mask(data.X)
-    event = visible(parts["discrimination"].event) if "discrimination" in parts else None
-    share = None if event is None or not counts else counts[event] / data.n_rows
+    data, class_counts, n_lost = run.problem.data, run.problem.class_counts, None
+    is_missing_cell = None if is_x_unknown else missing_cells_mask(data.X)
+    event = (
+        visible(validation_parts["discrimination"].event)
+        if "discrimination" in validation_parts
+        else None
+    )
+    event_share = None if event is None or not class_counts else class_counts[event] / data.n_rows
     if data.task == "survival":
         first_positions = np.unique(held_out.rows, return_index=True)[1]
         weights = (
@@ -295,27 +312,29 @@ def _rows_of(
             if held_out.weights is None
             else held_out.weights[first_positions]
         )
-        counts, n_lost = (
+        class_counts, n_lost = (
             _class_counts(held_out, first_positions, weights > 0),
             int((weights == 0).sum()),
         )
-        share = float(weights @ (held_out.truth[first_positions] == 1) / weights.sum())
+        event_share = float(weights @ (held_out.truth[first_positions] == 1) / weights.sum())
     return StudyRows(
         n_rows=data.n_rows,
         n_columns=None if is_x_unknown else n_columns(data.X),
-        class_counts=counts,
+        class_counts=class_counts,
         event=event,
-        share=share,
+        share=event_share,
         n_lost=n_lost,
-        n_gaps=None if is_gap is None else int(is_gap.sum()),
-        n_rows_with_gaps=None if is_gap is None else int(is_gap.any(axis=1).sum()),
+        n_gaps=None if is_missing_cell is None else int(is_missing_cell.sum()),
+        n_rows_with_gaps=None
+        if is_missing_cell is None
+        else int(is_missing_cell.any(axis=1).sum()),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         dependent=data.dependent,
         weighted=data.sample_weight is not None,
     )
 
 
-def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
+def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> StudyModel:
     """Describe the steps, the tuning and the coefficients of the model that was tested."""
     family, data = run.problem.family, run.problem.data
     # An updated model is known only by its predictions.
@@ -327,16 +346,18 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
             model, data.X, data.y if data.codes is None else data.codes
         )
     if run.model is not None:
-        is_first_class = rows.event == next(iter(rows.class_counts), "")
+        is_first_class = row_facts.event == next(iter(row_facts.class_counts), "")
         coefficients = coefficients_of(run.model, data.X, of_first_class=is_first_class)
     return StudyModel(
         steps=GIVEN if has_predictions_only else steps_of(model),
         setting=formats.params_text(family.candidates[run.best]),
-        response=next(item for item in RESPONSES_BY_INFORMATION if item in run.answers),
+        response=next(response for response in RESPONSES_BY_INFORMATION if response in run.answers),
         n_settings=len(family),
         tunes_inside=not run.finished and tunes_inside(family),
         imputed=imputes(model),
-        selects=any(hasattr(item, "get_support") for item in model_with_nested_estimators(model)),
+        selects=any(
+            hasattr(estimator, "get_support") for estimator in model_with_nested_estimators(model)
+        ),
         rebalanced=None if has_predictions_only else rebalancing_of(model),
         recalibrated=is_rebalancing_calibrated(model),
         fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(family)),
@@ -346,26 +367,26 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
     )
 
 
-def _testing_of(run: HonestRun, held_out: HeldOut, n_samples: int) -> StudyTesting:
+def _collect_testing_facts(run: HonestRun, held_out: HeldOut, n_samples: int) -> StudyTesting:
     """Describe which splits chose the setting, which tested it, and on which rows."""
-    select_by, plan = run.problem.select_by, run.answered.answers[0].plan
-    assert select_by is not None
+    tuning_method, plan = run.problem.select_by, run.answered.answers[0].plan
+    assert tuning_method is not None
     first_positions = np.unique(held_out.rows, return_index=True)[1]
-    n_cut = len(leaks_of(run.problem.data, plan, "groups")["groups"])
+    n_cut_rows = len(leaks_of(run.problem.data, plan, "groups")["groups"])
     return StudyTesting(
-        chosen_by=select_by.name,
+        chosen_by=tuning_method.name,
         tested_by=run.testing.name,
-        tested_on=_tested_on(run, plan, n_cut),
+        tested_on=_tested_on(run, plan, n_cut_rows),
         n_tested=len(first_positions),
         tested_counts=_class_counts(held_out, first_positions),
-        n_cut=n_cut,
+        n_cut=n_cut_rows,
         corrected=n_samples,
     )
 
 
-def _results_of(
+def _collect_results(
     run: HonestRun,
-    parts: Mapping[str, Any],
+    validation_parts: Mapping[str, Any],
     subgroups: Subgroups | None,
     stability: ModelStability | None,
 ) -> StudyResults:
@@ -381,7 +402,7 @@ def _results_of(
         if level.shrunken is not None
     )
     return StudyResults(
-        measures=_reported_measures(run, parts),
+        measures=_reported_measures(run, validation_parts),
         confidence_level=run.problem.confidence_level,
         subgroups=() if subgroups is None else subgroups.columns,
         by_level={
@@ -391,7 +412,7 @@ def _results_of(
         shrunken=tuple(dict.fromkeys(shrunken)),
         too_small=() if subgroups is None else subgroups.too_small,
         stability=None if stability is None else stability.predictions,
-        updating=parts["updating"].sentence if "updating" in parts else None,
+        updating=validation_parts["updating"].sentence if "updating" in validation_parts else None,
     )
 
 
@@ -401,58 +422,70 @@ LINE_MEASURES = {"slope": SLOPE, "in-the-large": "in-the-large"}
 POINTWISE = "pointwise"
 
 
-def _reported_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[ReportedMeasure, ...]:
+def _reported_measures(
+    run: HonestRun, validation_parts: Mapping[str, Any]
+) -> tuple[ReportedMeasure, ...]:
     """Return the loss of the search, and all measures of the validation that have a value."""
     loss, risk = run.problem.loss, run.risk
     loss_name = loss.name if loss.is_score else f"{loss.name} loss"
     name = {**ERROR_MEASURES, **RANK_MEASURES}.get(loss.name, loss_name)
     search_loss = ReportedMeasure.with_interval(risk.interval, name, "", value=risk.value)
-    part_measures = (measure for part in parts.values() for measure in _part_measures(part))
+    part_measures = (
+        measure
+        for validation_part in validation_parts.values()
+        for measure in _part_measures(validation_part)
+    )
     return (
         search_loss,
         *(measure for measure in part_measures if measure.name != search_loss.name),
     )
 
 
-def _part_measures(part: Any) -> Iterator[ReportedMeasure]:
-    if isinstance(part, Discrimination):
-        yield from _measured(part, RANK_MEASURES, "discrimination")
-    elif isinstance(part, SmoothCalibration):
-        yield from _measured(part, LINE_MEASURES, "calibration")
-        if part.curve is not None:
-            band_name = None if part.curve.low is None else POINTWISE
+def _part_measures(validation_part: Any) -> Iterator[ReportedMeasure]:
+    if isinstance(validation_part, Discrimination):
+        yield from _named_measures(validation_part, RANK_MEASURES, "discrimination")
+    elif isinstance(validation_part, SmoothCalibration):
+        yield from _named_measures(validation_part, LINE_MEASURES, "calibration")
+        if validation_part.curve is not None:
+            band_name = None if validation_part.curve.low is None else POINTWISE
             yield ReportedMeasure(CURVE, "calibration", band_name)
-        yield from _measured(part, ERROR_MEASURES, "")
-    elif isinstance(part, NetBenefit):
-        yield _net_benefit_measure(part)
+        yield from _named_measures(validation_part, ERROR_MEASURES, "")
+    elif isinstance(validation_part, NetBenefit):
+        yield _net_benefit_measure(validation_part)
 
 
-def _measured(
-    part: Discrimination | SmoothCalibration, names: Mapping[str, str], title: str
+def _named_measures(
+    validation_part: Discrimination | SmoothCalibration,
+    names_by_key: Mapping[str, str],
+    part_name: str,
 ) -> Iterator[ReportedMeasure]:
-    for label, name in names.items():
-        measured = part.measures.get(label)
+    for key, measure_name in names_by_key.items():
+        measured = validation_part.measures.get(key)
         if measured is not None and measured.honest is not None:
-            fields = {"value": measured.honest, "corrected": measured.corrected}
-            fields["of_final_model"] = measured.of_final_model
-            yield ReportedMeasure.with_interval(measured.interval, name, title, **fields)
+            values_by_field = {"value": measured.honest, "corrected": measured.corrected}
+            values_by_field["of_final_model"] = measured.of_final_model
+            yield ReportedMeasure.with_interval(
+                measured.interval, measure_name, part_name, **values_by_field
+            )
 
 
-def _net_benefit_measure(part: NetBenefit) -> ReportedMeasure:
+def _net_benefit_measure(net_benefit: NetBenefit) -> ReportedMeasure:
     """Return net benefit as a curve, or as a value if a single threshold was chosen."""
-    band_name = None if part.low is None else POINTWISE
-    if len(part.thresholds) > 1:
+    band_name = None if net_benefit.low is None else POINTWISE
+    if len(net_benefit.thresholds) > 1:
         return ReportedMeasure("net benefit", interval=band_name)
-    low, high = part.low, part.high
-    ends = None if low is None or high is None else (float(low[0]), float(high[0]))
-    name = f"net benefit from a probability of {part.thresholds[0]:.15g} on"
-    everybody_text = f" (of treating all {rounded(part.treat_all[0])})"
-    final_value = None if part.of_final_model is None else float(part.of_final_model[0])
+    low, high = net_benefit.low, net_benefit.high
+    limits = None if low is None or high is None else (float(low[0]), float(high[0]))
+    measure_name = f"net benefit from a probability of {net_benefit.thresholds[0]:.15g} on"
+    everybody_text = f" (of treating all {rounded(net_benefit.treat_all[0])})"
+    final_value = (
+        None if net_benefit.of_final_model is None else float(net_benefit.of_final_model[0])
+    )
     return ReportedMeasure(
-        name + everybody_text,
+        measure_name + everybody_text,
         "",
         band_name,
-        float(part.honest[0]),
-        ends,
+        float(net_benefit.honest[0]),
+        limits,
         of_final_model=final_value,
     )

@@ -47,16 +47,20 @@ class Sentences:
         for name in ("study_words", *guidelines):
             self.words |= read_toml(name)["words"]
 
-    def fill(self, choices: Any) -> str | None:
+    def fill(self, sentence_choices: Any) -> str | None:
         """Fill in the first sentence whose conditions hold; return None if no sentence applies."""
-        for choice in [choices] if isinstance(choices, str) else choices:
-            sentence = {"say": choice} if isinstance(choice, str) else choice
+        for sentence_choice in (
+            [sentence_choices] if isinstance(sentence_choices, str) else sentence_choices
+        ):
+            sentence = (
+                {"say": sentence_choice} if isinstance(sentence_choice, str) else sentence_choice
+            )
             conditions = sentence["when"].split(", ") if "when" in sentence else ()
             if all(self._holds(fact) for fact in conditions):
                 fields = [field for _, field, _, _ in Formatter().parse(sentence["say"]) if field]
-                terms = {field: self.term(field) for field in fields}
-                if None not in terms.values():
-                    return str(sentence["say"].format(**terms))
+                field_values = {field: self.term(field) for field in fields}
+                if None not in field_values.values():
+                    return str(sentence["say"].format(**field_values))
         return None
 
     def term(self, name: str) -> Any:
@@ -77,8 +81,8 @@ class Sentences:
 def known_facts(facts: StudyFacts) -> dict[str, Any]:
     """Return all facts that a sentence can mention or depend on, by name; None if unknown."""
     rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
-    counts, earlier_steps = rows.class_counts, model.steps[:-1]
-    rarest_count = min(counts.values(), default=rows.n_rows)
+    class_counts, earlier_steps = rows.class_counts, model.steps[:-1]
+    rarest_count = min(class_counts.values(), default=rows.n_rows)
     events_per_column = rarest_count / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
     calibration_intervals = {
@@ -86,7 +90,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         for measure in results.measures
         if measure.part == "calibration"
     }
-    with_intervals = [name for name, has_intervals in results.by_level.items() if has_intervals]
+    losses_with_intervals = [
+        name for name, has_intervals in results.by_level.items() if has_intervals
+    ]
     verdict_by_rule = None
     if events_per_column is not None:
         verdict_by_rule = (
@@ -105,11 +111,13 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         **vars(testing),
         **vars(results),
         # facts about the rows and their classes
-        "rows_counted": rows_counted(rows.n_rows, counts, rows.n_groups),
-        "numbers": not counts,
+        "rows_counted": rows_counted(rows.n_rows, class_counts, rows.n_groups),
+        "numbers": not class_counts,
         "in_time": rows.n_lost is not None,
-        "n_events": None if rows.event is None else counts.get(rows.event),
-        "rarest_share": f"{rarest_count / sum(counts.values()):.1%}" if counts else None,
+        "n_events": None if rows.event is None else class_counts.get(rows.event),
+        "rarest_share": f"{rarest_count / sum(class_counts.values()):.1%}"
+        if class_counts
+        else None,
         "per_column": None if events_per_column is None else number(events_per_column, 1),
         "no_gaps": rows.n_gaps == 0,
         "few": FEW_EVENTS,
@@ -139,10 +147,10 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "gives": read_toml("study_words")["responses"][model.response],
         "software": software(facts.software),
         # facts about the splits and the tested rows
-        **{kind: testing.tested_on == kind for kind in RELATIONS},
+        **{relation: testing.tested_on == relation for relation in RELATIONS},
         "tuning_splits": splits(testing.chosen_by),
         "test_splits": splits(testing.tested_by),
-        "nested_splits": splits(testing.tested_by, tuned=True),
+        "nested_splits": splits(testing.tested_by, is_tuned=True),
         "n_tested": n_tested,
         "n_untested": rows.n_rows - n_tested,
         "tested_counted": rows_counted(n_tested, testing.tested_counts),
@@ -161,18 +169,20 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "slope_by_folds": calibration_intervals.get(SLOPE) == "sandwich-pairs",
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
-        "levels_have_intervals": with_intervals,
-        "all_levels_have_intervals": len(with_intervals) == len(results.by_level),
-        "levels_with_intervals": join_words(with_intervals) if with_intervals else None,
+        "levels_have_intervals": losses_with_intervals,
+        "all_levels_have_intervals": len(losses_with_intervals) == len(results.by_level),
+        "levels_with_intervals": join_words(losses_with_intervals)
+        if losses_with_intervals
+        else None,
         "all_shrunken": results.shrunken and results.shrunken == results.subgroups,
         "shrunken": join_words(results.shrunken) if results.shrunken else None,
-        "undone": _omissions(facts, calibrated=bool(calibration_intervals)),
+        "undone": _omissions(facts, is_calibrated=bool(calibration_intervals)),
     }
 
 
-def _verdict(n: int, needed: int | None) -> str | None:
-    """Return "yes" if n rows suffice and "no" if not; None if the required number is unknown."""
-    return None if needed is None else "yes" if n >= needed else "no"
+def _verdict(n_rows: int, n_needed: int | None) -> str | None:
+    """Return "yes" if the rows suffice and "no" if not; None if the required number is unknown."""
+    return None if n_needed is None else "yes" if n_rows >= n_needed else "no"
 
 
 def cautions(interval_names: Collection[str | None]) -> list[str]:
@@ -189,7 +199,7 @@ def cautions(interval_names: Collection[str | None]) -> list[str]:
 
 
 def software(study_software: StudySoftware) -> str:
-    """Name the packages with their versions and publications, and the seed."""
+    """Describe the software: packages with versions and publications, and the random seed."""
     citations: Mapping[str, str] = read_toml("study_words")["software"]
     package_texts = [
         citations.get(name, f"{name} {{}}").format(version)
@@ -202,68 +212,72 @@ def software(study_software: StudySoftware) -> str:
     )
 
 
-def splits(name: str, *, tuned: bool = False) -> str:
+def splits(method: str, *, is_tuned: bool = False) -> str:
     """Describe a splitting method, given by its name, for readers who know cross-validation.
 
-    >>> splits("pairs (5-fold)", tuned=True)
+    >>> splits("pairs (5-fold)", is_tuned=True)
     'nested cross-validation on one set of folds (5-fold)'
     >>> splits("5-fold"), splits("forward-5")
     ('5-fold cross-validation', 'forward-5')
     """
-    method_name, _, folds = name.partition(" (")
-    if method_name == "pairs" and tuned:
-        return f"nested cross-validation on one set of folds ({folds}"
-    if method_name == "nested" and tuned:
-        return f"nested cross-validation ({folds}"
+    method_name, _, folds_text = method.partition(" (")
+    if method_name == "pairs" and is_tuned:
+        return f"nested cross-validation on one set of folds ({folds_text}"
+    if method_name == "nested" and is_tuned:
+        return f"nested cross-validation ({folds_text}"
     # Nothing was tuned, so there are no inner splits to describe.
     if method_name in ("pairs", "nested"):
-        name = folds.removesuffix(")").partition(", inner ")[0]
-    return f"{name} cross-validation" if name.endswith("-fold") else name
+        method = folds_text.removesuffix(")").partition(", inner ")[0]
+    return f"{method} cross-validation" if method.endswith("-fold") else method
 
 
 def _rating_sentence(measure: ReportedMeasure) -> str:
     """Describe a measure with its value and interval; describe a curve by its name alone."""
     *first_words, last_word = measure.name.split()
-    name = (
+    measure_name = (
         " ".join([*first_words, measure.part, last_word])
         if measure.part == "calibration"
         else measure.name
     )
     interval_text = "no interval" if measure.interval is None else measure.interval
     if measure.value is None:
-        return f"{name} as a figure ({interval_text})"
-    ends = measure.ends or ()
+        return f"{measure_name} as a figure ({interval_text})"
+    limits = measure.ends or ()
     if measure.ends is not None:
-        low, high = (rounded(end, measure.value, *ends) for end in ends)
+        low, high = (rounded(limit, measure.value, *limits) for limit in limits)
         interval_text = f"{low} to {high}, {measure.interval}"
-    value, corrected_text = rounded(measure.value, *ends), ""
+    value_text, corrected_text = rounded(measure.value, *limits), ""
     if measure.corrected is not None:
         corrected_text = (
-            f"corrected for optimism {rounded(measure.corrected, measure.value, *ends)}"
+            f"corrected for optimism {rounded(measure.corrected, measure.value, *limits)}"
         )
     if measure.of_final_model is None:
-        return f"{name} {value} ({'; '.join(filter(None, (interval_text, corrected_text)))})"
-    final_value = rounded(measure.of_final_model, measure.value, *ends)
-    text = f"{name} {value}, of the final model {final_value} ({interval_text})"
+        return (
+            f"{measure_name} {value_text} "
+            f"({'; '.join(filter(None, (interval_text, corrected_text)))})"
+        )
+    final_value = rounded(measure.of_final_model, measure.value, *limits)
+    text = f"{measure_name} {value_text}, of the final model {final_value} ({interval_text})"
     return f"{text}, {corrected_text}" if corrected_text else text
 
 
 def measured_by(measures: Collection[ReportedMeasure]) -> str:
     """List the names of the measures, grouped by the part of the validation."""
-    parts: dict[str, list[str]] = {}
+    names_by_part: dict[str, list[str]] = {}
     for measure in measures:
-        parts.setdefault(measure.part or measure.name, []).append(measure.name)
+        names_by_part.setdefault(measure.part or measure.name, []).append(measure.name)
     return ", ".join(
-        name if names == [name] else f"{name} ({', '.join(names)})" for name, names in parts.items()
+        name if measure_names == [name] else f"{name} ({', '.join(measure_names)})"
+        for name, measure_names in names_by_part.items()
     )
 
 
-def _omissions(facts: StudyFacts, *, calibrated: bool) -> str | None:
+def _omissions(facts: StudyFacts, *, is_calibrated: bool) -> str | None:
     """List, as a text, what the validation leaves out; return None if it leaves out nothing."""
     was_fitted, results = not facts.testing.finished, facts.results
     is_left_out = {
         "validation in other people than these": was_fitted,
-        "calibration": not calibrated,
+        "calibration": not is_calibrated,
         "a comparison of subgroups": not results.subgroups,
         "a bootstrap estimate of optimism": was_fitted and not facts.testing.corrected,
     }

@@ -17,64 +17,76 @@ from truerisk.engines.preparation.closed.coded_data import Cells, Source
 from truerisk.engines.preparation.closed.step_tables import Coded, Form, Table, as_learner_input
 from truerisk.engines.prepared import unless_it_fails
 
-N, TRAIN, CLASSES = 90, 50, 3
+N_ROWS, N_TRAIN_ROWS, N_CLASSES = 90, 50, 3
 Parameters = Mapping[str, Any]
-LENIENT = ("ignore", "infrequent_if_exist", "use_encoded_value")
-EVERY: tuple[Parameters, ...] = ({},)
-FILL = "most_frequent"
-RARE: Parameters = {"handle_unknown": "infrequent_if_exist", "max_categories": 3}
+UNKNOWN_ACCEPTING_VALUES = ("ignore", "infrequent_if_exist", "use_encoded_value")
+DEFAULT_PARAMETERS: tuple[Parameters, ...] = ({},)
+MOST_FREQUENT = "most_frequent"
+RARE_CATEGORY_PARAMETERS: Parameters = {
+    "handle_unknown": "infrequent_if_exist",
+    "max_categories": 3,
+}
 
 EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
     "StandardScaler": ("numbers", ({}, {"with_mean": False})),
     "MinMaxScaler": ("numbers", ({}, {"feature_range": (-1, 2), "clip": True})),
-    "MaxAbsScaler": ("numbers", EVERY),
+    "MaxAbsScaler": ("numbers", DEFAULT_PARAMETERS),
     "RobustScaler": ("numbers", ({}, {"quantile_range": (10, 80)})),
     "OneHotEncoder": (
         "texts",
-        ({"handle_unknown": "ignore"}, RARE, {"drop": "if_binary"}, {"min_frequency": 0.2}),
+        (
+            {"handle_unknown": "ignore"},
+            RARE_CATEGORY_PARAMETERS,
+            {"drop": "if_binary"},
+            {"min_frequency": 0.2},
+        ),
     ),
     "OrdinalEncoder": ("texts", ({}, {"handle_unknown": "use_encoded_value", "unknown_value": -1})),
-    "FunctionTransformer": ("numbers", EVERY),
+    "FunctionTransformer": ("numbers", DEFAULT_PARAMETERS),
     "VarianceThreshold": ("numbers", ({}, {"threshold": 0.5})),
     "SelectKBest": ("numbers", ({"k": 2},)),
     "SelectPercentile": ("numbers", ({"percentile": 50},)),
 }
-"""Steps of one class that need no other step, and the table they are tried on."""
+"""Kind of the simulated table and parameters with which each class of steps is tested."""
 
 
 @cache
-def agrees(class_path: str, make: Callable[[Any], Form]) -> bool:
+def agrees(class_path: str, make_form: Callable[[Any], Form]) -> bool:
     """Return True if the closed form of a step's class agrees with the installed scikit-learn.
 
     It is tested once per process and class, in a few milliseconds.
     """
     examples = unless_it_fails(lambda: list(_examples(class_path)))
-    return examples is not None and all(_agrees_on_example(make, *example) for example in examples)
+    return examples is not None and all(
+        _agrees_on_example(make_form, *example) for example in examples
+    )
 
 
 @cache
-def agrees_on(frame_path: str, make: Callable[[Any], Form]) -> bool:
+def agrees_on(frame_path: str, make_form: Callable[[Any], Form]) -> bool:
     """Return True if the installed scikit-learn supports this frame class and its column names."""
     frame_class = imported_class(frame_path)
-    return all(_agrees_on_frame(frame_class, make, cell_kind) for cell_kind in ("texts", "numbers"))
+    return all(
+        _agrees_on_frame(frame_class, make_form, cell_kind) for cell_kind in ("texts", "numbers")
+    )
 
 
-def _agrees_on_frame(frame_class: Any, make: Callable[[Any], Form], cell_kind: str) -> bool:
+def _agrees_on_frame(frame_class: Any, make_form: Callable[[Any], Form], cell_kind: str) -> bool:
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     names = ["a", "b", "c", "d"]
     frame = frame_class(dict(zip(names, _simulated_table(cell_kind).T.tolist(), strict=True)))
-    y, train_rows = np.arange(N) % CLASSES, np.arange(1, N)
+    y, train_rows = np.arange(N_ROWS) % N_CLASSES, np.arange(1, N_ROWS)
     step = StandardScaler() if cell_kind == "numbers" else OneHotEncoder(sparse_output=False)
     steps = ColumnTransformer([("some", step, names[1:3])])
     # The closed form is made before the step is fitted, because it refuses a fitted step.
-    closed_form = make(steps)
-    expected = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train_rows]))
-    if expected is None:
+    closed_form = make_form(steps)
+    expected_output = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train_rows]))
+    if expected_output is None:
         return False
     table, _ = closed_form(Cells.from_source(Source(frame), train_rows), y[train_rows])
-    return _have_same_cells(_learner_cells(table), expected)
+    return _have_same_cells(_learner_cells(table), expected_output)
 
 
 def _examples(class_path: str) -> Iterator[tuple[Any, str]]:
@@ -84,9 +96,9 @@ def _examples(class_path: str) -> Iterator[tuple[Any, str]]:
         table_kind, settings = EXAMPLES[name]
         yield from ((step_class(**setting), table_kind) for setting in settings)
     elif name == "SimpleImputer":
-        yield step_class(strategy=FILL), "texts with gaps"
+        yield step_class(strategy=MOST_FREQUENT), "texts with gaps"
         yield step_class(strategy="constant", fill_value="b5"), "texts with gaps"
-        for strategy in ("mean", "median", FILL):
+        for strategy in ("mean", "median", MOST_FREQUENT):
             yield step_class(strategy=strategy, add_indicator=True), "numbers with gaps"
     else:
         yield _composite_example(step_class, name)
@@ -101,28 +113,30 @@ def _composite_example(step_class: Any, name: str) -> tuple[Any, str]:
     return step_class([("a", scale), ("b", MaxAbsScaler())]), "numbers"
 
 
-def _agrees_on_example(make: Callable[[Any], Form], step: Any, table_kind: str) -> bool:
+def _agrees_on_example(make_form: Callable[[Any], Form], step: Any, table_kind: str) -> bool:
     """Compare a closed form with its step, fitted on rows with copies and applied to test rows.
 
     The test rows have unknown categories if the step accepts these.
     """
-    X, y = _simulated_table(table_kind), np.arange(N) % CLASSES
-    row_copies = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
+    X, y = _simulated_table(table_kind), np.arange(N_ROWS) % N_CLASSES
+    row_copies = np.repeat(np.arange(N_TRAIN_ROWS), 1 + np.arange(N_TRAIN_ROWS) % 2)
     accepts_unknown = (
-        getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
+        getattr(step, "handle_unknown", "") in UNKNOWN_ACCEPTING_VALUES
+        and getattr(step, "drop", None) is None
     )
     test_rows = np.arange(
-        TRAIN // 2, N if accepts_unknown or table_kind.startswith("numbers") else TRAIN
+        N_TRAIN_ROWS // 2,
+        N_ROWS if accepts_unknown or table_kind.startswith("numbers") else N_TRAIN_ROWS,
     )
-    source, form = Source(X), make(step)
-    expected = unless_it_fails(
+    source, closed_form = Source(X), make_form(step)
+    expected_outputs = unless_it_fails(
         lambda: (step.fit_transform(X[row_copies], y[row_copies]), step.transform(X[test_rows]))
     )
-    if expected is None:
+    if expected_outputs is None:
         return False
-    table, apply = form(Cells.from_source(source, row_copies), y[row_copies])
+    table, apply = closed_form(Cells.from_source(source, row_copies), y[row_copies])
     outputs = _learner_cells(table), _learner_cells(apply(Cells.from_source(source, test_rows)))
-    return all(map(_have_same_cells, outputs, expected))
+    return all(map(_have_same_cells, outputs, expected_outputs))
 
 
 def _simulated_table(table_kind: str) -> np.ndarray:
@@ -132,11 +146,13 @@ def _simulated_table(table_kind: str) -> np.ndarray:
     """
     rng = np.random.default_rng(0)
     if table_kind.startswith("texts"):
-        numbers = np.minimum(rng.geometric(0.3, (N, 4)), [2, 4, 6, 8])
-        numbers[-1] = 9  # The last row has a value that is in no training set.
-        X = np.char.add("b", numbers.astype(str)).astype(object)
+        category_numbers = np.minimum(rng.geometric(0.3, (N_ROWS, 4)), [2, 4, 6, 8])
+        category_numbers[-1] = 9  # The last row has a value that is in no training set.
+        X = np.char.add("b", category_numbers.astype(str)).astype(object)
     else:
-        X = np.round(rng.normal(size=(N, 4)) * [0.1, 1.0, 30.0, 1e4] + [0.0, 1e3, 1.0, -7.0], 2)
+        X = np.round(
+            rng.normal(size=(N_ROWS, 4)) * [0.1, 1.0, 30.0, 1e4] + [0.0, 1e3, 1.0, -7.0], 2
+        )
     if table_kind.endswith("gaps"):
         X[rng.random(X.shape) < 0.1] = np.nan
     return X
@@ -151,15 +167,20 @@ def _learner_cells(table: Table) -> Any:
         return as_learner_input(table)
     columns = zip(table.codes.T, table.levels, strict=True)
     return np.array(
-        [[column_levels.cells[code] for code in codes] for codes, column_levels in columns], object
+        [
+            [column_levels.cells[category_code] for category_code in codes]
+            for codes, column_levels in columns
+        ],
+        object,
     ).T
 
 
-def _have_same_cells(table: Any, expected: Any) -> bool:
+def _have_same_cells(table: Any, expected_table: Any) -> bool:
     """Return True if two tables hold the same cells, and both are dense or both are sparse."""
-    if hasattr(table, "toarray") != hasattr(expected, "toarray"):
+    if hasattr(table, "toarray") != hasattr(expected_table, "toarray"):
         return False
-    table, expected = (
-        either.toarray() if hasattr(either, "toarray") else either for either in (table, expected)
+    table, expected_table = (
+        one_table.toarray() if hasattr(one_table, "toarray") else one_table
+        for one_table in (table, expected_table)
     )
-    return table.shape == expected.shape and bool((table == expected).all())
+    return table.shape == expected_table.shape and bool((table == expected_table).all())

@@ -14,11 +14,11 @@ from truerisk.core.overrides import override
 from truerisk.data.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
-EXACT = 2**53  # Double precision represents integers up to this size exactly.
-FRAMES = ("pandas:DataFrame", "polars:DataFrame")
+MAX_EXACT_INTEGER = 2**53  # Double precision represents integers up to this size exactly.
+FRAME_CLASSES = ("pandas:DataFrame", "polars:DataFrame")
 # Array kinds of text: Python objects ("t") and NumPy's own strings ("U").
 # Some steps do not accept NumPy's own strings.
-TEXT = "tU"
+TEXT_KINDS = "tU"
 
 
 class Source:
@@ -27,7 +27,9 @@ class Source:
     def __init__(self, X: Any) -> None:
         self.X = X
         self.is_array = type(X) is np.ndarray
-        self.frame = next((class_path for class_path in FRAMES if is_exactly(X, class_path)), None)
+        self.frame = next(
+            (class_path for class_path in FRAME_CLASSES if is_exactly(X, class_path)), None
+        )
         if not self.is_array and self.frame is None:
             raise Refused("a table of another kind")
         if len(np.shape(X)) != 2 or not np.shape(X)[1]:
@@ -36,10 +38,10 @@ class Source:
         self.width = int(np.shape(X)[1])
         self.is_pandas = hasattr(X, "iloc")
         self._kinds: dict[int, str] = {}
-        self._coded: dict[int, tuple[np.ndarray, Levels]] = {}
-        self._numbers: dict[tuple[int, ...], np.ndarray] = {}
-        self._codes: dict[tuple[int, ...], Coded] = {}
-        self._orders: dict[tuple[int, ...], bool] = {}
+        self._codes_by_column: dict[int, tuple[np.ndarray, Levels]] = {}
+        self._doubles_by_columns: dict[tuple[int, ...], np.ndarray] = {}
+        self._codes_by_columns: dict[tuple[int, ...], Coded] = {}
+        self._stored_by_rows: dict[tuple[int, ...], bool] = {}
 
     def by_rows(self, columns: tuple[int, ...]) -> bool:
         """Return True if these columns of a frame, once selected, are stored row by row in memory.
@@ -48,15 +50,17 @@ class Source:
         """
         if not self.is_pandas:
             return False
-        if columns not in self._orders:
+        if columns not in self._stored_by_rows:
             few_rows = self.X.iloc[[0, 1, 3]] if len(self.X) > 3 else self.X
-            flags = np.asarray(few_rows.iloc[:, list(columns)]).flags
-            self._orders[columns] = flags.c_contiguous and not flags.f_contiguous
-        return self._orders[columns]
+            memory_flags = np.asarray(few_rows.iloc[:, list(columns)]).flags
+            self._stored_by_rows[columns] = (
+                memory_flags.c_contiguous and not memory_flags.f_contiguous
+            )
+        return self._stored_by_rows[columns]
 
     def kind(self, columns: Sequence[int]) -> str:
         """Return the kind of array that NumPy makes of these columns: b, i, f, or t for text."""
-        column_kinds = {self._kind(j) for j in columns}
+        column_kinds = {self._column_kind(j) for j in columns}
         if column_kinds <= {"i", "f"}:
             return "f" if "f" in column_kinds else "i"
         if len(column_kinds) > 1:
@@ -65,46 +69,46 @@ class Source:
 
     @cached_property
     def array(self) -> np.ndarray:
-        """All columns of a numeric array as doubles, in the memory order of the array."""
-        if _kind_of(self.X) in TEXT:
+        """All columns of a numeric array X as doubles, in the memory order of X."""
+        if _array_kind(self.X) in TEXT_KINDS:
             raise Refused("text is no number")
         return _as_finite_doubles(self.X)
 
     def numbers(self, columns: tuple[int, ...]) -> np.ndarray:
-        """Return the columns as doubles, stored one column after the other."""
-        if columns not in self._numbers:
-            if self.kind(columns) in TEXT:
+        """Return these columns of X as doubles, stored one column after the other."""
+        if columns not in self._doubles_by_columns:
+            if self.kind(columns) in TEXT_KINDS:
                 raise Refused("text is no number")
-            self._numbers[columns] = np.stack(
+            self._doubles_by_columns[columns] = np.stack(
                 [_as_finite_doubles(self._column(j)) for j in columns]
             )
-        return self._numbers[columns]
+        return self._doubles_by_columns[columns]
 
     def coded(self, columns: tuple[int, ...]) -> Coded:
         """Return the category codes of the cells of these columns, stored row by row."""
-        if columns not in self._codes:
+        if columns not in self._codes_by_columns:
             # A polars frame becomes one array, so that its columns must be of one kind.
             if not self.is_pandas:
                 self.kind(columns)
-            coded = [self._coded_column(j) for j in columns]
-            codes = np.ascontiguousarray(np.column_stack([codes for codes, _ in coded]))
-            levels = tuple(levels for _, levels in coded)
-            kind = "t" if any(column_levels.text for column_levels in levels) else "f"
-            self._codes[columns] = Coded(codes, levels, kind)
-        return self._codes[columns]
+            coded_columns = [self._coded_column(j) for j in columns]
+            codes = np.ascontiguousarray(np.column_stack([codes for codes, _ in coded_columns]))
+            levels = tuple(levels for _, levels in coded_columns)
+            array_kind = "t" if any(column_levels.text for column_levels in levels) else "f"
+            self._codes_by_columns[columns] = Coded(codes, levels, array_kind)
+        return self._codes_by_columns[columns]
 
     def _coded_column(self, j: int) -> tuple[np.ndarray, Levels]:
-        if j not in self._coded:
+        if j not in self._codes_by_column:
             column = self._column(j)
-            is_text = self._kind(j) in TEXT
-            self._coded[j] = (
+            is_text = self._column_kind(j) in TEXT_KINDS
+            self._codes_by_column[j] = (
                 _coded_texts(column) if is_text else _code_numbers(_as_finite_doubles(column))
             )
-        return self._coded[j]
+        return self._codes_by_column[j]
 
-    def _kind(self, j: int) -> str:
+    def _column_kind(self, j: int) -> str:
         if j not in self._kinds:
-            self._kinds[j] = _kind_of(self._column(j))
+            self._kinds[j] = _array_kind(self._column(j))
         return self._kinds[j]
 
     def _column(self, j: int) -> np.ndarray:
@@ -196,7 +200,7 @@ def _is_plain(dtype: Any) -> bool:
     return dtype.name in ("str", "string") and isinstance(missing_value, float)
 
 
-def _kind_of(column: np.ndarray) -> str:
+def _array_kind(column: np.ndarray) -> str:
     dtype_kind = column.dtype.kind
     if dtype_kind == "O":
         return "t"
@@ -213,7 +217,9 @@ def _kind_of(column: np.ndarray) -> str:
 
 def _as_finite_doubles(column: np.ndarray) -> np.ndarray:
     is_integer = column.dtype.kind in "iu" and column.size
-    if is_integer and (int(column.max()) > EXACT or int(column.min()) < -EXACT):
+    if is_integer and (
+        int(column.max()) > MAX_EXACT_INTEGER or int(column.min()) < -MAX_EXACT_INTEGER
+    ):
         raise Refused("whole numbers that are no doubles")
     doubles = column.astype(np.float64, copy=False)
     if np.isinf(doubles).any():
@@ -229,14 +235,16 @@ def _code_numbers(column: np.ndarray) -> tuple[np.ndarray, Levels]:
 
 def _coded_texts(column: np.ndarray) -> tuple[np.ndarray, Levels]:
     cell_list = column.tolist()
-    distinct = set(cell_list)
-    texts = sorted(cell for cell in distinct if isinstance(cell, str))
-    missing_cells = [cell for cell in distinct if not isinstance(cell, str) and cell is not None]
+    distinct_cells = set(cell_list)
+    texts = sorted(cell for cell in distinct_cells if isinstance(cell, str))
+    missing_cells = [
+        cell for cell in distinct_cells if not isinstance(cell, str) and cell is not None
+    ]
     if not all(isinstance(cell, float) and cell != cell for cell in missing_cells):
         raise Refused("text beside other cells")
-    code_of = {cell: code for code, cell in enumerate([*texts, None])}
-    has_none, nan_code = None in distinct, len(texts) + (None in distinct)
-    codes = np.array([code_of.get(cell, nan_code) for cell in cell_list], dtype=np.intp)
+    code_by_cell = {cell: text_code for text_code, cell in enumerate([*texts, None])}
+    has_none, nan_code = None in distinct_cells, len(texts) + (None in distinct_cells)
+    codes = np.array([code_by_cell.get(cell, nan_code) for cell in cell_list], dtype=np.intp)
     missing_levels = [*([None] if has_none else []), *([np.nan] if missing_cells else [])]
     return codes, Levels(
         (*texts, *missing_levels), none=has_none, nan=bool(missing_cells), text=True

@@ -22,8 +22,8 @@ from truerisk.engines.preparation.closed.step_tables import (
     one_of,
 )
 
-UNKNOWN = -1
-DROPPED = -2
+UNKNOWN_CATEGORY = -1
+DROPPED_CATEGORY = -2
 
 
 def _is_double(value: Any) -> bool:
@@ -63,42 +63,46 @@ def one_hot(step: Any) -> Form:
     refuses_unknown = parameters["handle_unknown"] == "error" or parameters["drop"] is not None
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        coded = table.coded()
-        lookup, width = _indicator_columns(coded, parameters, len(y))
-        sparse = parameters["sparse_output"]
+        train_codes = table.coded()
+        indicator_of_category, n_indicators = _indicator_columns(train_codes, parameters, len(y))
+        is_sparse = parameters["sparse_output"]
 
         def apply(other_rows: Table) -> Table:
-            indicators = lookup[_coded_with_same_levels(other_rows, coded).places]
-            if refuses_unknown and (indicators == UNKNOWN).any():
+            indicators = indicator_of_category[
+                _code_with_same_levels(other_rows, train_codes).places
+            ]
+            if refuses_unknown and (indicators == UNKNOWN_CATEGORY).any():
                 raise Refused("a level that the train set lacks")
             if parameters["drop"] is not None:
-                indicators = np.maximum(indicators, UNKNOWN)
-            return Indicators(indicators, width, sparse)
+                indicators = np.maximum(indicators, UNKNOWN_CATEGORY)
+            return Indicators(indicators, n_indicators, is_sparse)
 
-        return fitted(coded, apply)
+        return fitted(train_codes, apply)
 
     return fit
 
 
-def _coded_with_same_levels(table: Table, training_table: Coded) -> Coded:
-    coded = table.coded()
-    if len(coded.levels) != len(training_table.levels) or not np.array_equal(
-        coded.starts, training_table.starts
+def _code_with_same_levels(table: Table, training_table: Coded) -> Coded:
+    coded_table = table.coded()
+    if len(coded_table.levels) != len(training_table.levels) or not np.array_equal(
+        coded_table.starts, training_table.starts
     ):
         raise Refused("other levels than were coded")
-    return coded
+    return coded_table
 
 
-def _indicator_columns(table: Coded, parameters: dict[str, Any], n: int) -> tuple[np.ndarray, int]:
-    """Map each category of each column to its indicator column; also return their number.
+def _indicator_columns(
+    table: Coded, parameters: dict[str, Any], n_rows: int
+) -> tuple[np.ndarray, int]:
+    """Map each category to its indicator column; also return the number of indicator columns.
 
-    Categories are numbered across all columns. The number returned is that of indicator columns.
+    Categories are numbered across all columns.
     """
-    width, blocks = 0, []
+    n_columns, blocks = 0, []
     for counts in table.counts():
         is_present = counts > 0
-        is_rare = _rare_categories(counts[is_present], parameters, n)
-        indicators = np.full(len(counts), UNKNOWN)
+        is_rare = _rare_categories(counts[is_present], parameters, n_rows)
+        indicators = np.full(len(counts), UNKNOWN_CATEGORY)
         indicators[is_present] = np.where(is_rare, (~is_rare).sum(), np.cumsum(~is_rare) - 1)
         n_indicators = int((~is_rare).sum() + is_rare.any())
         if is_rare.any() and parameters["handle_unknown"] == "infrequent_if_exist":
@@ -107,16 +111,16 @@ def _indicator_columns(table: Coded, parameters: dict[str, Any], n: int) -> tupl
             parameters["drop"] == "if_binary" and n_indicators == 2
         ):
             indicators[is_present] = np.where(
-                indicators[is_present] == 0, DROPPED, indicators[is_present] - 1
+                indicators[is_present] == 0, DROPPED_CATEGORY, indicators[is_present] - 1
             )
             n_indicators -= 1
-        indicators[indicators >= 0] += width
+        indicators[indicators >= 0] += n_columns
         blocks.append(indicators)
-        width += n_indicators
-    return np.concatenate(blocks), width
+        n_columns += n_indicators
+    return np.concatenate(blocks), n_columns
 
 
-def _rare_categories(counts: np.ndarray, parameters: dict[str, Any], n: int) -> np.ndarray:
+def _rare_categories(counts: np.ndarray, parameters: dict[str, Any], n_rows: int) -> np.ndarray:
     """Return a mask of the categories that share an indicator column because they are rare.
 
     These are the categories below a frequency, and then the rarest ones beyond a maximum number.
@@ -124,7 +128,9 @@ def _rare_categories(counts: np.ndarray, parameters: dict[str, Any], n: int) -> 
     min_frequency, max_categories = parameters["min_frequency"], parameters["max_categories"]
     is_rare = np.zeros(len(counts), dtype=bool)
     if min_frequency is not None:
-        is_rare = counts < (min_frequency if isinstance(min_frequency, int) else n * min_frequency)
+        is_rare = counts < (
+            min_frequency if isinstance(min_frequency, int) else n_rows * min_frequency
+        )
     if max_categories is not None and max_categories < len(counts) - is_rare.sum() + 1:
         is_rare[np.argsort(counts, kind="stable")[: len(counts) - (max_categories - 1)]] = True
     return is_rare
@@ -150,25 +156,25 @@ def ordinal(step: Any) -> Form:
     refuses_unknown = parameters["handle_unknown"] == "error"
     if refuses_unknown != (parameters["unknown_value"] is None):
         raise Refused("OrdinalEncoder(unknown_value=...)")
-    unknown = np.nan if refuses_unknown else float(parameters["unknown_value"])
+    unknown_number = np.nan if refuses_unknown else float(parameters["unknown_value"])
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        coded = table.coded()
-        numbers, is_present = _category_numbers(coded, parameters, unknown)
+        train_codes = table.coded()
+        encoding_numbers, is_present = _category_numbers(train_codes, parameters, unknown_number)
 
         def apply(other_rows: Table) -> Table:
-            category_numbers = _coded_with_same_levels(other_rows, coded).places
+            category_numbers = _code_with_same_levels(other_rows, train_codes).places
             if refuses_unknown and not is_present[category_numbers].all():
                 raise Refused("a level that the train set lacks")
-            return Numbers(numbers[category_numbers])
+            return Numbers(encoding_numbers[category_numbers])
 
-        return fitted(coded, apply)
+        return fitted(train_codes, apply)
 
     return fit
 
 
 def _category_numbers(
-    table: Coded, parameters: dict[str, Any], unknown: float
+    table: Coded, parameters: dict[str, Any], unknown_number: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number that encodes each category, and a mask of categories in the training set.
 
@@ -176,14 +182,14 @@ def _category_numbers(
     """
     numbers_of_columns, missing_code = [], float(parameters["encoded_missing_value"])
     counts = table.counts()
-    for count, levels in zip(counts, table.levels, strict=True):
-        is_present = count > 0
-        numbers = np.where(is_present, np.cumsum(is_present) - 1.0, unknown)
+    for category_counts, levels in zip(counts, table.levels, strict=True):
+        is_present = category_counts > 0
+        encoding_numbers = np.where(is_present, np.cumsum(is_present) - 1.0, unknown_number)
         has_nan = levels.nan and bool(is_present[-1])
         n_levels = int(is_present.sum()) - has_nan
         if has_nan:
-            numbers[-1] = missing_code
-        if 0 <= unknown < n_levels or (has_nan and 0 <= missing_code < n_levels):
+            encoding_numbers[-1] = missing_code
+        if 0 <= unknown_number < n_levels or (has_nan and 0 <= missing_code < n_levels):
             raise Refused("a number that stands for two levels")
-        numbers_of_columns.append(numbers)
+        numbers_of_columns.append(encoding_numbers)
     return np.concatenate(numbers_of_columns), np.concatenate(counts) > 0

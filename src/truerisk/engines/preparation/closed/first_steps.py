@@ -45,7 +45,7 @@ class _Prefix:
 
     form: Form
     n_steps: int
-    is_all: bool
+    covers_all_steps: bool
 
 
 KNOWN: WeakKeyDictionary[Any, _Prefix | None] = WeakKeyDictionary()
@@ -64,10 +64,15 @@ def closed_steps(
     refuses any of the training or test rows, None is returned, and scikit-learn fits all steps.
     Therefore no warning is given twice.
     """
-    prefix, source = _cached(KNOWN, preparation, _prefix), _cached(SOURCES, data, _source)
+    prefix, source = (
+        _cached(KNOWN, preparation, _closed_prefix),
+        _cached(SOURCES, data, _make_source),
+    )
     if prefix is None or source is None:
         return None
-    convert: Callable[[Table], Any] = as_learner_input if prefix.is_all else _input_of_next_step
+    convert: Callable[[Table], Any] = (
+        as_learner_input if prefix.covers_all_steps else _input_of_next_step
+    )
     try:
         # NumPy's warnings are silenced because non-finite numbers are refused, or found at the end.
         with np.errstate(all="ignore"):
@@ -79,24 +84,26 @@ def closed_steps(
 
 
 def _cached(
-    cache: MutableMapping[Key, Made | None], key: Key, make: Callable[[Key], Made]
+    cache: MutableMapping[Key, Made | None],
+    key: Key,
+    compute_value: Callable[[Key], Made],
 ) -> Made | None:
     if key not in cache:
         try:
-            cache[key] = make(key)
+            cache[key] = compute_value(key)
         except Refused:
             cache[key] = None
     return cache[key]
 
 
-def _source(data: Data) -> Source:
+def _make_source(data: Data) -> Source:
     source = Source(data.X)
     if source.frame is not None and not agrees_on(source.frame, form_of):
         raise Refused("frames that this release of scikit-learn takes otherwise")
     return source
 
 
-def _prefix(preparation: Any) -> _Prefix:
+def _closed_prefix(preparation: Any) -> _Prefix:
     from sklearn import get_config
 
     config = get_config()
@@ -126,17 +133,17 @@ def chain_forms(forms: Sequence[Form]) -> Form:
     """Return the closed form of several steps, each fitted on the output of the step before it."""
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        applied: list[Apply] = []
-        for form in forms:
-            table, apply = form(table, y)
-            applied.append(apply)
+        apply_functions: list[Apply] = []
+        for closed_form in forms:
+            table, apply = closed_form(table, y)
+            apply_functions.append(apply)
 
-        def every(transformed: Table) -> Table:
-            for apply in applied:
+        def apply_all(transformed: Table) -> Table:
+            for apply in apply_functions:
                 transformed = apply(transformed)
             return transformed
 
-        return table, every
+        return table, apply_all
 
     return fit
 
@@ -148,8 +155,8 @@ def form_of(step: Any) -> Form:
     )
     if class_path is None or not is_present(FORMS[class_path].module):
         raise Refused(f"{type(step).__name__} is not known in closed form")
-    make = FORMS[class_path].load()
-    form: Form = make(step)
-    if not agrees(class_path, make):
+    make_form = FORMS[class_path].load()
+    closed_form: Form = make_form(step)
+    if not agrees(class_path, make_form):
         raise Refused(f"{type(step).__name__} does otherwise in this release of scikit-learn")
-    return form
+    return closed_form

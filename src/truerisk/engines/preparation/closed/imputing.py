@@ -59,51 +59,55 @@ def _fit_text(table: Coded, parameters: dict[str, Any]) -> Fitted:
     if any(not levels.text for levels in table.levels):
         raise Refused("text beside numbers in one array")
     counts = table.counts()
-    codes = np.array(
+    fill_codes = np.array(
         [
             _most_frequent_code(*counts_and_levels)
             for counts_and_levels in zip(counts, table.levels, strict=True)
         ]
     )
     if parameters["strategy"] == "most_frequent":
-        return fitted(table, lambda other_rows: _fill_codes(other_rows.coded(), codes))
-    fill = "missing_value" if parameters["fill_value"] is None else parameters["fill_value"]
-    if not isinstance(fill, str):
+        return fitted(table, lambda other_rows: _fill_codes(other_rows.coded(), fill_codes))
+    fill_text = "missing_value" if parameters["fill_value"] is None else parameters["fill_value"]
+    if not isinstance(fill_text, str):
         raise Refused("a constant that is no text")
-    return fitted(table, lambda other_rows: _fill_with_category(other_rows.coded(), fill))
+    return fitted(table, lambda other_rows: _fill_with_category(other_rows.coded(), fill_text))
 
 
 def _most_frequent_code(counts: np.ndarray, levels: Levels) -> int:
     """Return the code of the first of the most frequent categories except NaN, or raise Refused."""
-    n_cells = counts[: len(levels) - levels.nan]
-    if not n_cells.any():
+    cell_counts = counts[: len(levels) - levels.nan]
+    if not cell_counts.any():
         raise Refused("a column without any cell")
-    code = int(n_cells.argmax())
-    if levels.none and code != len(n_cells) - 1 and n_cells[-1] == n_cells[code]:
+    frequent_code = int(cell_counts.argmax())
+    if (
+        levels.none
+        and frequent_code != len(cell_counts) - 1
+        and cell_counts[-1] == cell_counts[frequent_code]
+    ):
         raise Refused("None is as frequent as a text")
-    return code
+    return frequent_code
 
 
-def _fill_codes(table: Coded, codes: np.ndarray) -> Coded:
+def _fill_codes(table: Coded, fill_codes: np.ndarray) -> Coded:
     nan_codes = np.array([levels.code_of_nan for levels in table.levels])
-    filled = np.where(table.codes == nan_codes, codes, table.codes)
-    return Coded(filled, table.levels, table.kind)
+    filled_codes = np.where(table.codes == nan_codes, fill_codes, table.codes)
+    return Coded(filled_codes, table.levels, table.kind)
 
 
-def _fill_with_category(table: Coded, fill: str) -> Coded:
-    """Replace missing cells by a category `fill`, whose code is inserted in sorted order."""
+def _fill_with_category(table: Coded, fill_text: str) -> Coded:
+    """Replace missing cells by a category `fill_text`, whose code is inserted in sorted order."""
     codes, levels = table.codes.copy(), []
     for j, column_levels in enumerate(table.levels):
         texts = column_levels.cells[: column_levels.n_values]
-        new_code = sum(text < fill for text in texts)
-        is_known = fill in texts
+        new_code = sum(text < fill_text for text in texts)
+        is_known = fill_text in texts
         is_nan_cell = codes[:, j] == column_levels.code_of_nan
         if not is_known:
             codes[codes[:, j] >= new_code, j] += 1
         codes[is_nan_cell, j] = new_code
         level_cells = (
             *texts[:new_code],
-            *([] if is_known else [fill]),
+            *([] if is_known else [fill_text]),
             *column_levels.cells[new_code:],
         )
         levels.append(Levels(level_cells, column_levels.none, column_levels.nan, text=True))
@@ -111,45 +115,46 @@ def _fill_with_category(table: Coded, fill: str) -> Coded:
 
 
 def _fit_numbers(table: Table, parameters: dict[str, Any]) -> Fitted:
-    strategy, codes = parameters["strategy"], None
+    strategy, fill_codes = parameters["strategy"], None
     X = table.numbers()
     is_missing = np.isnan(X)
     if strategy == "most_frequent":
-        coded = table.coded()
-        counts = zip(coded.counts(), coded.levels, strict=True)
-        codes = np.array([_most_frequent_code(*column) for column in counts])
-        commonest = zip(codes, coded.levels, strict=True)
-        fill = np.array([levels.values[code] for code, levels in commonest])
+        coded_table = table.coded()
+        counts = zip(coded_table.counts(), coded_table.levels, strict=True)
+        fill_codes = np.array([_most_frequent_code(*column) for column in counts])
+        codes_and_levels = zip(fill_codes, coded_table.levels, strict=True)
+        fill_values = np.array([levels.values[fill_code] for fill_code, levels in codes_and_levels])
     elif strategy == "constant":
-        fill = np.full(X.shape[1], _constant(parameters["fill_value"], table.kind))
+        fill_values = np.full(X.shape[1], _constant_number(parameters["fill_value"], table.kind))
     else:
-        fill = (_mean if strategy == "mean" else _median)(X, is_missing)
+        fill_values = (_column_means if strategy == "mean" else _column_medians)(X, is_missing)
     is_empty = is_missing.all(axis=0)
     if is_empty.any():
         if not parameters["keep_empty_features"] or strategy not in ("mean", "median"):
             raise Refused("a column without any cell")
-        fill[is_empty] = 0.0
-    if not np.isfinite(fill).all():
+        fill_values[is_empty] = 0.0
+    if not np.isfinite(fill_values).all():
         raise Refused("sums that are too large")
     indicator_columns = (
         np.flatnonzero(is_missing.any(axis=0)) if parameters["add_indicator"] else None
     )
     return fitted(
-        table, lambda other_rows: _fill_numbers(other_rows, fill, codes, indicator_columns)
+        table,
+        lambda other_rows: _fill_numbers(other_rows, fill_values, fill_codes, indicator_columns),
     )
 
 
-def _constant(fill: Any, table_kind: str) -> float:
-    if fill is None:
+def _constant_number(fill_value: Any, table_kind: str) -> float:
+    if fill_value is None:
         return 0.0
-    if isinstance(fill, str) or (isinstance(fill, float) and table_kind == "i"):
+    if isinstance(fill_value, str) or (isinstance(fill_value, float) and table_kind == "i"):
         raise Refused("a constant of another kind")
-    if isinstance(fill, int) and abs(fill) > 2**53:
+    if isinstance(fill_value, int) and abs(fill_value) > 2**53:
         raise Refused("a constant that is no double")
-    return float(fill)
+    return float(fill_value)
 
 
-def _mean(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
+def _column_means(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
     n_present = (len(X) - is_missing.sum(axis=0)).astype(np.float64)
     if is_missing.any():
         X = X.copy("K")
@@ -157,7 +162,7 @@ def _mean(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
     return X.sum(axis=0) / np.maximum(n_present, 1.0)
 
 
-def _median(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
+def _column_medians(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
     """Return the median of each column, without its missing cells.
 
     NaN is sorted last, so that the other cells can be counted from the start.
@@ -172,13 +177,16 @@ def _median(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
 
 
 def _fill_numbers(
-    table: Table, fill: np.ndarray, codes: np.ndarray | None, indicator_columns: np.ndarray | None
+    table: Table,
+    fill_values: np.ndarray,
+    fill_codes: np.ndarray | None,
+    indicator_columns: np.ndarray | None,
 ) -> Table:
     X = table.numbers()
     is_missing = np.isnan(X)
-    values = np.where(is_missing, fill, X) if is_missing.any() else X
+    values = np.where(is_missing, fill_values, X) if is_missing.any() else X
     if indicator_columns is not None:
         return Numbers(np.hstack([values, is_missing[:, indicator_columns]]))
-    if codes is None:
+    if fill_codes is None:
         return Numbers(values, table.kind)
-    return Numbers(values, table.kind, _fill_codes(table.coded(), codes))
+    return Numbers(values, table.kind, _fill_codes(table.coded(), fill_codes))

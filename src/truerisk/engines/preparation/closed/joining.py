@@ -57,13 +57,14 @@ def feature_union(step: Any) -> Form:
     ]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        fitted_parts = [form(table, y) for form in forms]
-        blocks = [output for output, _ in fitted_parts]
+        fitted_transformers = [transformer_form(table, y) for transformer_form in forms]
+        blocks = [output for output, _ in fitted_transformers]
         is_sparse = any(block.sparse for block in blocks)
 
         def apply(other_rows: Table) -> Table:
             return _join_blocks(
-                [apply_part(other_rows) for _, apply_part in fitted_parts], is_sparse
+                [apply_transformer(other_rows) for _, apply_transformer in fitted_transformers],
+                is_sparse,
             )
 
         return _join_blocks(blocks, is_sparse), apply
@@ -96,28 +97,28 @@ def column_transformer(step: Any) -> Form:
     remainder_form = None if _is_dropped(step.remainder) else _transformer_form(step.remainder)
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        column_places = [places_of(columns, table) for _, columns in specifications]
-        remaining = sorted(
+        column_selections = [select_columns(columns, table) for _, columns in specifications]
+        remaining_columns = sorted(
             set(range(table.shape[1])).difference(
-                *(transformer.columns for transformer in column_places)
+                *(transformer.columns for transformer in column_selections)
             )
         )
         forms_and_columns = [
-            *zip(forms, column_places, strict=True),
-            (remainder_form, Places(tuple(remaining))),
+            *zip(forms, column_selections, strict=True),
+            (remainder_form, ColumnSelection(tuple(remaining_columns))),
         ]
-        fits = [
-            (column_places_of_form, form(table.columns(column_places_of_form.which), y))
-            for form, column_places_of_form in forms_and_columns
-            if form is not None and column_places_of_form.columns
+        fitted_transformers = [
+            (selection, transformer_form(table.columns(selection.which), y))
+            for transformer_form, selection in forms_and_columns
+            if transformer_form is not None and selection.columns
         ]
-        outputs = [output for _, (output, _) in fits]
+        outputs = [output for _, (output, _) in fitted_transformers]
         is_sparse = _is_sparse(outputs, step.sparse_threshold)
 
         def apply(other_rows: Table) -> Table:
             blocks = [
-                apply_part(other_rows.columns(column_places_of_form.which))
-                for column_places_of_form, (_, apply_part) in fits
+                apply_transformer(other_rows.columns(selection.which))
+                for selection, (_, apply_transformer) in fitted_transformers
             ]
             return _join_blocks(blocks, is_sparse)
 
@@ -138,14 +139,14 @@ def _join_blocks(blocks: Sequence[Table], is_sparse: bool) -> Table:
     if not blocks:
         raise Refused("no columns")
     if not is_sparse:
-        dense = tuple(_dense_block(block) for block in blocks)
+        dense_blocks = tuple(_dense_block(block) for block in blocks)
         # A single block of X is joined too. ColumnTransformer drops a frame's column names.
-        is_single = len(dense) == 1 and not isinstance(dense[0], Cells)
-        return dense[0] if is_single else JoinedColumns(dense)
-    return Sparse(_join_columns([_contents(block) for block in blocks]))
+        is_single = len(dense_blocks) == 1 and not isinstance(dense_blocks[0], Cells)
+        return dense_blocks[0] if is_single else JoinedColumns(dense_blocks)
+    return Sparse(_join_columns([_sparse_contents(block) for block in blocks]))
 
 
-def _contents(block: Table) -> Any:
+def _sparse_contents(block: Table) -> Any:
     """Return a block as a sparse matrix, or as its width, columns and cell values of each row.
 
     A column is −1 for a cell that is 0.
@@ -159,24 +160,27 @@ def _contents(block: Table) -> Any:
     return values.shape[1], columns, values
 
 
-def _join_columns(contents: Sequence[Any]) -> Any:
+def _join_columns(block_contents: Sequence[Any]) -> Any:
     """Join blocks to one sparse matrix, with each row's cells in the order of their columns."""
     from scipy.sparse import csr_matrix, hstack
 
-    if any(hasattr(content, "tocsr") for content in contents):
+    if any(hasattr(block_content, "tocsr") for block_content in block_contents):
         matrices = [
-            content if hasattr(content, "tocsr") else _join_columns([content])
-            for content in contents
+            block_content if hasattr(block_content, "tocsr") else _join_columns([block_content])
+            for block_content in block_contents
         ]
         return hstack(matrices).tocsr()
-    column_offsets = np.cumsum([0, *(width for width, _, _ in contents)])
-    is_stored = np.hstack([columns >= 0 for _, columns, _ in contents])
+    column_offsets = np.cumsum([0, *(width for width, _, _ in block_contents)])
+    is_stored = np.hstack([columns >= 0 for _, columns, _ in block_contents])
     columns = np.hstack(
-        [content[1] + start for content, start in zip(contents, column_offsets[:-1], strict=True)]
+        [
+            block_content[1] + first_column
+            for block_content, first_column in zip(block_contents, column_offsets[:-1], strict=True)
+        ]
     )
     row_starts = np.zeros(len(is_stored) + 1, dtype=np.int32)
     np.cumsum(is_stored.sum(axis=1), out=row_starts[1:])
-    values = np.hstack([values for _, _, values in contents])[is_stored]
+    values = np.hstack([values for _, _, values in block_contents])[is_stored]
     shape = len(is_stored), int(column_offsets[-1])
     return csr_matrix((values, columns[is_stored].astype(np.int32), row_starts), shape=shape)
 
@@ -228,37 +232,37 @@ def _check_names(step: Any, names: Iterable[Any]) -> None:
 
 
 @frozen
-class Places:
-    """Column indices; a slice of an array keeps its memory layout, a list does not."""
+class ColumnSelection:
+    """Selection of columns: a slice, which keeps an array's memory layout, or a list of indices."""
 
     columns: tuple[int, ...]
-    sliced: slice | None = None
+    slice_of_columns: slice | None = None
 
     @property
     def which(self) -> slice | list[int]:
-        """Columns in the form that `Table.columns` accepts: a slice or a list."""
-        return list(self.columns) if self.sliced is None else self.sliced
+        """Selected columns in the form that `Table.columns` accepts: a slice or a list."""
+        return list(self.columns) if self.slice_of_columns is None else self.slice_of_columns
 
 
-def places_of(which: Any, table: Table) -> Places:
+def select_columns(specification: Any, table: Table) -> ColumnSelection:
     """Return the column indices of a column specification, or raise Refused.
 
     Specifications that scikit-learn warns of or rejects are refused.
     """
-    if is_exactly(which, "sklearn.compose:make_column_selector"):
-        which = _selected_columns(which, table)
+    if is_exactly(specification, "sklearn.compose:make_column_selector"):
+        specification = _selected_columns(specification, table)
     width = table.shape[1]
-    if isinstance(which, slice):
-        column_slice = _columns_of_slice(which, table)
-        return Places(tuple(range(width))[column_slice], column_slice)
-    column_list = which.tolist() if isinstance(which, np.ndarray) else which
+    if isinstance(specification, slice):
+        column_slice = _columns_of_slice(specification, table)
+        return ColumnSelection(tuple(range(width))[column_slice], column_slice)
+    column_list = specification.tolist() if isinstance(specification, np.ndarray) else specification
     if not isinstance(column_list, list):
         raise Refused("columns that are written down in another way")
-    return Places(tuple(_columns_of_list(column_list, table)))
+    return ColumnSelection(tuple(_columns_of_list(column_list, table)))
 
 
 def _columns_of_list(column_list: list[Any], table: Table) -> Sequence[int]:
-    item_types = {type(item) for item in column_list}
+    item_types = {type(element) for element in column_list}
     width = table.shape[1]
     if item_types <= {str} and item_types:
         return [_column_index(name, table) for name in column_list]
@@ -272,15 +276,18 @@ def _columns_of_list(column_list: list[Any], table: Table) -> Sequence[int]:
 
 
 def _columns_of_slice(column_slice: slice, table: Table) -> slice:
-    ends = column_slice.start, column_slice.stop
+    slice_ends = column_slice.start, column_slice.stop
     if column_slice.step is not None:
         raise Refused("a slice with steps")
-    if any(isinstance(end, str) for end in ends):
+    if any(isinstance(slice_end, str) for slice_end in slice_ends):
         first_column, last_column = (
-            None if end is None else _column_index(end, table) for end in ends
+            None if slice_end is None else _column_index(slice_end, table)
+            for slice_end in slice_ends
         )
         return slice(first_column, None if last_column is None else last_column + 1)
-    if not all(end is None or (type(end) is int and end >= 0) for end in ends):
+    if not all(
+        slice_end is None or (type(slice_end) is int and slice_end >= 0) for slice_end in slice_ends
+    ):
         raise Refused("a slice of another kind")
     return column_slice
 

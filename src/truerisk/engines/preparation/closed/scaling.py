@@ -30,17 +30,19 @@ def standard(step: Any) -> Form:
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
         mean, deviation = _moments(X)
-        subtract = mean if parameters["with_mean"] else None
-        return _centre_and_scale(table, X, subtract, deviation if parameters["with_std"] else None)
+        subtracted_mean = mean if parameters["with_mean"] else None
+        return _centre_and_scale(
+            table, X, subtracted_mean, deviation if parameters["with_std"] else None
+        )
 
     return fit
 
 
 def _row_batches(X: np.ndarray) -> Iterator[np.ndarray]:
     """Yield batches of rows that fit into the cache if X is stored by rows, else all rows."""
-    by_rows = X.flags.c_contiguous and X.shape[1] > 1
-    batch_size = 1 + CACHED // X.shape[1] if by_rows else max(1, len(X))
-    yield from (X[start : start + batch_size] for start in range(0, len(X), batch_size))
+    is_stored_by_rows = X.flags.c_contiguous and X.shape[1] > 1
+    batch_size = 1 + CACHED // X.shape[1] if is_stored_by_rows else max(1, len(X))
+    yield from (X[first_row : first_row + batch_size] for first_row in range(0, len(X), batch_size))
 
 
 def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -51,14 +53,14 @@ def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     n = float(len(X))
     mean = X.sum(axis=0) / n
-    correction = squares = np.zeros(X.shape[1])
+    correction = sum_of_squares = np.zeros(X.shape[1])
     for batch in _row_batches(X):
         deviations = batch - mean
-        squared = np.square(deviations)
+        squared_deviations = np.square(deviations)
         deviations[0] += correction
-        squared[0] += squares
-        correction, squares = deviations.sum(axis=0), squared.sum(axis=0)
-    variance = (squares - correction**2 / n) / n
+        squared_deviations[0] += sum_of_squares
+        correction, sum_of_squares = deviations.sum(axis=0), squared_deviations.sum(axis=0)
+    variance = (sum_of_squares - correction**2 / n) / n
     _check_finite(mean, variance)
     is_constant = variance <= n * EPS * variance + (n * mean * EPS) ** 2
     return mean, np.where(is_constant, 1.0, np.sqrt(variance))
@@ -92,7 +94,11 @@ def min_max(step: Any) -> Form:
 
 def _is_range(value: Any) -> bool:
     is_pair = type(value) is tuple and len(value) == 2
-    return is_pair and all(type(end) in (int, float) for end in value) and value[0] < value[1]
+    return (
+        is_pair
+        and all(type(range_end) in (int, float) for range_end in value)
+        and value[0] < value[1]
+    )
 
 
 def max_abs(step: Any) -> Form:
@@ -101,9 +107,9 @@ def max_abs(step: Any) -> Form:
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         X = table.numbers()
-        largest = np.abs(X).max(axis=0)
-        _check_finite(largest)
-        return _centre_and_scale(table, X, None, _replace_zeros(largest))
+        largest_values = np.abs(X).max(axis=0)
+        _check_finite(largest_values)
+        return _centre_and_scale(table, X, None, _replace_zeros(largest_values))
 
     return fit
 
@@ -130,7 +136,7 @@ def robust(step: Any) -> Form:
 
 def _is_quantiles(value: Any) -> bool:
     is_pair = type(value) is tuple and len(value) == 2
-    are_numbers = is_pair and all(type(end) in (int, float) for end in value)
+    are_numbers = is_pair and all(type(percentile) in (int, float) for percentile in value)
     return are_numbers and 0 <= value[0] <= value[1] <= 100
 
 

@@ -85,9 +85,9 @@ def select_percentile(step: Any) -> Form:
     return _selection_form(parameters["score_func"], choose)
 
 
-def _selection_form(score_function: Any, choose: Any) -> Form:
+def _selection_form(score_function: Any, choose_columns: Any) -> Form:
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        is_selected = choose(_scores(score_function, _finite_cells(table), y))
+        is_selected = choose_columns(_scores(score_function, _finite_cells(table), y))
         if not is_selected.any():
             raise Refused("no column is chosen")
         return fitted(
@@ -109,30 +109,30 @@ def _finite_cells(table: Table) -> np.ndarray:
     return X
 
 
-def _scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.ndim != 1:
         raise Refused("several targets")
-    if score is _score_function("f_classif"):
+    if score_function is _score_function("f_classif"):
         # This is the F statistic of analysis of variance, summed in scikit-learn's order.
-        rows_by_class = [X[y == k] for k in np.unique(y)]
-        sums = [class_rows.sum(axis=0) for class_rows in rows_by_class]
-        squares = sum((class_rows**2).sum(axis=0) for class_rows in rows_by_class)
-        mean_term = sum(sums) ** 2 / float(len(X))
+        rows_by_class = [X[y == class_label] for class_label in np.unique(y)]
+        class_sums = [class_rows.sum(axis=0) for class_rows in rows_by_class]
+        sum_of_squares = sum((class_rows**2).sum(axis=0) for class_rows in rows_by_class)
+        mean_term = sum(class_sums) ** 2 / float(len(X))
         between_classes = (
             sum(
                 class_sum**2 / len(class_rows)
-                for class_sum, class_rows in zip(sums, rows_by_class, strict=True)
+                for class_sum, class_rows in zip(class_sums, rows_by_class, strict=True)
             )
             - mean_term
         )
-        within_classes = (squares - mean_term) - between_classes
+        within_classes = (sum_of_squares - mean_term) - between_classes
         error_freedom = len(X) - len(rows_by_class)
         scores = np.asarray(
             (between_classes / float(len(rows_by_class) - 1))
             / (within_classes / float(error_freedom))
         )
     else:
-        scores = _sklearn_scores(score, X, y)
+        scores = _sklearn_scores(score_function, X, y)
     if not np.isfinite(scores).all():
         raise Refused("scores that are no numbers: columns that are constant within classes")
     return scores

@@ -27,7 +27,7 @@ class Refused(Exception):
 
 
 class Table(ABC):
-    """Rows and columns that pass from one step to the next.
+    """Table that passes from one preprocessing step to the next.
 
     It raises Refused if a form is requested that it does not have.
     """
@@ -80,7 +80,7 @@ class Levels:
 
     @property
     def n_values(self) -> int:
-        """Number of values that are not missing."""
+        """Number of distinct values of the column, without None and NaN."""
         return len(self.cells) - self.none - self.nan
 
     @property
@@ -96,7 +96,7 @@ class Levels:
 
 @frozen(eq=False)
 class Numbers(Table):
-    """Table of doubles; it also has codes if they are cells of X or replace missing cells."""
+    """Table of doubles, with category codes if its cells come from X or replace missing cells."""
 
     values: np.ndarray
     kind: str = "f"
@@ -144,9 +144,9 @@ class Coded(Table):
 
     def counts(self) -> list[np.ndarray]:
         """Return the frequency of each category of each column."""
-        starts = self.starts
-        frequencies = np.bincount(self.places.ravel(), minlength=int(starts[-1]))
-        return np.split(frequencies, starts[1:-1])
+        category_starts = self.starts
+        frequencies = np.bincount(self.places.ravel(), minlength=int(category_starts[-1]))
+        return np.split(frequencies, category_starts[1:-1])
 
     @override
     def numbers(self) -> np.ndarray:
@@ -178,39 +178,39 @@ class Indicators(Table):
         return len(self.places), self.width
 
     @cached_property
-    def _there(self) -> np.ndarray:
+    def _is_stored(self) -> np.ndarray:
         return self.places >= 0
 
     @property
     @override
     def n_held(self) -> int:
-        return int(np.count_nonzero(self._there)) if self.sparse else super().n_held
+        return int(np.count_nonzero(self._is_stored)) if self.sparse else super().n_held
 
     @override
     def numbers(self) -> np.ndarray:
         if self.sparse:
             raise Refused("a sparse table between steps")
-        numbers = np.zeros(self.shape)
-        self.write(numbers)
-        return numbers
+        cells = np.zeros(self.shape)
+        self.write(cells)
+        return cells
 
-    def write(self, into: np.ndarray) -> None:
+    def write(self, cells: np.ndarray) -> None:
         """Write the ones of this table into an array of zeros."""
         rows = np.arange(len(self.places))[:, None]
-        if self._there.all():
-            into[rows, self.places] = 1.0
+        if self._is_stored.all():
+            cells[rows, self.places] = 1.0
         else:
             rows = np.broadcast_to(rows, self.places.shape)
-            into[rows[self._there], self.places[self._there]] = 1.0
+            cells[rows[self._is_stored], self.places[self._is_stored]] = 1.0
 
     def matrix(self) -> Any:
         """Return the table as the sparse matrix that scikit-learn would return."""
         from scipy.sparse import csr_matrix
 
-        starts = np.zeros(len(self.places) + 1, dtype=np.int32)
-        np.cumsum(self._there.sum(axis=1), out=starts[1:])
-        indices = self.places[self._there].astype(np.int32)
-        return csr_matrix((np.ones(len(indices)), indices, starts), shape=self.shape)
+        row_starts = np.zeros(len(self.places) + 1, dtype=np.int32)
+        np.cumsum(self._is_stored.sum(axis=1), out=row_starts[1:])
+        indices = self.places[self._is_stored].astype(np.int32)
+        return csr_matrix((np.ones(len(indices)), indices, row_starts), shape=self.shape)
 
 
 @frozen(eq=False)
@@ -232,29 +232,31 @@ class JoinedColumns(Table):
     @override
     def kind(self) -> str:  # type: ignore[override]
         block_kinds = {block.kind for block in self.blocks}
-        return next(kind for kind in "Utfib" if kind in block_kinds)
+        return next(array_kind for array_kind in "Utfib" if array_kind in block_kinds)
 
     @override
     def coded(self) -> Coded:
         coded_blocks = [block.coded() for block in self.blocks]
-        if any(part.kind != "t" for part in coded_blocks):
+        if any(coded_block.kind != "t" for coded_block in coded_blocks):
             raise Refused("text beside numbers in one array")
-        levels = tuple(column_levels for part in coded_blocks for column_levels in part.levels)
-        return Coded(np.hstack([part.codes for part in coded_blocks]), levels)
+        levels = tuple(
+            column_levels for coded_block in coded_blocks for column_levels in coded_block.levels
+        )
+        return Coded(np.hstack([coded_block.codes for coded_block in coded_blocks]), levels)
 
     def filled(self) -> np.ndarray:
         """Return the table as one array stored by rows, as learners need it.
 
         The ones of indicators are written directly into that array.
         """
-        cells, start = np.zeros(self.shape), 0
+        cells, first_column = np.zeros(self.shape), 0
         for block in self.blocks:
-            block_cells = cells[:, start : start + block.shape[1]]
+            block_cells = cells[:, first_column : first_column + block.shape[1]]
             if isinstance(block, Indicators) and not block.sparse:
                 block.write(block_cells)
             else:
                 block_cells[...] = block.numbers()
-            start += block.shape[1]
+            first_column += block.shape[1]
         return cells
 
 
@@ -303,11 +305,11 @@ def fitted(table: Table, apply: Apply) -> Fitted:
 Accepts = Callable[[Any], bool]
 
 
-def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, Any]:
+def known_parameters(step: Any, parameter_tests: Mapping[str, Accepts]) -> dict[str, Any]:
     """Return the parameters of a step, or raise Refused if they are not supported.
 
-    A parameter without a test in `accepted` must be at its default. A step with attributes other
-    than its parameters (such as `set_output`) may behave differently and is refused.
+    A parameter without a test in `parameter_tests` must be at its default. A step with attributes
+    other than its parameters (such as `set_output`) may behave differently and is refused.
     """
     parameters = step.get_params(deep=False)
     if vars(step).keys() != parameters.keys():
@@ -316,11 +318,11 @@ def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, An
         name: parameter.default for name, parameter in signature(type(step)).parameters.items()
     }
     for name, value in parameters.items():
-        accepts = accepted.get(name)
+        accepts = parameter_tests.get(name)
         is_accepted = value is defaults.get(name) if accepts is None else accepts(value)
         if not is_accepted:
             raise Refused(f"{type(step).__name__}({name}=...)")
-    return {**dict.fromkeys(accepted), **parameters}
+    return {**dict.fromkeys(parameter_tests), **parameters}
 
 
 def is_boolean(value: Any) -> bool:

@@ -39,5 +39,5 @@ class ExtraOutputs:
     def answers(
         self, engine: Engine, family: Family, data: Data, request: Request, run: RunOptions
     ) -> Answers | None:
-        """Return the answers to the plan, or None if the engine has to fit its training sets."""
+        """Return predictions for the whole plan, or None if the engine has to fit its models."""
         return None

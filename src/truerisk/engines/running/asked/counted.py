@@ -34,7 +34,7 @@ class RowCounts(ExtraOutputs):
 
 
 def class_counts_behind(
-    model: Any, data: Data, test_rows: RowsToPredict, n_rows: int
+    model: Any, data: Data, test_rows: RowsToPredict, n_training_rows: int
 ) -> np.ndarray:
     """Return the number of training rows of each class behind each prediction.
 
@@ -47,6 +47,6 @@ def class_counts_behind(
             "use a model with predict_proba, CalibratedClassifierCV around this one, or "
             "Swapping(n0=math.inf), which takes every probability as 1/2."
         )
-    rows_behind_each = rows_behind(model, test_rows.X, n_rows)
-    shares: np.ndarray = predict_rows(model, data, test_rows, Request("probability"))
-    return rows_behind_each[:, None] * shares
+    rows_behind_each = rows_behind(model, test_rows.X, n_training_rows)
+    class_probabilities: np.ndarray = predict_rows(model, data, test_rows, Request("probability"))
+    return rows_behind_each[:, None] * class_probabilities

@@ -38,11 +38,11 @@ class ModelFactOutputs(ExtraOutputs):
     def extra_outputs(
         self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
     ) -> dict[str, Any]:
-        facts: dict[str, Any] = {}
+        outputs_by_name: dict[str, Any] = {}
         if fit_input.fit in self.free:
-            facts["freedom"] = degrees_of_freedom(
+            outputs_by_name["freedom"] = degrees_of_freedom(
                 model, fit_input.make_features(), fit_input.weights
             )
         if fit_input.fit in self.ruled:
-            facts["rules"] = linear_rule(model, fit_input.make_features(), data.classes)
-        return facts
+            outputs_by_name["rules"] = linear_rule(model, fit_input.make_features(), data.classes)
+        return outputs_by_name

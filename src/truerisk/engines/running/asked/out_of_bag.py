@@ -1,4 +1,4 @@
-"""Out-of-bag predictions: each training row is predicted by the members that did not draw it."""
+"""Out-of-bag predictions of training rows, by the ensemble members that did not draw them."""
 
 from __future__ import annotations
 
