@@ -18,7 +18,7 @@ NUMBERS = DRAW.exponential(size=30)
 HEAVY = np.where(LABELS == "a", 10.0, 1.0)
 SHARES = np.tile([1 / 3, 2 / 3], (30, 1))
 MEDIAN = np.abs(NUMBERS - np.median(NUMBERS))
-CLASS = "always answering the {} class"
+CLASS = "always predicting the {} class"
 
 
 def constant(y, scoring=None, **options):
@@ -31,14 +31,14 @@ def constant(y, scoring=None, **options):
 @pytest.mark.parametrize(
     ("y", "options", "risk", "rule"),
     [
-        (LABELS, {}, 14 / 30, CLASS.format("commonest")),
-        (LABELS, {"sample_weight": HEAVY}, 25 / 75, CLASS.format("commonest")),
+        (LABELS, {}, 14 / 30, CLASS.format("most frequent")),
+        (LABELS, {"sample_weight": HEAVY}, 25 / 75, CLASS.format("most frequent")),
         (TWO, {"scoring": Cost([[0, 5], [1, 0]])}, 20 / 30, CLASS.format("cheapest")),
         (TWO, {"scoring": "log"}, log_loss(TWO, SHARES), None),
         (TWO, {"scoring": "brier"}, 2 / 9, None),
         (TWO, {"scoring": "auc"}, 0.5, "ranking at random"),
-        (NUMBERS, {}, NUMBERS.var(), "always answering the mean"),
-        (NUMBERS, {"scoring": "absolute"}, MEDIAN.mean(), "always answering the median"),
+        (NUMBERS, {}, NUMBERS.var(), "always predicting the mean"),
+        (NUMBERS, {"scoring": "absolute"}, MEDIAN.mean(), "always predicting the median"),
         (NUMBERS, {"scoring": lambda y, p: np.abs(y - p)}, MEDIAN.mean(), None),
     ],
 )

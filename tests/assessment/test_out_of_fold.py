@@ -51,7 +51,7 @@ def test_out_of_fold_decision_values_have_roc_and_no_calibration(found):
     one = found.learners["svm"]
     assert one.out_of_fold.response == "score"
     assert "pooled" in one.roc.notes[0]
-    assert "scoring='auc' gives the AUC" in one.roc.notes[1]
+    assert "scoring='auc' gives an AUC" in one.roc.notes[1]
     assert one.calibration is None
 
 

@@ -117,7 +117,7 @@ def test_seed_draws_the_folds(assess):
 def test_assess_of_numbers_has_squared_loss_against_the_mean(assess, numbers):
     said = assess("--models", "ridge,tree", "--json", file=numbers).content
     assert (said["scoring"], said["best"]) == ("squared", "ridge")
-    assert said["baseline_rule"] == "always answering the mean"
+    assert said["baseline_rule"] == "always predicting the mean"
     y = np.loadtxt(numbers, delimiter=",", skiprows=1)[:, 2]
     assert said["baseline"] == pytest.approx(y.var())
     assert said["learners"]["ridge"]["risk"]["value"] < said["baseline"]
@@ -131,7 +131,7 @@ def test_scoring_has_its_interval_or_a_reason(assess):
     assert risk["interval"]["method"] == "logit-cv"
     said = assess("--scoring", "f1_micro", "--json").content
     assert said["learners"]["lda"]["risk"]["interval"] is None
-    assert "no interval, for loss 'f1_micro' has no per-row losses" in said["conclusion"]
+    assert "no interval, for 'f1_micro' is computed from whole test sets" in said["conclusion"]
 
 
 def test_rule_outer_and_cv_reach_all_loops(assess):

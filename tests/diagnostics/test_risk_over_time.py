@@ -92,7 +92,7 @@ def test_risk_over_time_of_few_times_has_a_slope_and_no_test():
     est = tr.estimate_risk(Ridge(), X[:90], Y[:90], cv="forward-2")
     found = tr.risk_over_time(est, n_stretches=100)
     assert (found.std_error, found.p_value) == (None, None)
-    assert "60 times are too few" in found.notes[0]
+    assert "60 time points are too few" in found.notes[0]
     assert len(found.values) == 60
 
 

@@ -175,8 +175,8 @@ def test_interval_of_several_drawings_notes_the_instability():
     """The note says how unstable the learner is, and by what the variance is enlarged."""
     assert not any("instability" in note for note in tuned("5-fold").notes)
     note = tuned("4x5-fold").notes[-1]
-    assert note.startswith("losses change with the training rows (instability 0.")
-    assert note.endswith("times the variance of independent rows.")
+    assert note.startswith("the interval is widened (variance × ")
+    assert note.endswith("; 0 is none, 0.5 is large).")
 
 
 @pytest.mark.parametrize(

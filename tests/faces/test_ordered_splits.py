@@ -12,7 +12,7 @@ from truerisk.extend import Refusal
 from truerisk.plan.leaks import ORDERED
 
 X, Y = tr.datasets.make_difficult(80, random_state=3)
-FEW = "rows of 64 different times were tested"
+FEW = "rows at 64 different times were tested"
 FORWARD = TimeSeriesSplit(4)
 PAIRS = list(FORWARD.split(X))
 BACK = [(79 - train[::-1], 79 - test[::-1]) for train, test in PAIRS]  # all of rows 0 to 63 once

@@ -213,7 +213,7 @@ def test_calibrated_interval_of_equal_losses_is_none():
 
 FOLDS = ROWS % 10
 STEEP = np.random.default_rng(1).normal(size=(N, 27))
-ALL_ROWS = re.compile(r"With all of them the (\w+) will be about (\S+) (\w+) \((\S+) to (\S+)\):")
+ALL_ROWS = re.compile(r"should have a (\w+) about (\S+) (\w+) \((\S+) to (\S+)\):")
 
 
 def without(model, X, y, weights):
@@ -245,9 +245,9 @@ def test_note_tells_the_fall_of_the_risk_with_its_noise(weights, groups):
     steepness = np.log(9 / 10) / np.log(8 / 9)
     fall = [value - value * (value / (more + z * noise)) ** steepness for z in (-1, 0, 1)]
     (note,) = (note for note in found.notes if ALL_ROWS.search(note))
-    assert "each model saw 90% of the rows" in note
-    assert "about {1:.2g} less ({0:.2g} to {2:.2g}): models of 80% have".format(*fall) in note
-    assert f"have {more:.3g} where these have {value:.3g}." in note
+    assert "the models tested here saw 90% of the rows" in note
+    assert "about {1:.2g} lower ({0:.2g} to {2:.2g}): models trained on 80%".format(*fall) in note
+    assert f"have {more:.3g}, and those tested here {value:.3g}." in note
     assert fall[1] > 0.4 * found.value * np.log(found.interval.high / found.value)
     assert "the interval covers less often than it states. Use interval='ncv'" in note
     assert not any(ALL_ROWS.search(note) for note in log_cv(**options).notes)
@@ -267,8 +267,8 @@ def test_note_on_the_fall_of_the_risk_agrees_with_drawings():
         rest = digits[others], labels[others]
         falls.append(search.score(*rest) - fewer.score(*rest))
         for estimate, nouns in (
-            (search.risk_, ("risk", "less")),
-            (search.risk_.scores["balanced-accuracy"], ("score", "more")),
+            (search.risk_, ("risk", "lower")),
+            (search.risk_.scores["balanced-accuracy"], ("score", "higher")),
         ):
             for noun, about, way, *around in ALL_ROWS.findall(" ".join(estimate.notes)):
                 assert (noun, way) == nouns

@@ -224,7 +224,7 @@ def test_logit_cv_of_repeated_folds_is_about_the_mean_of_their_scores():
     found = scored("f1 pooled", cv=KFold(folds=twice))
     each = [metrics.f1_score(Y, out_of_fold(BAYES, Y, folds)) for folds in twice]
     assert found.value == pytest.approx(np.mean(each))
-    assert any("times the variance of independent rows" in note for note in found.notes)
+    assert any("because folds share training rows" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("loss", ["auc", "kappa"])
@@ -255,7 +255,7 @@ def test_logit_cv_is_the_usual_interval_of_a_tuned_learner(loss, y, options):
     assert found.interval.method == "logit-cv"
     assert found.interval.low < found.value < found.interval.high
     if not options:
-        assert any("(instability 0." in note for note in found.notes)
+        assert any("the instability of the losses is 0." in note for note in found.notes)
 
 
 def test_logit_cv_is_the_usual_interval_of_an_assessment():

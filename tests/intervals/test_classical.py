@@ -104,7 +104,7 @@ def test_beta_is_the_posterior_of_an_error_count(method, asked):
     assert ends(found) == pytest.approx(stats.beta.interval(0.95, e + 1, n - e + 1))
     assert found.interval.method == "beta"
     assert found.std_error == pytest.approx(stats.sem(found.losses))
-    assert any("different rules" in note for note in found.notes) == (asked == "beta")
+    assert any("different models" in note for note in found.notes) == (asked == "beta")
 
 
 def test_beta_counts_groups_for_fewer_rows():
@@ -157,9 +157,9 @@ def test_classical_interval_is_refused_where_its_formula_does_not_hold(more, mes
     [
         ("apparent", None, "no estimate of a true risk"),
         ("reversed 4-fold", None, "overlap"),
-        ("loo", "auc", "no per-row losses"),
-        ("holdout", "auc", "no per-row losses"),
-        ("4-fold", "f1_micro", "no per-row losses"),
+        ("loo", "auc", "computed from whole test sets"),
+        ("holdout", "auc", "computed from whole test sets"),
+        ("4-fold", "f1_micro", "computed from whole test sets"),
         ([(np.arange(1, N), [0])], None, "one tested row has no spread"),
     ],
     ids=count(),

@@ -85,7 +85,7 @@ CLUMP = np.where(np.abs(np.arange(N) - 400) < 15, 1e2, 1.0) * Y
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"y": Y[:100], "X": X[:100]}, "rows of 80 different times were tested: of fewer"),
+        ({"y": Y[:100], "X": X[:100]}, "rows at 80 different times were tested. With fewer"),
         ({"groups": np.arange(N) % 400}, "groups are met again later"),
         ({"block": np.random.default_rng(0).uniform(size=(N, 2))}, "places are met again later"),
         ({"block": np.arange(N) % 400}, "blocks are met again later"),
@@ -240,7 +240,7 @@ def test_spatial_is_none_for_scores_that_were_not_calibrated_on_fields(score):
     for block in (places, (10 * places[:, 0]).astype(int)):
         found = spatial(y, rows, knn, block=block, scoring=[score, "auc"])
         assert found.interval is None
-        assert "no standard error is justified" in found.notes[-1]
+        assert "there is no standard error" in found.notes[-1]
         assert found.scores["auc"].interval.method == "spatial"
 
 

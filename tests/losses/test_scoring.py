@@ -190,7 +190,7 @@ def test_positive_sets_one_of_three_classes_against_the_rest():
         assert found.scores[name].positive == "b"
     assert loss.positive is None
     assert "f1 of 'b'" in str(found)
-    assert "mean over 3 classes, each counting alike" in risk("f1", y).notes
+    assert "mean over 3 classes, each with equal weight" in risk("f1", y).notes
     with pytest.raises(Refusal, match="jaccard cannot rate even a perfect rule"):
         risk("jaccard", y)
 

@@ -344,12 +344,12 @@ def test_scores_of_constant_answers_are_0_and_have_no_infinite_slope():
     [
         ("f1", ["no", "yes"] * 3, "yes", ()),
         ("average-precision", ["no", "yes"] * 3, "yes", ()),
-        ("f1", ["a", "b", "c"] * 2, None, ("mean over 3 classes, each counting alike",)),
+        ("f1", ["a", "b", "c"] * 2, None, ("mean over 3 classes, each with equal weight",)),
         (
             Recall("weighted"),
             ["no", "yes"] * 3,
             None,
-            ("mean over 2 classes, each counting by its rows",),
+            ("mean over 2 classes, each weighted by its rows",),
         ),
         ("mcc", ["no", "yes"] * 3, None, ()),
     ],

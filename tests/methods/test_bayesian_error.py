@@ -207,7 +207,7 @@ def test_bee_note_tells_where_the_prior_is_much_of_the_scatter():
         for cv in ("bee", RAW, BayesianError("empirical"))
     )
     (note,) = pessimistic.notes
-    assert "% of the scatter along the rule comes from the prior" in note
+    assert "% of the scatter along the direction of the rule comes from the prior" in note
     for found in better:
         assert found.notes == ()
         assert found.value < pessimistic.value - 0.03

@@ -151,7 +151,7 @@ def test_pairs_make_no_fit_twice(word, k):
     risk = tr.HonestSearchCV(Counted(random_state=0), grid, cv=word).fit(X, Y).risk_
     assert len(made) == len(set(made)) == n_fits + 1
     assert risk.n_fits == n_fits
-    assert f"{n_fits} fits; a plain search makes {3 * k}." in risk.notes
+    assert f"this took {n_fits} fits; a search without honest risk takes {3 * k}." in risk.notes
 
 
 def test_pairs_leave_the_curve_of_a_search_as_it_is():
@@ -236,7 +236,7 @@ def test_pairs_tune_and_test_an_assessment_on_one_set_of_folds():
     assert np.array_equal(found.risks["knn"].losses, search.risk_.losses)
     assert found.learners["knn"].n_fits == 3 * 15 + 1 + 5
     assert found.choice.interval is not None
-    assert any("(instability 0." in note for note in found.choice.notes)
+    assert any("the instability of the losses is 0." in note for note in found.choice.notes)
 
 
 def test_pairs_of_one_setting_are_for_its_interval():
@@ -246,5 +246,5 @@ def test_pairs_of_one_setting_are_for_its_interval():
     plain, pairs = (tr.estimate_risk(model, X, Y, cv=cv) for cv in ("5-fold", Pairs("5-fold")))
     assert search.risk_.value == pytest.approx(plain.value)
     assert search.risk_.n_fits == 15
-    assert ["(instability 0." in note for note in search.risk_.notes] == [True]
+    assert ["the instability of the losses is 0." in note for note in search.risk_.notes] == [True]
     assert pairs.interval == search.risk_.interval

@@ -176,11 +176,14 @@ def test_out_of_bag_row_in_every_bag_is_a_failed_fit():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (KNN, "KNeighborsClassifier draws no bags"),
+        (KNN, "KNeighborsClassifier is not trained on bootstrap samples"),
         (ExtraTreesClassifier(2), "bootstrap=False: every member"),
         (BaggingClassifier(GaussianNB(), 2, bootstrap=False), "bootstrap=False"),
         (make_pipeline(StandardScaler(), RandomForestClassifier(2)), "steps of a pipeline"),
-        (make_pipeline(StandardScaler(), GaussianNB()), "GaussianNB draws no bags"),
+        (
+            make_pipeline(StandardScaler(), GaussianNB()),
+            "GaussianNB is not trained on bootstrap samples",
+        ),
     ],
 )
 def test_out_of_bag_of_a_model_without_bags_is_that_of_the_bootstrap(model, reason):
@@ -189,15 +192,15 @@ def test_out_of_bag_of_a_model_without_bags_is_that_of_the_bootstrap(model, reas
     found, own = (tr.estimate_risk(model, *FEW, cv=cv) for cv in ("oob", Bootstrap("oob")))
     assert (found.value, found.method) == (own.value, "oob (bootstrap)")
     assert (found.n_fits, found.std_error) == (200, own.std_error)
-    assert found.notes[0].startswith("'oob (bootstrap)' took the place of the method asked for:")
+    assert found.notes[0].startswith("'oob (bootstrap)' was used in place of the requested method:")
     assert reason in found.notes[0]
 
 
 def test_out_of_bag_inside_nested_validation_gives_way_to_the_bootstrap():
     curve = tr.risk_curve(KNN, {"n_neighbors": [1, 5]}, *FEW, cv=Nested("3-fold", "oob"))
     assert curve.procedure.method == "nested (3-fold, inner oob (bootstrap))"
-    assert "KNeighborsClassifier draws no bags" in curve.procedure.notes[0]
-    assert "KNeighborsClassifier draws no bags" in curve[0].notes[0]
+    assert "KNeighborsClassifier is not trained on bootstrap samples" in curve.procedure.notes[0]
+    assert "KNeighborsClassifier is not trained on bootstrap samples" in curve[0].notes[0]
 
 
 def test_bootstrap_of_a_forest_asks_no_member():

@@ -199,7 +199,7 @@ def test_swapping_result_tells_both_parts_and_why_there_is_no_error():
     parts, basis, unsure = found.notes
     assert parts.startswith("apparent risk 0.")
     assert "+ swapping penalty 0." in parts
-    assert basis.startswith("n_x = 8: the probabilities rest on all rows")
+    assert basis.startswith("n_x = 8: the probabilities are estimated from all rows")
     assert "no formula" in unsure
     assert len(tr.estimate_risk(KNN, X, Y, cv="swapping").notes) == 2
 

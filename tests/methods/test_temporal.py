@@ -287,7 +287,7 @@ def test_forward_assessment_has_grids_that_suit_the_first_windows(options):
 def test_forward_conclusion_says_why_there_is_no_interval():
     rows, y = tr.datasets.make_difficult(80, random_state=3)
     said = tr.assess({"tree": TREE}, rows, y, time=np.arange(80)).conclusion
-    assert "no interval, for rows of 65 different times were tested" in " ".join(said.split())
+    assert "no interval, for rows at 65 different times were tested" in " ".join(said.split())
 
 
 def test_purged_rows_are_meant_to_be_later_and_depend_on_each_other():

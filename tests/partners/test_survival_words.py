@@ -91,7 +91,7 @@ def test_assess_takes_words_of_survival():
     """Pairs in y make the task; a word of another task is refused by the task."""
     found = tr.assess(["cox"], X, Y, scoring=["brier-at-1", "integrated-brier"])
     assert found.best == "cox"
-    assert found.baseline_rule == "always answering the curve of Kaplan and Meier"
+    assert found.baseline_rule == "always predicting the Kaplan–Meier curve"
     came, time = (Y[name] for name in Y.dtype.names)
     times, free = kaplan_meier_estimator(came, time)
     curve = free[np.searchsorted(times, 1, side="right") - 1]

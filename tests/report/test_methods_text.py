@@ -29,7 +29,7 @@ def test_described_has_the_numbers(found):
         "outer 4-fold cross-validation, inner 3-fold cross-validation",
         f"an estimated risk of {number(found.risks[found.best].value)}",
         f"95 % interval {number(found.choice.interval.low)}",
-        f"the commonest class was {number(found.baseline)}",
+        f"the most frequent class was {number(found.baseline)}",
         "seed 0",
     ]
     assert [part for part in wanted if part not in text] == []
@@ -52,7 +52,7 @@ def test_references_hold_that_of_the_interval(content, word, grouped):
     assert references(document) == [*BOTH, form.reference]
     assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
     assert (form.caution in methods_paragraph(document)) or not form.caution
-    said = "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold"
+    said = "by 1.8 because training sets overlap, or by 1.0 to 2.5 if fits without a further fold"
     assert (said in methods_paragraph(document)) == (word in ("beta-cv", "log-cv", "logit-cv"))
     other = tr.Assessment.from_dict({**changed, "rule": "1-se"})
     assert REFERENCES["1-se"] in references(other)

@@ -119,7 +119,7 @@ def test_calibration_intervals_without_pairs_count_rows_alone():
     assert slope.interval.method == "sandwich"
     half = 1.959963984540054 * slope.std_error
     assert slope.interval.high == pytest.approx(slope.honest + half)
-    assert "trained on rows that overlap" in found.calibration.notes[0]
+    assert "trained on overlapping rows" in found.calibration.notes[0]
 
 
 def test_calibration_interval_needs_every_fold():

@@ -72,7 +72,8 @@ def _winner_sentence(assessment: Assessment) -> str:
         text += f": expect {_risk_text(assessment, best_learner.risk)} on new rows"
     else:
         value = formats.risk(best_learner.risk.value)
-        text += f", which on its own has {value} ({_interval_text(best_learner.risk)})"
+        noun = best_learner.risk.scale.noun
+        text += f", whose own {noun} is {value} ({_interval_text(best_learner.risk)})"
     text += _claim_text(best_learner)
     if assessment.constant is None:
         return text + "."
@@ -106,7 +107,10 @@ def _claim_text(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
     selected_risk = learner.selected
-    return f"; the {selected_risk.scale.noun} that tuned it was {formats.risk(selected_risk.value)}"
+    return (
+        f"; the optimistic {selected_risk.scale.noun} by which it was tuned was "
+        f"{formats.risk(selected_risk.value)}"
+    )
 
 
 def _learner_label(assessment: Assessment, name: str) -> str:

@@ -14,14 +14,14 @@ from truerisk.plan.answers import Response
 from truerisk.results.interval import are_tied
 
 RULES = {
-    "label": "always answering the commonest class",
-    "cost": "always answering the cheapest class",
-    "value": "always answering the mean",
-    "median": "always answering the median",
-    "probability": "always answering the shares of the classes",
-    "curve": "always answering the curve of Kaplan and Meier",
+    "label": "always predicting the most frequent class",
+    "cost": "always predicting the cheapest class",
+    "value": "always predicting the mean",
+    "median": "always predicting the median",
+    "probability": "always predicting the class frequencies",
+    "curve": "always predicting the Kaplan–Meier curve",
     "score": "ranking at random",
-    "set": "always answering the same class",
+    "set": "always predicting the same class",
 }
 
 

@@ -58,9 +58,9 @@ def _wide_interval_findings(assessment: Assessment, loss: Loss) -> Iterator[Find
         yield Finding(
             "interval-wide",
             f"The interval reaches from {formats.risk(interval.low)} to "
-            f"{formats.risk(interval.high)}: {assessment.n_rows} rows leave the "
-            f"{loss.scale.noun} open.",
-            f"About {4 * assessment.n_rows} rows would halve it (`truerisk plan`).",
+            f"{formats.risk(interval.high)}: {assessment.n_rows} rows are too few "
+            f"for a precise {loss.scale.noun}.",
+            f"About {4 * assessment.n_rows} rows would halve its width (`truerisk plan`).",
         )
 
 

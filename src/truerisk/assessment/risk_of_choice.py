@@ -131,9 +131,10 @@ def _choice_note(learner_names: Sequence[str], chosen_learners: np.ndarray) -> s
     """Return a sentence on how often each learner was chosen, the most frequent learner first."""
     counts = np.bincount(chosen_learners, minlength=len(learner_names))
     count_texts = [
-        f"{learner_names[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]
+        f"{learner_names[i]} {counts[i]}×" for i in np.argsort(-counts, kind="stable") if counts[i]
     ]
     return (
-        f"risk of choosing among {len(learner_names)} learners too; chosen in the outer splits: "
+        f"this risk includes the choice among {len(learner_names)} learners; the outer splits "
+        "chose "
         f"{', '.join(count_texts)}"
     )

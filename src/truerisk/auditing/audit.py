@@ -331,7 +331,7 @@ def _to_audit(
     correction = rough_correction(claim, scale)
     rough_outcome = None
     if correction is not None:
-        notes = ("rough: it may be too large or too small", *claim.notes)
+        notes = ("rough estimate: it may be too large or too small", *claim.notes)
         rough_outcome = replace(
             claimed,
             value=shown_scale.value(correction),

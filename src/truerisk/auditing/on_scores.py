@@ -126,9 +126,9 @@ def _selection_bias_findings(claim: Claim, scale: ScoreScale) -> Iterator[Findin
     if optimism > std_error > 0:
         yield Finding(
             "winners-curse",
-            f"The best of {len(claim.candidates)} settings owes about {number(optimism)} of its "
-            f"score to having been the best (standard error {number(std_error)}).",
-            "Do not report it; level='pairs' or 'nested' corrects it.",
+            f"About {number(optimism)} of the best score is due to the choice of the best of "
+            f"{len(claim.candidates)} settings (standard error {number(std_error)}).",
+            "Do not report this score; level='pairs' or level='nested' corrects it.",
         )
 
 

@@ -318,7 +318,7 @@ def _shares_of_optimism(audit: Audit) -> str:
     choice_optimism = audit.scale.optimism_of(audit.choosing.value, audit.claimed.value)
     split_optimism = audit.optimism - (choice_optimism or 0.0)
     if split_optimism <= 0:
-        return f"{choice_text} {training_text} do not flatter it."
+        return f"{choice_text} {training_text} do not make it more optimistic."
     return (
         f"{choice_text} {unsigned_number(split_optimism, audit.claimed.value)} more is owed to "
         f"{training_text}."
@@ -334,7 +334,7 @@ def _unknown_text(audit: Audit) -> str:
 
 
 def _rough_text(audit: Audit) -> str:
-    sentence = f"is the best of {audit.n_candidates} scores, which looks better than it is"
+    sentence = f"is the best of {audit.n_candidates} scores and therefore optimistic"
     if audit.rough is not None:
         corrected_text = formats.number(audit.rough.value)
         sentence += (

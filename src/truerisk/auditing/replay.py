@@ -227,7 +227,7 @@ def bootstrap_corrected_risk(
         findings=tuple(infinite_findings_found[:1]),
         interval=None if no_interval_reason else corrected.interval(problem.confidence_level),
         notes=(
-            f"{share_of_same:.0%} of the bootstrap samples chose the same setting",
+            f"{share_of_same:.0%} of the bootstrap samples chose the setting that the search chose",
             *claim.notes,
             *([no_interval_reason] if no_interval_reason else []),
         ),

@@ -615,9 +615,10 @@ def rarest_class_findings(data: Data) -> Iterator[Finding]:
 def _few_events_finding(events: Events, subject: str) -> Finding:
     return Finding(
         "few-events",
-        f"{subject} on {events.count} {events.noun}, fewer than {events.enough}: each of them "
-        "moves "
-        "the "
-        "value much, and the interval may hold the truth less often than it says.",
-        "Gather more of them before the value is relied on.",
+        f"{subject} on only {events.count} {events.noun} (fewer than {events.enough}): a single "
+        "one of "
+        "them changes the value considerably, and the interval may contain the true value less "
+        "often "
+        "than its level states.",
+        "Collect more rows of this kind before you rely on the value.",
     )

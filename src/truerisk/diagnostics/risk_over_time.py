@@ -339,8 +339,8 @@ def trend_of(
     long_run_error = long_run(slope_contributions) if n_times >= FEWEST_TIMES else None
     if long_run_error is None or long_run_error.std_error == 0:
         reason = (
-            f"{n_times} times are too few, or depend on each other for too long, for a test of a "
-            "trend."
+            f"{n_times} time points are too few for a test of a trend, or their losses are "
+            "correlated over too long a time."
         )
         return slope, None, None, (reason,)
     std_error = n_times * long_run_error.std_error

@@ -122,7 +122,7 @@ def compute(
             raise
         computation = compute(requested_problem, other_method, fit_store=fit_store)
         replacement_note = (
-            f"'{computation.method.name}' took the place of the method asked for: {error.reason}"
+            f"'{computation.method.name}' was used in place of the requested method: {error.reason}"
         )
         return with_note(computation, replacement_note)
     return Computed(

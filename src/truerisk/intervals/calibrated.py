@@ -66,9 +66,12 @@ BENGIO_GRANDVALET = (
     "cross-validation. Journal of Machine Learning Research 5:1089–1105."
 )
 CALIBRATION_CAUTION = (
-    "take the variance of a cross-validated risk as a multiple of that of independent losses, "
-    "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold, or several "
-    "drawings of the folds, show how the losses change with them (documentation of truerisk)"
+    "multiply the variance of independent losses by 1.8 because training sets overlap, or by 1.0 "
+    "to "
+    "2.5 if fits without a further fold, or several drawings of the folds, show how much the "
+    "losses "
+    "depend on the training set; the factors were calibrated by simulation (documentation of "
+    "truerisk)"
 )
 
 
@@ -160,7 +163,7 @@ def _variance_factor(
     instabilities = evidence.instability if row_variance > 0 else None
     k = float(evidence.plan.n_rows / evidence.plan.test_sizes.mean())
     factor = ONCE
-    reason = "models or losses hardly differ, so that nothing shows how training rows change them"
+    reason = "the models differ too little to measure how much"
     if instabilities is not None:
         instability, stable = (
             float(instabilities[candidate]),
@@ -169,9 +172,10 @@ def _variance_factor(
         factor = (DRAWINGS_FACTOR if evidence.repeatedly else PAIRS_FACTOR).factor(
             instability, k, stable
         )
-        reason = f"losses change with the training rows (instability {instability:.2g})"
+        reason = f"the instability of the losses is {instability:.2g}; 0 is none, 0.5 is large"
     factor_note = (
-        f"{reason}: the interval rests on {factor:.2g} times the variance of independent rows."
+        f"the interval is widened (variance × {factor:.2g}) because folds share training rows "
+        f"({reason})."
     )
     if evidence.left_two_out is None:
         return factor, (factor_note,)
@@ -226,12 +230,13 @@ def _learning_note(
     smallest_fall, fall, largest_fall = (value - lower_bound) * (1 - ratios**power)
     if fall < SMALL_FALL * half_width:
         return ()
-    names = ("risk", "less") if scale.perfect is None else ("score", "more")
+    names = ("risk", "lower") if scale.perfect is None else ("score", "higher")
     rise_note = (
-        f"each model saw {1 - 1 / k:.0%} of the rows. With all of them the {names[0]} will be "
-        f"about {fall:.2g} {names[1]} ({smallest_fall:.2g} to {largest_fall:.2g}): models of "
-        f"{1 - 2 / k:.0%} have "
-        f"{scale.value(loss_without_two):.3g} where these have {scale.value(value):.3g}."
+        f"the models tested here saw {1 - 1 / k:.0%} of the rows. A model that is trained on all "
+        "rows "
+        f"should have a {names[0]} about {fall:.2g} {names[1]} ({smallest_fall:.2g} to "
+        f"{largest_fall:.2g}): models trained on {1 - 2 / k:.0%} of the rows have "
+        f"{scale.value(loss_without_two):.3g}, and those tested here {scale.value(value):.3g}."
     )
     if fall > STEEP_FALL * half_width:
         remedy = "more folds"

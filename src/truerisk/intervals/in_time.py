@@ -111,8 +111,8 @@ def _groups_return(groups: np.ndarray, row_times: np.ndarray) -> bool:
 
 def _too_few_times_note(n_times: int) -> str:
     return (
-        f"rows of {n_times} different times were tested: of fewer than {FEWEST_TIMES} it cannot be "
-        "estimated how their losses depend on those before them, so no standard error is justified."
+        f"rows at {n_times} different times were tested. With fewer than {FEWEST_TIMES} the "
+        "autocorrelation of the losses cannot be estimated, so there is no standard error."
     )
 
 

@@ -22,8 +22,8 @@ from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Basis
 
 SEVERAL_RULES_NOTE = (
-    "the rows of different splits were tested by different rules; their errors are counted as if "
-    "one rule had made them."
+    "different splits tested different models; the posterior counts their errors as if one model "
+    "had made them."
 )
 
 

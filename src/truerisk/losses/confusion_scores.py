@@ -49,8 +49,10 @@ class OneClassScore(Loss):
     def check(self, data: Data) -> None:
         super().check(data)
         if self.rated(data) is None:
-            weight_text = "by its rows" if self.over_classes == "weighted" else "alike"
-            self.notes = (f"mean over {data.n_classes} classes, each counting {weight_text}",)
+            weight_text = (
+                "weighted by its rows" if self.over_classes == "weighted" else "with equal weight"
+            )
+            self.notes = (f"mean over {data.n_classes} classes, each {weight_text}",)
 
     @override
     def rated(self, data: Data) -> int | None:

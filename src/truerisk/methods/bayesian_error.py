@@ -124,8 +124,10 @@ _TOO_LOW_CLAUSE = ", so it is too low"
 _EITHER_WAY_CLAUSE = ", but the prior pulls it up: it may err either way"
 
 _PRIOR_SHARE_NOTE = (
-    "{:.0f} % of the scatter along the rule comes from the prior: features vary less in this "
-    "direction than one by one, and the estimate is pessimistic; use prior='empirical'"
+    "{:.0f} % of the scatter along the direction of the rule comes from the prior: the data vary "
+    "less "
+    "in this direction than each feature does, so the estimate is pessimistic; use "
+    "prior='empirical'"
 )
 # With n rows, a rule with more than MAX_FEATURES_PER_SQRT_N times √n features gets a note.
 # Intervals of such rules covered their error too rarely (see the documentation).

@@ -23,7 +23,10 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
 
-PROCEDURE_NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one setting"
+PROCEDURE_NOTE = (
+    "risk of the procedure that chooses a setting by these folds, not of one setting "
+    "(bootstrap bias corrected)"
+)
 
 
 @frozen

@@ -61,7 +61,7 @@ def kernel_width(rows: np.ndarray) -> float:
     return float(nearest_distances.mean() / np.sqrt(chdtri(max(p, 1), 0.5)))
 
 
-NO_STD_ERROR_REASON = "no formula is stated for the standard error of a bolstered error."
+NO_STD_ERROR_REASON = "no formula is known for the standard error of a bolstered error."
 
 
 @frozen
@@ -166,7 +166,7 @@ class BolsteredBySampling(Method):
             risk = float(error_shares.mean())
             sampling_note = f"{len(moves.question)} points around each row: the sampling alone"
             notes = (
-                f"kernel widths {widths} of the classes",
+                f"kernel widths by class: {widths}",
                 f"{sampling_note} has a standard error of {sampling_error:.2g}",
                 NO_STD_ERROR_REASON,
             )
@@ -295,7 +295,7 @@ class Bolstered(Method):
             risks, widths = _bolstered_errors(rows, rules)
             widths_text = ", ".join(f"{width:.6g}" for width in widths)
             for candidate, risk in zip(rules.candidates, risks, strict=True):
-                notes = (f"kernel widths {widths_text} of the classes", NO_STD_ERROR_REASON)
+                notes = (f"kernel widths by class: {widths_text}", NO_STD_ERROR_REASON)
                 estimates[int(candidate)] = replace(
                     estimates[int(candidate)],
                     value=float(risk),

@@ -74,7 +74,7 @@ def has_exact_fit(
     return rss <= sum_of_squares * 2.0**-92
 
 
-NO_STD_ERROR_REASON = "no formula is stated for the standard error of a criterion."
+NO_STD_ERROR_REASON = "no formula is known for the standard error of a criterion."
 REMEDY = "use a method that holds rows out, such as '10-fold'"
 
 

@@ -175,6 +175,9 @@ class Nested(Procedure):
 
 def _mean_inner_risks(inner_estimates: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
     """Return each candidate's inner risk, averaged over the outer splits."""
-    mean_note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
+    mean_note = (
+        "mean over the outer splits of the risk by which each inner search chose (optimistic); "
+        "the honest risk is `procedure`"
+    )
     values = np.array([values_of(split_estimates) for split_estimates in inner_estimates])
     return tuple(Tested(float(v), notes=(mean_note,)) for v in values.mean(axis=0))

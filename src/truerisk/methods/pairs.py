@@ -154,7 +154,7 @@ class Pairs(Procedure):
         )
         winners = winners_of(chosen_candidates, inner_estimates)
         n_search_fits, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
-        cost_note = f"{n_fits} fits; a plain search makes {n_search_fits}."
+        cost_note = f"this took {n_fits} fits; a search without honest risk takes {n_search_fits}."
 
         def rate(
             loss: Loss, terms: Terms, outer_predictions: Answers, inner_predictions: Answers

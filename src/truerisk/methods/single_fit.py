@@ -126,7 +126,7 @@ APPROXIMATION_WARNING = (
     "along L1 paths of 50 rows were up to 18 points off those of exact leave-one-out ('loo')"
 )
 NO_STD_ERROR_REASON = (
-    "no formula is stated for the standard error: it would leave the approximation out."
+    "there is no standard error: no formula accounts for the error of the approximation."
 )
 
 

@@ -338,8 +338,9 @@ def _divide_rows(
     does not require for testing are used for tuning.
     """
     nested_note = (
-        f"nested cross-validation needs no such sharing: it tests all {n} rows by rules that were "
-        "tuned on the others; it estimates the risk of the procedure, not of one rule"
+        f"nested cross-validation needs no separate test rows: it tests all {n} rows with models "
+        "that "
+        "were tuned without them; it estimates the risk of the procedure, not of one model"
     )
     if isinstance(error, Mapping):
         splits = [

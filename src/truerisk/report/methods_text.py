@@ -166,9 +166,12 @@ def _risk_sentence(document: Assessment) -> str:
     quantity = (
         "an estimated risk of" if is_loss else escape_and_truncate(document.named_scoring, 40)
     )
-    tuning_noun = "risk that tuned it" if is_loss else "score that tuned it"
+    tuning_noun = "risk" if is_loss else "score"
     selected_text = (
-        f"; the {tuning_noun} was {number(value_of(best_learner.selected))}" if is_tuned else ""
+        f"; the optimistic {tuning_noun} by which it was tuned was "
+        f"{number(value_of(best_learner.selected))}"
+        if is_tuned
+        else ""
     )
     learner_text = (
         f"{escape_and_truncate(document.best, 60)} ({setting_text(best_learner.setting)})"

@@ -429,9 +429,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         risk_notes = procedure.notes
         if len(self.curve_) > 1:
             note_of_procedure = (
-                f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
+                f"risk of the whole procedure (choose among {len(self.curve_)} settings, then fit)"
             )
-            first_notes = (f"{note_of_procedure}; not of one setting", *risk_notes[:1])
+            first_notes = (f"{note_of_procedure}, not of one setting", *risk_notes[:1])
             if untuned is not None and untuned.suffices(self.confidence_level):
                 first_notes = (*first_notes, f"tuning is not shown to help: {untuned}")
             risk_notes = (*first_notes, *risk_notes[1:])

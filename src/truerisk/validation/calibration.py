@@ -167,8 +167,8 @@ def why_no_line(outcomes: Outcomes) -> str | None:
 N_BINS = 20
 FEW_EVENTS = 200
 FEW_EVENTS_NOTE = (
-    "{} rows of the rarer outcome: Van Calster et al. (2016) ask for {} before a curve is read in "
-    "its details."
+    "the rarer outcome has {} rows: Van Calster et al. (2016) recommend {} before details of a "
+    "calibration curve are interpreted."
 )
 MIN_CURVE_ROWS = (
     10  # minimum number of rows for a curve; with two classes, of the rows in each class

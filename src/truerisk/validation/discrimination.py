@@ -19,8 +19,8 @@ from truerisk.validation.outcomes import HeldOut, Outcomes
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
 NO_INTERVAL = (
-    "this area of pooled answers has no interval: it would treat the rows as tests of one model, "
-    "and every fold had its own. scoring='auc' gives the AUC with an interval that counts that."
+    "this AUC of the pooled predictions has no interval: it would treat the rows as tests of one "
+    "model, but every fold had its own. scoring='auc' gives an AUC whose interval accounts for it."
 )
 AMONG_MEASURES = "the area is the AUC, whose interval stands among the measures."
 

@@ -13,8 +13,9 @@ from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Count, Finite, Record, Size
 
 OVERLAP = (
-    "the interval treats the rows as tests of one model; it does not account for the model of each "
-    "fold, trained on rows that overlap."
+    "the interval treats the rows as tests of one model; it does not account for the fact that "
+    "every "
+    "fold had a model of its own, trained on overlapping rows."
 )
 
 

@@ -73,7 +73,7 @@ def test_average_auc_is_of_each_fold_or_of_all_answers(average):
         assert one.value == pytest.approx(expected, abs=1e-12)
         assert one.split_risks == pytest.approx(folds)
         assert (one.losses, one.std_error, one.interval) == (None, None, None)
-        assert "no per-row losses" in one.notes[-1]
+        assert "computed from whole test sets" in one.notes[-1]
 
 
 def test_average_gives_a_row_tested_often_the_mean_of_its_losses():

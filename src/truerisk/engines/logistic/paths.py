@@ -233,8 +233,10 @@ class LogisticPaths(OnePass):
             return []
         n_candidates = len(task.group.candidates) if task.run.only is None else 1
         n_fits = task.plan.n_fits * n_candidates
-        cause = "rounding, or its limit of steps, decides where its solver stops."
-        return [f"{n_refitted} of {n_fits} fits were made by LogisticRegression itself: {cause}"]
+        cause = "rounding or max_iter decides where its solver stops."
+        return [
+            f"{n_refitted} of {n_fits} fits were left to scikit-learn's LogisticRegression: {cause}"
+        ]
 
     def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
         """Compute and store the predictions of a fit on rows of the table that all fits share."""

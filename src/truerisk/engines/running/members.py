@@ -49,7 +49,7 @@ def bagging() -> tuple[type, ...]:
 def why_no_bags(family: Family) -> str | None:
     """Return why the family's models have no out-of-bag predictions, or None if they have."""
     if not _draws_bags(family.last):
-        return f"{family.name} draws no bags of rows; forests and bagging do."
+        return f"{family.name} is not trained on bootstrap samples; forests and bagging are."
     if family.last is not family.estimator:
         return (
             "the steps of a pipeline have seen every row, so that nothing is out of its bag "
@@ -109,7 +109,9 @@ def predictions_by_size(
 def out_of_bag(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
     """Return a stand-in for an ensemble: the members that did not draw a row predict it."""
     if not _draws_bags(model):
-        raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
+        raise Refusal(
+            f"{type(model).__name__} is not trained on bootstrap samples; forests and bagging are."
+        )
     n_members = len(model.estimators_)
     return predictions_by_size(model, {n_members}, test_rows)[n_members]
 

@@ -403,12 +403,15 @@ def _estimates_without_errors(
     A note says why there are none, and which interval can be requested instead.
     """
     risks_by_split, values = risks_of_test_sets(predictions, data, loss, average)
-    reason_note = f"loss '{loss.name}' has no per-row losses: no standard error is justified."
+    reason_note = (
+        f"'{loss.name}' is computed from whole test sets, not row by row: "
+        "there is no standard error."
+    )
     calibrated_interval = calibrated_name(loss, data)
     if calibrated_interval is not None and (average == "fold" or loss.one_scale):
         reason_note = (
-            f"{reason_note[:-1]} by them. interval='{calibrated_interval}' of tr.estimate_risk, "
-            "tr.assess and HonestSearchCV uses the influence of each row."
+            f"{reason_note} interval='{calibrated_interval}' of tr.estimate_risk, tr.assess and "
+            "HonestSearchCV estimates one from the influence of each row."
         )
     return [
         Tested(
