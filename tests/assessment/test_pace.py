@@ -1,6 +1,7 @@
 """What is done once and what each fit adds are told apart, by a clock that the tests turn."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -91,44 +92,53 @@ class Stepped(Generic):
         return nothing(plan)
 
 
-def test_pace_counts_shared_steps_once_in_every_fit():
-    clock = Clock()
-    pipe = make_pipeline(StandardScaler(), GaussianNB())
-    family = Family.from_grid(
-        pipe, {f"gaussiannb__{name}": values for name, values in GRID.items()}
-    )
-    asked = problem_of_call(family, X, Y, engine=Stepped(clock=clock))
-    plan = as_method("loo").plan(asked.data, Streams(0))
-    first = pace_of(asked, plan, clock=clock)
-    assert first.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.35)
-    winners = pace_of(asked, plan, is_winners_only=True, earlier_pace=first, clock=clock)
-    assert winners.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.31)
-
-
-def problem(engine, word="loo", **options):
+def problem(engine, word="loo", family=None, **options):
     """A problem, and a plan of its method."""
-    family = Family.from_grid(GaussianNB(), GRID)
+    family = family or Family.from_grid(GaussianNB(), GRID)
     found = problem_of_call(family, X, Y, engine=engine, **options)
     return found, as_method(word).plan(found.data, Streams(0))
 
 
-@pytest.mark.parametrize("once", [0.0, 0.02, 3.0])
-@pytest.mark.parametrize("each", [1e-4, 0.01, 2.0])
-def test_pace_does_not_multiply_what_is_done_once(once, each):
+@pytest.mark.parametrize(
+    ("once", "each"),
+    [
+        *product((0.0, 0.02, 3.0), (1e-4, 0.01, 2.0)),
+        *((0.5, 0.02), (0.0, 30.0), (40.0, 0.001)),
+    ],
+)
+def test_pace_does_not_multiply_what_is_done_once_and_takes_little_time(once, each):
     clock = Clock()
     asked, plan = problem(OnePass(clock, once, each))
     pace = pace_of(asked, plan, clock=clock)
     assert pace.seconds(plan.n_fits) == pytest.approx(once + 40 * each)
     assert pace.seconds(400) == pytest.approx(once + 400 * each, rel=1e-6)
+    assert clock.now <= max(3.0, 4 * (once + each))
 
 
-def test_pace_of_a_pass_adds_its_settings():
-    clock = Clock()
-    asked, plan = problem(OnePass(clock, 0.0, 0.1, by_setting=0.01))
-    assert pace_of(asked, plan, clock=clock).seconds_each == pytest.approx(0.15)
-    assert pace_of(asked, plan, is_winners_only=True, clock=clock).seconds_each == pytest.approx(
-        0.11
-    )
+STEPS = Family.from_grid(
+    make_pipeline(StandardScaler(), GaussianNB()),
+    {f"gaussiannb__{name}": values for name, values in GRID.items()},
+)
+PLAIN = Family.from_grid(GaussianNB(), GRID)
+
+
+@pytest.mark.parametrize(
+    ("family", "engine", "each", "of_winners"),
+    [
+        pytest.param(PLAIN, OnePass(Clock(), 0.0, 0.1, by_setting=0.01), 0.15, 0.11, id="pass"),
+        pytest.param(STEPS, Stepped(clock=Clock()), 0.35, 0.31, id="shared steps"),
+    ],
+)
+def test_pace_adds_settings_to_what_is_done_once_in_every_fit(family, engine, each, of_winners):
+    clock = engine.clock
+    asked, plan = problem(engine, family=family)
+    first = pace_of(asked, plan, clock=clock)
+    assert first.seconds_each == pytest.approx(each)
+    assert first.seconds(plan.n_fits) == pytest.approx(plan.n_fits * each)
+    for earlier in (None, first):
+        winners = pace_of(asked, plan, is_winners_only=True, earlier_pace=earlier, clock=clock)
+        assert winners.seconds_each == pytest.approx(of_winners)
+        assert winners.seconds(plan.n_fits) == pytest.approx(plan.n_fits * of_winners)
 
 
 @pytest.mark.parametrize("scale", [1e-5, 0.05, 20.0])
@@ -141,14 +151,6 @@ def test_pace_averages_cheap_and_dear_settings(scale):
     assert true / 2 < pace.seconds(plan.n_fits) < 2 * true
     winners = pace_of(asked, plan, is_winners_only=True, clock=clock).seconds(plan.n_fits)
     assert winners == pytest.approx(pace.seconds(plan.n_fits) / 5)
-
-
-@pytest.mark.parametrize(("once", "each"), [(0.0, 1e-4), (0.5, 0.02), (0.0, 30.0), (40.0, 0.001)])
-def test_pace_of_takes_little_time_itself(once, each):
-    clock = Clock()
-    asked, plan = problem(OnePass(clock, once, each))
-    pace_of(asked, plan, clock=clock)
-    assert clock.now <= max(3.0, 4 * (once + each))
 
 
 def test_line_of_ignores_a_short_first_timing_and_is_never_negative():

@@ -211,45 +211,37 @@ COOL = FRAME[["temperature"]]
 
 
 @pytest.mark.parametrize(
-    ("table", "place", "are_times"),
+    ("table", "expected"),
     [
-        (COOL.assign(when=ISO), "column 'when'", True),
-        (COOL.assign(when=DATES), "column 'when'", True),
-        (COOL.assign(when=pd.to_datetime(ISO).tz_localize("UTC")), "column 'when'", True),
-        (COOL.assign(when=np.char.replace(ISO, "-", "").astype(int)), "column 'when'", True),
-        (pl.DataFrame({"x": X[:, 2], "when": ISO}), "column 'when'", True),
-        (FRAME.set_index(ISO), "the index", True),
-        (FRAME.set_index(DATES)[::-1], "the index", True),
-        (FRAME, "column 'day'", True),
-        (FRAME.set_index("day"), "the index", True),
-        (FRAME.rename(columns={"day": "Time"}), "column 'Time'", True),
-        (X, "column 0", False),
-        (FRAME.rename(columns={"day": "no"}), "column 'no'", False),
-        (COOL.set_index(np.arange(N) * 2 + 3), "the index", False),
-        (COOL.set_index(pd.RangeIndex(5, N + 5)), "the index", False),
+        (COOL.assign(when=ISO), ("column 'when'", True)),
+        (COOL.assign(when=DATES), ("column 'when'", True)),
+        (COOL.assign(when=pd.to_datetime(ISO).tz_localize("UTC")), ("column 'when'", True)),
+        (COOL.assign(when=np.char.replace(ISO, "-", "").astype(int)), ("column 'when'", True)),
+        (pl.DataFrame({"x": X[:, 2], "when": ISO}), ("column 'when'", True)),
+        (FRAME.set_index(ISO), ("the index", True)),
+        (FRAME.set_index(DATES)[::-1], ("the index", True)),
+        (FRAME, ("column 'day'", True)),
+        (FRAME.set_index("day"), ("the index", True)),
+        (FRAME.rename(columns={"day": "Time"}), ("column 'Time'", True)),
+        (X, ("column 0", False)),
+        (FRAME.rename(columns={"day": "no"}), ("column 'no'", False)),
+        (COOL.set_index(np.arange(N) * 2 + 3), ("the index", False)),
+        (COOL.set_index(pd.RangeIndex(5, N + 5)), ("the index", False)),
+        # A default index, unsorted or missing dates, shared values, steps of every size, text.
+        (COOL, None),
+        (COOL.set_index(np.arange(N)), None),
+        (COOL.assign(when=np.random.default_rng(0).permutation(ISO)), None),
+        (COOL.assign(when=[None, *ISO[1:]]), None),
+        (COOL.assign(time=np.arange(N) // 2), None),
+        (COOL.assign(time=np.sort(X[:, 2])), None),
+        (COOL.assign(word=np.sort([f"w{i:04d}" for i in range(N)])), None),
+        (FRAME.to_numpy()[:, 1:], None),
     ],
 )
-def test_order_of_table_finds_times_by_kind_or_by_name(table, place, are_times):
+def test_order_of_table_finds_times_by_kind_or_by_name(table, expected):
     """The index first, then dates in any form, then a count; it is a time if named so."""
     found = order_of(table)
-    assert (found.place, found.are_times) == (place, are_times)
-
-
-def test_order_of_table_is_none_without_an_order():
-    """Unsorted or missing dates, a default index, shared values, steps of every size, text."""
-    none = FRAME[["temperature"]]
-    mixed = np.random.default_rng(0).permutation(ISO)
-    for table in (
-        none,
-        none.set_index(np.arange(N)),
-        none.assign(when=mixed),
-        none.assign(when=[None, *ISO[1:]]),
-        none.assign(time=np.arange(N) // 2),
-        none.assign(time=np.sort(X[:, 2])),
-        none.assign(word=np.sort([f"w{i:04d}" for i in range(N)])),
-        FRAME.to_numpy()[:, 1:],
-    ):
-        assert order_of(table) is None
+    assert (None if found is None else (found.place, found.are_times)) == expected
 
 
 def test_order_of_table_is_none_of_rows_sorted_by_a_feature_or_y():

@@ -109,43 +109,6 @@ def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes()
             assert codes_of(X * scale, y) == expected
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_structure_findings_read_frames(make):
-    X, y = numbered(2)
-    table = {f"x{j}": X[:, j] for j in range(1, 5)}
-    assert codes_of(make({**table, "code": [f"g{int(i)}" for i in X[:, 0]]}), y) == {
-        "group-numbers"
-    }
-    X, y, _ = visits(2)
-    words = ["u", "v", "w"] * 50 + ["u"] * 10
-    assert codes_of(make({**{f"x{j}": X[:, j] for j in range(5)}, "word": words}), y) == {
-        "near-copies"
-    }
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        sparse.random(80, 30, density=0.1, format="csr", random_state=0),
-        [f"text {i}" for i in range(80)],
-        np.random.default_rng(0).standard_normal((80, 3, 2)),
-        np.full((80, 3), np.nan),
-        np.ones((80, 3)),
-        np.array([[None, "a", 1.5]] * 80, dtype=object),
-        np.random.default_rng(0).standard_normal((80, 5000)),
-    ],
-    ids=["sparse", "texts", "cube", "gaps", "constant", "objects", "wide"],
-)
-def test_structure_findings_survive_unsuitable_tables(table):
-    assert codes_of(table, np.arange(80) % 2) == set()
-
-
-def test_rows_in_order_are_said_of_texts_and_sparse_tables():
-    X, y = walk(3)
-    assert codes_of(sparse.csr_matrix(X), y, task="regression") == {"rows-in-order"}
-    assert codes_of([f"text {i}" for i in range(200)], y, task="regression") == {"rows-in-order"}
-
-
 class Foreign:
     """A matrix of another library, which can be counted, cut and made an array."""
 
@@ -164,14 +127,68 @@ class Foreign:
         return np.asarray(self.content, dtype)
 
 
-def test_structure_findings_read_foreign_matrices_and_numbers_beyond_double_precision():
-    """A matrix is made an array once. Whole numbers above 1e308, in X or y, are not compared."""
-    X, y, _ = visits(0)
-    assert codes_of(Foreign(X), y) == {"near-copies"}
-    X, y = numbered(2)
-    huge = pd.Series([10**400 * int(label) for label in y], dtype=object)
-    assert codes_of(pd.DataFrame(X).assign(huge=huge), y) == {"group-numbers"}
-    assert codes_of(X[:, 1:], huge.to_numpy(), task="other") == set()
+NUMBERED, COINS = numbered(2)
+CODED = {f"x{j}": NUMBERED[:, j] for j in range(1, 5)}
+CODED["code"] = [f"g{int(i)}" for i in NUMBERED[:, 0]]
+HUGE = pd.Series([10**400 * int(label) for label in COINS], dtype=object)
+VISITS, SICK, _ = visits(2)
+WORDY = {f"x{j}": VISITS[:, j] for j in range(5)} | {"word": ["u", "v", "w"] * 50 + ["u"] * 10}
+WALK, WALKED = walk(3)
+OTHER_NUMBERED, OTHER_COINS = numbered(5)
+SHORT = [f"g{int(i):02d}" for i in OTHER_NUMBERED[:, 0]]
+LONG = [word * 100 for word in SHORT]
+HALVES = np.arange(80) % 2
+CLASSES, NUMBERS = "classification", "regression"
+TABLES = {
+    "sparse": (
+        sparse.random(80, 30, density=0.1, format="csr", random_state=0),
+        HALVES,
+        None,
+        CLASSES,
+    ),
+    "texts": ([f"text {i}" for i in range(80)], HALVES, None, CLASSES),
+    "cube": (np.random.default_rng(0).standard_normal((80, 3, 2)), HALVES, None, CLASSES),
+    "gaps": (np.full((80, 3), np.nan), HALVES, None, CLASSES),
+    "constant": (np.ones((80, 3)), HALVES, None, CLASSES),
+    "objects": (np.array([[None, "a", 1.5]] * 80, dtype=object), HALVES, None, CLASSES),
+    "wide": (np.random.default_rng(0).standard_normal((80, 5000)), HALVES, None, CLASSES),
+    "pandas, codes": (pd.DataFrame(CODED), COINS, "group-numbers", CLASSES),
+    "polars, codes": (pl.DataFrame(CODED), COINS, "group-numbers", CLASSES),
+    "pandas, words": (pd.DataFrame(WORDY), SICK, "near-copies", CLASSES),
+    "polars, words": (pl.DataFrame(WORDY), SICK, "near-copies", CLASSES),
+    "sparse in order": (sparse.csr_matrix(WALK), WALKED, "rows-in-order", NUMBERS),
+    "texts in order": (
+        [f"text {i}" for i in range(200)],
+        WALKED,
+        "rows-in-order",
+        NUMBERS,
+    ),
+    # A matrix of another library is made an array once.
+    "foreign": (Foreign(visits(0)[0]), visits(0)[1], "near-copies", CLASSES),
+    # Whole numbers above 1e308, in X or y, are not compared.
+    "huge numbers": (pd.DataFrame(NUMBERED).assign(huge=HUGE), COINS, "group-numbers", CLASSES),
+    "huge targets": (NUMBERED[:, 1:], HUGE.to_numpy(), None, "other"),
+    # Documents that repeat are no group numbers; short words of the same number are.
+    "short words": (
+        pd.DataFrame({"x": OTHER_NUMBERED[:, 1], "text": SHORT}),
+        OTHER_COINS,
+        "group-numbers",
+        CLASSES,
+    ),
+    "long words": (
+        pd.DataFrame({"x": OTHER_NUMBERED[:, 1], "text": LONG}),
+        OTHER_COINS,
+        None,
+        CLASSES,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_structure_findings_read_any_kind_of_table(name):
+    """Unsuitable tables have none."""
+    table, y, expected, task = TABLES[name]
+    assert codes_of(table, y, task=task) == ({expected} if expected else set())
 
 
 def test_near_copies_are_not_sought_in_a_slice_of_one_value():
@@ -207,14 +224,6 @@ def test_group_numbers_are_found_among_many_columns_and_by_name():
     assert "group-numbers" in codes_of(frame, coin)
     assert "group-numbers" not in codes_of(frame.rename(columns={"patient_id": "width"}), coin)
     assert "group-numbers" not in codes_of(frame, coin, groups=patient)
-
-
-def test_group_numbers_are_not_sought_in_long_texts():
-    """Documents that repeat are no group numbers; short words of the same number are."""
-    X, y = numbered(5)
-    words = [f"g{int(i):02d}" for i in X[:, 0]]
-    assert codes_of(pd.DataFrame({"x": X[:, 1], "text": words}), y) == {"group-numbers"}
-    assert codes_of(pd.DataFrame({"x": X[:, 1], "text": [w * 100 for w in words]}), y) == set()
 
 
 def test_group_numbers_are_not_said_of_exact_copies():

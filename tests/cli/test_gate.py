@@ -86,11 +86,26 @@ def test_min_score_judges_the_lower_end_of_a_score(call):
         assert call(*words, "--min-score", f"auc={bound}", "--fail-above", error).code == code
 
 
-def test_min_score_of_a_search_has_either_name(call, search):
-    words = ["audit", search("auc"), "--allow-import", *CANCER]
-    for name in ("roc_auc", "auc"):
-        assert call(*words, "--min-score", f"{name}=.8").code == 0
-        assert call(*words, "--min-score", f"{name}=.999").code == 4
+VALIDATE = ("validate", "--model", "lda", "--replicates", 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "kept", "missed"),
+    [
+        pytest.param(("audit", "auc"), ["roc_auc=.8"], "roc_auc=.999", id="name of scikit-learn"),
+        pytest.param(("audit", "auc"), ["auc=.8"], "auc=.999", id="name of its own"),
+        pytest.param(VALIDATE, ["auc=.9", "average-precision=.9"], "auc=.9999", id="validation"),
+    ],
+)
+def test_min_score_of_a_search_and_a_validation_is_kept_or_missed(
+    call, search, command, kept, missed
+):
+    """By either name of the score of a search; of a validation what it ranks by."""
+    words = [*command, *CANCER]
+    if command[0] == "audit":
+        words = ["audit", search(command[1]), "--allow-import", *CANCER]
+    assert call(*words, *(word for one in kept for word in ("--min-score", one))).code == 0
+    assert call(*words, "--min-score", missed).code == 4
 
 
 @pytest.mark.parametrize(
@@ -148,12 +163,6 @@ def test_bound_of_what_has_no_interval_is_missed(call, search, tmp_path):
     missed = call(*words, "--fail-above", 0.9)
     assert missed.code == 4
     assert "has no interval, so nothing shows that it keeps --fail-above 0.9" in missed.err
-
-
-def test_min_score_of_a_validation_bounds_what_it_ranks_by(call):
-    words = ["validate", *CANCER, "--model", "lda", "--replicates", 0]
-    assert call(*words, "--min-score", "auc=.9", "--min-score", "average-precision=.9").code == 0
-    assert call(*words, "--min-score", "auc=.9999").code == 4
 
 
 def test_dry_run_says_that_it_judges_no_bound(call):

@@ -191,16 +191,13 @@ class Grudging(io.RawIOBase):
         return len(taken)
 
 
-def test_whole_writer_asks_again_for_the_rest():
+def test_whole_writer_asks_again_for_the_rest_and_raises_or_notes_what_is_lost():
+    """One that keeps going drops what follows."""
     raw = Grudging(room=100)
     assert WholeWriter(raw).write(b"abcdefghij") == 10
     assert raw.got == b"abcdefghij"
     with pytest.raises(NotPrinted):
         WholeWriter(Grudging(room=4)).write(b"abcdefghij")
-
-
-def test_whole_writer_that_keeps_going_notes_the_error():
-    """What follows is dropped."""
     writer = WholeWriter(Grudging(room=4), keeps_going=True)
     assert writer.write(b"abcdefghij") == 10
     assert writer.write(b"k") == 1

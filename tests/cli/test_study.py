@@ -76,13 +76,32 @@ def test_study_that_is_incomplete_exits_with_5(call, spec, tmp_path):
     assert (retried.code, "2 replicates will be tried again" in retried.err) == (0, True)
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_study_that_is_interrupted_is_kept(spec, tmp_path, sent, code):
-    """Ctrl-C, and what a batch system sends: its exit code, and how to go on."""
+STUDY = ("study", "run", "{spec}")
+FOREST = ("assess", "{table}", "--models", "forest", "--target", "y", "--cv", "holdout")
+RESUME = "results are kept in {store}. Go on with `truerisk study resume"
+AGAIN = "the fits are kept in {store}: run the same command to continue"
+
+
+@pytest.mark.parametrize(
+    ("words", "n_wanted", "sent", "code", "sentence"),
+    [
+        pytest.param(STUDY, 5, signal.SIGINT, 130, RESUME, id="study, Ctrl-C"),
+        pytest.param(STUDY, 5, signal.SIGTERM, 143, RESUME, id="study, terminated"),
+        pytest.param(
+            *((*FOREST, "--outer", "100x5-fold"), 2, signal.SIGTERM, 143, AGAIN), id="assessment"
+        ),
+    ],
+)
+def test_store_of_a_command_that_is_cut_off_is_kept(
+    spec, table, tmp_path, words, n_wanted, sent, code, sentence
+):
+    """Ctrl-C, and what a batch system sends: its exit code, how to go on, and an ended run."""
     spec.write_text(SPEC.replace("replicates = 2", "replicates = 100_000"))
     store = tmp_path / "runs.db"
-    err = cut_off(store, 5, sent, code, "study", "run", spec)
-    assert f"results are kept in {store}. Go on with `truerisk study resume" in err
+    words = [word.format(spec=spec, table=table) for word in words]
+    assert sentence.format(store=store) in cut_off(store, n_wanted, sent, code, *words)
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM run WHERE ended IS NULL").fetchone() == (0,)
 
 
 def cut_off(store, n_wanted, sent, code, *words):
@@ -129,13 +148,3 @@ def test_store_of_an_assessment_changes_nothing_but_a_note(call, table, tmp_path
         assert said.code == 3
         assert "holds fits of an assessment, not a study: `truerisk assess`" in said.err
     assert not list(tmp_path.glob("*.csv.*"))
-
-
-def test_store_of_a_terminated_assessment_is_kept(table, tmp_path):
-    """SIGTERM, which a batch system sends, is as good as Ctrl-C: exit code 143, how to go on."""
-    store = tmp_path / "runs.db"
-    words = ("assess", table, "--models", "forest", "--target", "y", "--cv", "holdout")
-    err = cut_off(store, 2, signal.SIGTERM, 143, *words, "--outer", "100x5-fold")
-    assert f"the fits are kept in {store}: run the same command to continue" in err
-    with closing(sqlite3.connect(store)) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM run WHERE ended IS NULL").fetchone() == (0,)

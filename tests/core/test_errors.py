@@ -23,9 +23,6 @@ from truerisk.readers.table import NoFeatures
 SAID = f"a='b': use {mention('cv', '10-fold')} or {mention('outer')}."
 MARKS = "\ufdd0\ufdd1\ufdd2"
 
-SAID = f"a='b': use {mention('cv', '10-fold')} or {mention('outer')}."
-MARKS = "\ufdd0\ufdd1\ufdd2"
-
 
 @pytest.mark.parametrize(
     "error",

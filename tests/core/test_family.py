@@ -259,28 +259,26 @@ class Foreign:
 
 
 @pytest.mark.parametrize(
-    ("space", "error", "message"),
+    ("space", "n_iter", "error", "message"),
     [
-        *[(none, BadArgument, "nothing to draw from") for none in (None, {}, [], [{}, {}], ())],
+        *[(none, 5, BadArgument, "nothing to draw from") for none in (None, {}, [], [{}, {}], ())],
         *[
-            (wrong, BadArgument, "draws from a dict of distributions and lists")
+            (wrong, 5, BadArgument, "draws from a dict of distributions and lists")
             for wrong in ("C", 3, ["C"], [{"C": [1]}, "gamma"], np.ones(2))
         ],
-        ({"C": object()}, BadArgument, "cannot give values of 'C': .* rvs"),
-        ({"C": Foreign()}, BadArgument, "no value of 'C' can be drawn from .*random_state"),
-        ({"C": lambda rng: 1 / 0}, BadArgument, "no value of 'C' .*ZeroDivisionError"),
-        ({"C": [], "gamma": SPREAD}, BadData, "Parameter grid for parameter 'C'"),
-        ({"D": SPREAD}, UnknownName, "no parameter 'D'"),
-        ({"kernel": SVC}, BadArgument, "cannot give values of 'kernel'"),
-        ({"kernel": RBF()}, BadArgument, "cannot give values of 'kernel'"),
+        ({"C": object()}, 5, BadArgument, "cannot give values of 'C': .* rvs"),
+        ({"C": Foreign()}, 5, BadArgument, "no value of 'C' can be drawn from .*random_state"),
+        ({"C": lambda rng: 1 / 0}, 5, BadArgument, "no value of 'C' .*ZeroDivisionError"),
+        ({"C": [], "gamma": SPREAD}, 5, BadData, "Parameter grid for parameter 'C'"),
+        ({"D": SPREAD}, 5, UnknownName, "no parameter 'D'"),
+        ({"kernel": SVC}, 5, BadArgument, "cannot give values of 'kernel'"),
+        ({"kernel": RBF()}, 5, BadArgument, "cannot give values of 'kernel'"),
+        *[
+            ({"C": SPREAD}, n_iter, BadArgument, "n_iter=.*whole number of settings")
+            for n_iter in (0, -1, 2.5, "ten", True)
+        ],
     ],
 )
-def test_drawn_settings_refuse_what_cannot_be_drawn_from(space, error, message):
+def test_drawn_settings_refuse_what_cannot_be_drawn_from_or_counted(space, n_iter, error, message):
     with pytest.raises(error, match=message):
-        drawn(space)
-
-
-@pytest.mark.parametrize("n_iter", [0, -1, 2.5, "ten", True])
-def test_drawn_settings_refuse_a_number_that_is_no_count(n_iter):
-    with pytest.raises(BadArgument, match="n_iter=.*whole number of settings"):
-        drawn({"C": SPREAD}, n_iter)
+        drawn(space, n_iter)

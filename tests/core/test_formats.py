@@ -13,6 +13,8 @@ from truerisk.core.plain_values import metrics_of
 from truerisk.core.progress_line import duration
 from truerisk.extend import Interval
 
+INTERVAL = Interval(0.1, 0.2, "beta", 0.9)
+
 
 @pytest.mark.parametrize(
     ("value", "expected"),
@@ -39,32 +41,37 @@ def test_plain_makes_values_that_strict_json_accepts(value, expected):
 
 
 @pytest.mark.parametrize(
-    ("write", "value", "expected"),
+    ("write", "given", "expected"),
     [
-        (formats.number, 0.12345, "0.1235"),
-        (formats.number, None, "–"),
-        (formats.number, np.nan, "–"),
-        (formats.number, 12345.6, "1.235e+04"),
-        (formats.number, 999.0, "999.0000"),
-        (formats.params_text, {}, "as given"),
-        (formats.params_text, {"clf__C": 0.1, "clf__kernel": "rbf"}, "C=0.1, kernel=rbf"),
-        (formats.params_text, {"a__C": 1, "b__C": 2}, "a__C=1, b__C=2"),
-        (formats.params_text, {"x": "a\nb\x1b[31m\u202e"}, "x=a b\\x1b[31m\\x202e"),
-        (formats.params_text, {"x": 1 / 3}, "x=0.3333"),
-        (partial(formats.escape_and_truncate, limit=10), "x" * 300, "x" * 9 + "…"),
-        (partial(formats.escape_and_truncate, limit=10), "x" * 10, "x" * 10),
-        (formats.seconds, 0.123, "0.12 s"),
-        (formats.seconds, 123.4, "123 s"),
-        (duration, 0, "1 s"),
-        (duration, 1.4, "1 s"),
-        (duration, 99, "99 s"),
-        (duration, 100, "2 min"),
-        (duration, 3599, "60 min"),
-        (duration, 9000, "2.5 h"),
+        (formats.number, [0.12345], "0.1235"),
+        (formats.number, [None], "–"),
+        (formats.number, [np.nan], "–"),
+        (formats.number, [12345.6], "1.235e+04"),
+        (formats.number, [999.0], "999.0000"),
+        (formats.params_text, [{}], "as given"),
+        (formats.params_text, [{"clf__C": 0.1, "clf__kernel": "rbf"}], "C=0.1, kernel=rbf"),
+        (formats.params_text, [{"a__C": 1, "b__C": 2}], "a__C=1, b__C=2"),
+        (formats.params_text, [{"x": "a\nb\x1b[31m\u202e"}], "x=a b\\x1b[31m\\x202e"),
+        (formats.params_text, [{"x": 1 / 3}], "x=0.3333"),
+        (partial(formats.escape_and_truncate, limit=10), ["x" * 300], "x" * 9 + "…"),
+        (partial(formats.escape_and_truncate, limit=10), ["x" * 10], "x" * 10),
+        (formats.seconds, [0.123], "0.12 s"),
+        (formats.seconds, [123.4], "123 s"),
+        (duration, [0], "1 s"),
+        (duration, [1.4], "1 s"),
+        (duration, [99], "99 s"),
+        (duration, [100], "2 min"),
+        (duration, [3599], "60 min"),
+        (duration, [9000], "2.5 h"),
+        (formats.sureness, [0.1, INTERVAL], ", 90 % interval [0.1000, 0.2000] (beta)"),
+        (formats.sureness, [0.1, None], ", standard error 0.1000"),
+        (formats.sureness, [None, None], ""),
+        (metrics_of, [{"positive": 10**400, "auc": 0.5, "n": 10**30}], {"auc": 0.5, "n": 1e30}),
     ],
 )
-def test_formats_write_numbers_settings_texts_and_durations(write, value, expected):
-    assert write(value) == expected
+def test_formats_write_numbers_settings_texts_durations_and_intervals(write, given, expected):
+    """Metrics leave out integers that no float holds."""
+    assert write(*given) == expected
 
 
 def test_text_table_counts_wide_characters_as_two():
@@ -78,13 +85,6 @@ def test_frame_of_writes_lone_surrogates_as_escapes():
     frame = tables.frame_of({"a\ud800": ["x\ud800", None], "b": [1, 2]})
     assert list(frame.columns) == ["a\\ud800", "b"]
     assert frame["a\\ud800"].iloc[0] == "x\\ud800"
-
-
-def test_sureness_is_the_interval_or_the_standard_error():
-    interval = Interval(0.1, 0.2, "beta", 0.9)
-    assert formats.sureness(0.1, interval) == ", 90 % interval [0.1000, 0.2000] (beta)"
-    assert formats.sureness(0.1, None) == ", standard error 0.1000"
-    assert formats.sureness(None, None) == ""
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,3 @@ def test_signed_writes_one_decimal_beside_large_risks(value, beside, expected):
     """A zero is never negative."""
     assert signed_number(value, beside) == expected
     assert unsigned_number(value, beside) == expected.lstrip("+")
-
-
-def test_metrics_of_leaves_out_integers_that_no_float_holds():
-    assert metrics_of({"positive": 10**400, "auc": 0.5, "n": 10**30}) == {"auc": 0.5, "n": 1e30}

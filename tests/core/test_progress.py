@@ -56,26 +56,23 @@ def test_listen_hears_every_fit(executor):
     assert {event.total for event in heard} == {10}
 
 
-def test_counting_adds_fits_of_several_computations():
+@pytest.mark.parametrize(
+    ("n_fits", "events", "done"),
+    [
+        # The second computation is an engine that answers six fits at a stroke.
+        (10, [(0, 4), (4, 4), 4, (0, 1), (1, 1), 6, (0, 1)], [0, 4, 4, 5, 10]),
+        (5, [(0, 3), (3, 3), (0, 9), (1, 9), (9, 9)], [0, 3, 3, 4, 5]),
+    ],
+    ids=["several computations", "never back nor beyond"],
+)
+def test_counting_adds_fits_of_several_computations(n_fits, events, done):
+    """A pair is reported; a single number of fits is finished."""
     heard: list[Progress] = []
-    with listen(heard.append), count_fits(10) as count:
-        report_progress(0, 4)
-        report_progress(4, 4)
-        count.finish(4)
-        report_progress(0, 1)  # an engine that answers six fits at a stroke
-        report_progress(1, 1)
-        count.finish(6)
-        report_progress(0, 1)
-    assert [event.done for event in heard] == [0, 4, 4, 5, 10]
-    assert {event.total for event in heard} == {10}
-
-
-def test_counting_never_goes_back_nor_beyond():
-    heard: list[Progress] = []
-    with listen(heard.append), count_fits(5):
-        for done, total in [(0, 3), (3, 3), (0, 9), (1, 9), (9, 9)]:
-            report_progress(done, total)
-    assert [event.done for event in heard] == [0, 3, 3, 4, 5]
+    with listen(heard.append), count_fits(n_fits) as count:
+        for event in events:
+            count.finish(event) if isinstance(event, int) else report_progress(*event)
+    assert [event.done for event in heard] == done
+    assert {event.total for event in heard} == {n_fits}
 
 
 class Clock:

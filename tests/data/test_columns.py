@@ -59,26 +59,30 @@ def test_number_columns_have_holes_where_numbers_are_missing(table, holes):
     assert number_columns_have_holes(table) is holes
 
 
+UNREADABLE = [
+    (pd.DataFrame([[1, 2]], columns=["a", "a"]), "X has 2 columns named 'a': rename them."),
+    (pd.DataFrame({"a": [1], "t": ["u\nv"]}), "X has text in column 't', such as 'u\\x0av':"),
+    (np.array([[1, None], [2, "w"]], dtype=object), "X has text in column 1, such as 'w':"),
+    (pd.DataFrame({"when": DAYS}), "X has dates in column 'when': turn them into numbers"),
+    (pd.DataFrame({"when": ["2024-05-01"]}), "X has dates in column 'when': turn them into"),
+    (np.array([[1, "2024-05-01"]], dtype=object), "X has dates in column 1: turn them into"),
+]
+
+
 @pytest.mark.parametrize(
-    ("table", "sentence"),
+    ("table", "accepts_text", "sentence"),
     [
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "X has 2 columns named 'a': rename them."),
-        (pd.DataFrame({"a": [1], "t": ["u\nv"]}), "X has text in column 't', such as 'u\\x0av':"),
-        (np.array([[1, None], [2, "w"]], dtype=object), "X has text in column 1, such as 'w':"),
-        (pd.DataFrame({"when": DAYS}), "X has dates in column 'when': turn them into numbers"),
-        (pd.DataFrame({"when": ["2024-05-01"]}), "X has dates in column 'when': turn them into"),
-        (np.array([[1, "2024-05-01"]], dtype=object), "X has dates in column 1: turn them into"),
+        *((table, False, sentence) for table, sentence in UNREADABLE),
+        (ONES, False, None),
+        (pd.DataFrame({"a": [1.0], "b": [pd.NA]}), False, None),
+        (pd.DataFrame({"a": ["u"]}), True, None),
     ],
     ids=count(),
 )
-def test_unreadable_names_what_models_cannot_read(table, sentence):
-    assert str(message_on_unreadable_column(table)).startswith(sentence)
-
-
-def test_unreadable_is_none_for_numbers_and_text_that_is_encoded():
-    assert message_on_unreadable_column(ONES) is None
-    assert message_on_unreadable_column(pd.DataFrame({"a": [1.0], "b": [pd.NA]})) is None
-    assert message_on_unreadable_column(pd.DataFrame({"a": ["u"]}), accepts_text=True) is None
+def test_unreadable_names_what_models_cannot_read(table, accepts_text, sentence):
+    """It is None for numbers, and for text that is encoded."""
+    said = message_on_unreadable_column(table, accepts_text=accepts_text)
+    assert said is None if sentence is None else str(said).startswith(sentence)
 
 
 def test_is_missing_knows_the_gaps_of_pandas():

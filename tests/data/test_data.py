@@ -252,15 +252,21 @@ def test_data_time_is_the_same_for_dates_in_every_form(given):
 
 
 @pytest.mark.parametrize(
-    "given", [[3, 1, 2], ["3", "1.0", " 2"], np.array([3, 1, 2], dtype="u1")], ids=str
+    ("given", "numbers"),
+    [
+        ([3, 1, 2], [3.0, 1.0, 2.0]),
+        (["3", "1.0", " 2"], [3.0, 1.0, 2.0]),
+        (np.array([3, 1, 2], dtype="u1"), [3.0, 1.0, 2.0]),
+        # Eight digits that are no date.
+        (["20240531", "20249901", "3"], [20240531.0, 20249901.0, 3.0]),
+        ([20240531, 20249901, 3], [20240531.0, 20249901.0, 3.0]),
+    ],
+    ids=str,
 )
-def test_data_time_of_numbers_is_floats(given):
-    assert three(time=given).time.tolist() == [3.0, 1.0, 2.0]
-
-
-def test_data_time_of_eight_digits_that_are_no_date_is_floats():
-    for given in (["20240531", "20249901", "3"], [20240531, 20249901, 3]):
-        assert three(time=given).time.dtype.kind == "f"
+def test_data_time_of_numbers_is_floats(given, numbers):
+    times = three(time=given).time
+    assert times.dtype.kind == "f"
+    assert times.tolist() == numbers
 
 
 KIND = "others are of another kind"
@@ -287,12 +293,6 @@ TIMES = [
     ([datetime(2024, 5, 1), datetime(2024, 5, 2, tzinfo=UTC), date(2024, 5, 3)], f"zone|{KIND}"),
     ([datetime(2024, 5, 1), *[datetime(2024, 5, 2, tzinfo=UTC)] * 2], "with a zone"),
 ]
-
-
-@pytest.mark.parametrize(("given", "message"), TIMES, ids=count())
-def test_data_time_refuses_what_is_no_time(given, message):
-    with pytest.raises(BadData, match=message):
-        three(time=given)
 
 
 def test_as_span_has_the_unit_of_the_times():
@@ -343,21 +343,20 @@ def test_data_time_of_months_and_years_is_days(unit):
 
 
 @pytest.mark.parametrize(
-    "given",
-    [["b", "a", "b"], [7, 3, 7], pd.Series(["b", "a", "b"])],
-    ids=["texts", "numbers", "series"],
+    ("given", "found"),
+    [
+        pytest.param(["b", "a", "b"], [1, 0, 1], id="texts"),
+        pytest.param([7, 3, 7], [1, 0, 1], id="numbers"),
+        pytest.param(pd.Series(["b", "a", "b"]), [1, 0, 1], id="series"),
+        pytest.param([0.0, 1.0, 2.0], [[0.0], [1.0], [2.0]], id="floats"),
+        pytest.param([[0], [1], [2]], [[0.0], [1.0], [2.0]], id="column"),
+        pytest.param(pl.DataFrame({"x": [0, 1, 2]}), [[0.0], [1.0], [2.0]], id="frame"),
+        pytest.param([["0"], ["1"], ["2"]], [[0.0], [1.0], [2.0]], id="column of texts"),
+    ],
 )
-def test_data_block_of_texts_and_whole_numbers_is_labels(given):
-    assert three(block=given).block.tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [[0.0, 1.0, 2.0], [[0], [1], [2]], pl.DataFrame({"x": [0, 1, 2]}), [["0"], ["1"], ["2"]]],
-    ids=["floats", "column", "frame", "texts"],
-)
-def test_data_block_of_floats_and_columns_is_coordinates(given):
-    assert three(block=given).block.tolist() == [[0.0], [1.0], [2.0]]
+def test_data_block_is_labels_or_coordinates(given, found):
+    """Texts and whole numbers are labels, floats and columns are coordinates."""
+    assert three(block=given).block.tolist() == found
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -383,13 +382,6 @@ def test_data_looks_up_names_among_the_columns_of_a_frame(frame, name, given, fo
         three(X=X, **{name: given})
 
 
-def test_data_refuses_a_name_that_is_not_of_one_column():
-    with pytest.raises(BadData, match="names a column, and X is no frame"):
-        three(time="day")
-    with pytest.raises(BadData, match="X has 2 columns of this name"):
-        three(X=pd.DataFrame([[1, 2]] * 3, columns=["day", "day"]), time="day")
-
-
 PLACES = [
     (["a", "b"], r"shape \(2,\); give a label, or coordinates, for each of 3 rows"),
     (["a"] * 3, "one label only"),
@@ -401,9 +393,22 @@ PLACES = [
     (np.array(["a", None, 1], dtype=object), "mixes types"),
     ([[1], [2, 3], [4]], "not equally long"),
 ]
+TWICE = pd.DataFrame([[1, 2]] * 3, columns=["day", "day"])
+NO_COLUMN = [
+    ({"time": "day"}, "names a column, and X is no frame"),
+    ({"X": TWICE, "time": "day"}, "X has 2 columns of this name"),
+]
 
 
-@pytest.mark.parametrize(("given", "message"), PLACES, ids=count())
-def test_data_block_refuses_what_is_no_place(given, message):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        *(({"time": given}, message) for given, message in TIMES),
+        *(({"block": given}, message) for given, message in PLACES),
+        *NO_COLUMN,
+    ],
+    ids=count(),
+)
+def test_data_refuses_what_is_no_time_and_no_place(given, message):
     with pytest.raises(BadData, match=message):
-        three(block=given)
+        three(**given)

@@ -100,15 +100,14 @@ def test_auto_asks_no_engine_without_coefficients_for_rules():
 
 
 def test_table_of_learners_names_the_classes_that_engines_serve():
-    """An engine whose line lacks a class would never be asked by `auto` about it."""
+    """An engine whose line lacks a class would never be asked by `auto` about it.
+
+    Classes of the booster packages are served once they are imported, wherever they are installed.
+    """
     assert choice.registry.keys() - choice.LEARNERS.keys() == {"generic"}
     for word in choice.LEARNERS:
         served = set(choice.registry.load(word)().learners())  # which imports them
         assert {imported_class(place) for place in choice.places_of(word)} - {None} == served, word
-
-
-def test_table_of_learners_names_every_class_of_the_booster_packages():
-    """Their classes are served once they are imported, wherever they are installed."""
     packaged = {place for place in choice.places_of("ensemble") if "sklearn.ens" not in place}
     assert packaged == set(PACKAGES)
 

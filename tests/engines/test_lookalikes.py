@@ -227,21 +227,28 @@ def test_engines_answer_for_their_plain_learners_and_all_are_here():
         assert require_as_given(name, learner) == {name.partition(",")[0]}
 
 
-@pytest.mark.parametrize("name", PREPARED)
-def test_step_is_known_by_its_class(name):
-    """A step that only has the name of scikit-learn's learns from every training set anew."""
-    steps = [subclass_of_step(step) for step in STEPS]
-    steps += [look_alike(step) for step in STEPS[:4:3] for look_alike in LOOK_ALIKE[1:]]
-    model = Pipeline([("step", "passthrough"), ("learner", LEARNERS[name])])
-    require_as_given(name, model, {"step": steps})
+ALIKE = [subclass_of_step(step) for step in STEPS]
+ALIKE += [look_alike(step) for step in STEPS[:4:3] for look_alike in LOOK_ALIKE[1:]]
+WRITING = [clone(step).set_params(copy=False) for step in STEPS if "copy" in step.get_params()]
+WRITING += [Normalizer().set_output(transform="pandas")]
 
 
-@pytest.mark.parametrize("name", ["knn", "discriminant", "least-squares, plain"])
-def test_step_may_write_into_its_rows_and_make_frames(name):
-    """Neither copy=False nor set_output changes an answer, and X stays as it was."""
-    steps, before = [clone(step) for step in STEPS if "copy" in step.get_params()], X.copy()
-    steps = [step.set_params(copy=False) for step in steps]
-    steps += [Normalizer().set_output(transform="pandas")]
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        *(pytest.param(name, ALIKE, id=f"{name}-look-alikes") for name in PREPARED),
+        *(
+            pytest.param(name, WRITING, id=f"{name}-writing")
+            for name in ("knn", "discriminant", "least-squares, plain")
+        ),
+    ],
+)
+def test_step_is_known_by_its_class_and_may_write_into_its_rows(name, steps):
+    """A step that only has the name of scikit-learn's learns from every training set anew.
+
+    Neither copy=False nor set_output changes an answer, and X stays as it was.
+    """
+    before = X.copy()
     model = Pipeline([("step", "passthrough"), ("learner", LEARNERS[name])])
     require_as_given(name, model, {"step": steps})
     np.testing.assert_array_equal(X, before)

@@ -138,7 +138,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 INNER = tr.HonestSearchCV(*KNN)
-INSIDE = {
+RUN_ONCE = {
     "estimate": lambda X, y: tr.estimate_risk(INNER, X, y),
     "workers": lambda X, y: tr.estimate_risk(INNER, X, y, n_jobs=2),
     "bootstrap": lambda X, y: tr.estimate_risk(INNER, X, y, cv=tr.methods.Bootstrap(replicates=5)),
@@ -146,35 +146,28 @@ INSIDE = {
     "assess": lambda X, y: tr.assess({"it": INNER}, X, y),
     "curves": lambda X, y: tr.assess({"it": KNN}, X, y, learning_curve="all"),
 }
+REPEATING = {
+    "permuted labels": lambda X, y: tr.permutation_test(INNER, X, y, n_permutations=19),
+    "parts of the rows": lambda X, y: tr.learning_curve(INNER, X, y, sizes=[10, 20, 30, 40]),
+}
 
 
-@pytest.mark.parametrize("name", INSIDE)
-def test_checks_run_once_and_not_inside_fits(name, monkeypatch):
+@pytest.mark.parametrize(
+    ("verb", "n_checks"),
+    [
+        *(pytest.param(verb, 1, id=name) for name, verb in RUN_ONCE.items()),
+        *(pytest.param(verb, 0, id=name) for name, verb in REPEATING.items()),
+    ],
+)
+def test_checks_run_once_and_not_inside_fits_and_verbs_that_repeat(verb, n_checks, monkeypatch):
     calls = counted(monkeypatch)
     X, y = tr.datasets.make_simple(60, random_state=0)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        INSIDE[name](X, y)
-    assert calls == [60]
-    assert sum(issubclass(one.category, FindingWarning) for one in heard) == 1
-    assert are_checks_on()
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        lambda X, y: tr.permutation_test(INNER, X, y, n_permutations=19),
-        lambda X, y: tr.learning_curve(INNER, X, y, sizes=[10, 20, 30, 40]),
-    ],
-    ids=["permuted labels", "parts of the rows"],
-)
-def test_checks_are_off_in_verbs_that_repeat(verb, monkeypatch):
-    calls = counted(monkeypatch)
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", FindingWarning)
         verb(X, y)
-    assert calls == []
+    assert calls == [60] * n_checks
+    assert sum(issubclass(one.category, FindingWarning) for one in heard) == n_checks
+    assert are_checks_on()
 
 
 def test_checks_refuse_what_is_no_flag():

@@ -195,29 +195,33 @@ ODD_FIELDS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [(name, what) for name, odd in ODD_FIELDS.items() for what in odd]
-)
-def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
-    with pytest.raises(TrueRiskError) as refused:
-        reproduce(replace(TOY, **{name: ODD_FIELDS[name][what]}))
-    assert str(refused.value).isprintable()
-    assert " " in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "options",
+    ("fields", "options"),
     [
-        *({"name": odd} for odd in (None, 5, "", ["toy"], Experiment, b"kearns", "kearns-figure1")),
-        *({"replicates": odd} for odd in (2.5, "3", np.nan, 10**9, 10**30, True, [5], -3)),
-        *({"seed": odd} for odd in (0.5, "0", None, -1, 2**63, 10**400, np.nan, [0])),
-        *({"n_jobs": odd} for odd in ("x", 0, 1.5, True, object())),
-        *({"store": odd} for odd in (5, "", ".", "a\0b", ["x"])),
-        *({flag: odd} for flag in ("quick", "full", "resume") for odd in ("no", 5, None, [1])),
+        *(
+            pytest.param({name: value}, {}, id=f"{name}: {what}")
+            for name, odd in ODD_FIELDS.items()
+            for what, value in odd.items()
+        ),
+        *(
+            ({}, {"name": odd})
+            for odd in (None, 5, "", ["toy"], Experiment, b"kearns", "kearns-figure1")
+        ),
+        *(({}, {"replicates": odd}) for odd in (2.5, "3", np.nan, 10**9, 10**30, True, [5], -3)),
+        *(({}, {"seed": odd}) for odd in (0.5, "0", None, -1, 2**63, 10**400, np.nan, [0])),
+        *(({}, {"n_jobs": odd}) for odd in ("x", 0, 1.5, True, object())),
+        *(({}, {"store": odd}) for odd in (5, "", ".", "a\0b", ["x"])),
+        *(
+            ({}, {flag: odd})
+            for flag in ("quick", "full", "resume")
+            for odd in ("no", 5, None, [1])
+        ),
     ],
 )
-def test_reproduce_refuses_odd_arguments_with_a_sentence(options):
-    with pytest.raises(TrueRiskError):
-        reproduce(**{"name": TOY, **options})
+def test_reproduce_refuses_odd_experiments_and_arguments_with_a_sentence(fields, options):
+    with pytest.raises(TrueRiskError) as refused:
+        reproduce(**{"name": replace(TOY, **fields), **options})
+    assert str(refused.value).isprintable()
+    assert " " in str(refused.value)
 
 
 def test_reproduce_runs_the_full_experiment_if_there_is_one():
@@ -337,8 +341,7 @@ X, y = load_iris(return_X_y=True)
 """
 
 
-def test_pages_need_no_experiments_and_reproduce_is_refused_without():
-    code = """
+WITHOUT_EXPERIMENTS = """
 estimate = tr.estimate_risk(GaussianNB(), X, y)
 tell(lambda: "<svg" in estimate.to_html() and "<svg" in estimate._repr_html_())
 tell(lambda: "<svg" in tr.ErrorPosterior(3, 50)._repr_html_())
@@ -349,16 +352,25 @@ try:
 except SystemExit:
     pass
 """
-    found = output_without("truerisk.experiments", code=CALLS + code)
-    refused = SAID.format("truerisk.experiments")
-    assert found == ["True", "True", f"MissingBranch: {refused}", f"truerisk: {refused}"]
-
-
-def test_reproduce_without_studies_runs_in_memory_and_refuses_a_store(tmp_path):
-    code = f"""
+WITHOUT_STUDIES = """
 run = tr.experiments.reproduce
 tell(lambda: run("kearns-figure-2", replicates=2).replicates)
-tell(lambda: run("kearns-figure-2", replicates=2, store={str(tmp_path / "runs.db")!r}))
+tell(lambda: run("kearns-figure-2", replicates=2, store={store!r}))
 """
-    found = output_without("truerisk.study", code=CALLS + code)
-    assert found == ["2", f"MissingBranch: {SAID.format('truerisk.study')}"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "code", "told"),
+    [
+        (
+            "truerisk.experiments",
+            WITHOUT_EXPERIMENTS,
+            ["True", "True", f"MissingBranch: {SAID}", f"truerisk: {SAID}"],
+        ),
+        ("truerisk.study", WITHOUT_STUDIES, ["2", f"MissingBranch: {SAID}"]),
+    ],
+    ids=["experiments", "studies"],
+)
+def test_what_needs_no_missing_package_runs_and_the_rest_is_refused(missing, code, told, tmp_path):
+    found = output_without(missing, code=CALLS + code.format(store=str(tmp_path / "runs.db")))
+    assert found == [line.format(missing) for line in told]

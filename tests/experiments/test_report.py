@@ -147,39 +147,65 @@ def of(value, error=1.0, *claim, n=MANY):
     return Statement("s", (Quantity("q", value, error, n, *claim),))
 
 
+def one(value, *claim):
+    """A sentence about one number that is known to a standard error of 1."""
+    return of(value, 1.0, *claim)
+
+
+def both(first, second):
+    """A sentence about two numbers that are claimed to be positive."""
+    pair = (Quantity("a", first, 1.0, MANY), Quantity("b", second, 1.0, MANY))
+    return Statement("s", pair)
+
+
+def exact(value, claim):
+    """A sentence about a number without an error."""
+    return Statement("s", (Quantity.exact("q", value, claim),))
+
+
+NEAR = Claim("near", 0.0, 3.0)
+
+
 @pytest.mark.parametrize(
-    ("value", "claim", "verdict"),
+    ("statement", "verdict"),
     [
-        (2.6, Claim("above"), "holds"),
-        (2.5, Claim("above"), "undecided"),
-        (-2.5, Claim("above"), "undecided"),
-        (-2.6, Claim("above"), "does not hold"),
-        (3.5, Claim("above", 1.0), "undecided"),
-        (-2.6, Claim("below"), "holds"),
-        (2.6, Claim("below"), "does not hold"),
-        (0.3, Claim("near", 0.0, 3.0), "holds"),
-        (0.5, Claim("near", 0.0, 3.0), "undecided"),
-        (5.5, Claim("near", 0.0, 3.0), "undecided"),
-        (5.6, Claim("near", 0.0, 3.0), "does not hold"),
-        (-5.6, Claim("near", 0.0, 3.0), "does not hold"),
-        (0.0, Claim("near", 0.0, 0.0), "undecided"),
+        # one number, at 99 per cent
+        (one(2.6, Claim("above")), "holds"),
+        (one(2.5, Claim("above")), "undecided"),
+        (one(-2.5, Claim("above")), "undecided"),
+        (one(-2.6, Claim("above")), "does not hold"),
+        (one(3.5, Claim("above", 1.0)), "undecided"),
+        (one(-2.6, Claim("below")), "holds"),
+        (one(2.6, Claim("below")), "does not hold"),
+        (one(0.3, NEAR), "holds"),
+        (one(0.5, NEAR), "undecided"),
+        (one(5.5, NEAR), "undecided"),
+        (one(5.6, NEAR), "does not hold"),
+        (one(-5.6, NEAR), "does not hold"),
+        (one(0.0, Claim("near", 0.0, 0.0)), "undecided"),
+        # refuted by one number and confirmed by all
+        (both(3, 3), "holds"),
+        (both(3, 2.7), "undecided"),
+        (both(3, -2.7), "undecided"),
+        (both(3, -3), "does not hold"),
+        (both(1, -3), "does not hold"),
+        # it needs replicates and a standard error
+        (of(3.24, 1.0, n=MIN_REPLICATES), "undecided"),
+        (of(3.26, 1.0, n=MIN_REPLICATES), "holds"),
+        (of(1e6, 1.0, n=MIN_REPLICATES - 1), "undecided"),
+        (of(1e6, 0.0, n=2), "undecided"),
+        (of(5.0, np.inf), "undecided"),
+        (of(np.nan, 0.1), "undecided"),
+        # exact numbers are taken as they stand
+        (exact(1.0, Claim("above")), "holds"),
+        (exact(0.0, Claim("above")), "does not hold"),
+        (exact(0.1, Claim("near", 0.0, 0.1)), "holds"),
+        (exact(0.2, Claim("near", 0.0, 0.1)), "does not hold"),
     ],
 )
-def test_statement_of_one_number_is_decided_at_99_per_cent(value, claim, verdict):
-    assert of(value, 1.0, claim).verdict == verdict
-
-
-def test_statement_is_refuted_by_one_number_and_confirmed_by_all():
-    def both(first, second):
-        pair = (Quantity("a", first, 1.0, MANY), Quantity("b", second, 1.0, MANY))
-        return Statement("s", pair)
-
-    assert both(3, 3).verdict == "holds"
-    assert both(3, 2.7).verdict == "undecided"
-    assert both(3, -2.7).verdict == "undecided"
-    assert both(3, -3).verdict == "does not hold"
-    assert both(1, -3).verdict == "does not hold"
-    assert both(1, 1).level == LEVEL
+def test_statement_has_the_verdict_of_its_numbers(statement, verdict):
+    assert statement.verdict == verdict
+    assert statement.level == LEVEL
 
 
 def test_statement_that_is_fair_is_seldom_decided():
@@ -208,31 +234,6 @@ def test_str_of_statement_has_numbers_and_claims():
         "    q: -9.0000 ± 1.0000, claimed above 0: does not hold",
         "    5 of 6 numbers lie where they are claimed (above 0, …)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "n", "verdict"),
-    [
-        (3.24, 1.0, MIN_REPLICATES, "undecided"),
-        (3.26, 1.0, MIN_REPLICATES, "holds"),
-        (1e6, 1.0, MIN_REPLICATES - 1, "undecided"),
-        (1e6, 0.0, 2, "undecided"),
-        (5.0, np.inf, MANY, "undecided"),
-        (np.nan, 0.1, MANY, "undecided"),
-    ],
-)
-def test_statement_needs_replicates_and_a_standard_error(value, error, n, verdict):
-    assert of(value, error, n=n).verdict == verdict
-
-
-def test_statement_of_exact_numbers_is_decided_as_they_stand():
-    for value, claim, verdict in (
-        (1.0, Claim("above"), "holds"),
-        (0.0, Claim("above"), "does not hold"),
-        (0.1, Claim("near", 0.0, 0.1), "holds"),
-        (0.2, Claim("near", 0.0, 0.1), "does not hold"),
-    ):
-        assert Statement("s", (Quantity.exact("q", value, claim),)).verdict == verdict
 
 
 def test_quantity_of_mean_share_or_statistic_has_its_standard_error():

@@ -28,11 +28,6 @@ def known(word):
     return {text: verdict for name, verdict, text in KNOWN if name == word}
 
 
-def test_verdicts_are_stored_for_every_experiment():
-    assert {word for word, *_ in KNOWN} == set(WORDS) - {"insa-ozone"}
-    assert {verdict for _, verdict, _ in KNOWN} == {"holds", "does not hold", "undecided"}
-
-
 # What needs files or takes minutes is not run: its claims are those of made-up draws.
 
 RNG = np.random.default_rng(0)
@@ -126,7 +121,9 @@ def test_counts_of_page_are_read():
     }
 
 
-def test_experiments_are_drawn_or_made_up():
+def test_every_experiment_has_stored_verdicts_and_draws():
+    assert {word for word, *_ in KNOWN} == set(WORDS) - {"insa-ozone"}
+    assert {verdict for _, verdict, _ in KNOWN} == {"holds", "does not hold", "undecided"}
     assert sorted([*REPLICATES, *MADE_UP]) == sorted(WORDS)
 
 

@@ -138,8 +138,9 @@ def test_wallman_choices_replicate_is_a_risk_curve_and_fresh_rows(name):
     assert true[-1] == pytest.approx(1 - last.score(X[N:], y[N:]))
 
 
-def test_wallman_choices_table_is_of_the_choices(draws_of, findings_of):
-    rows = {row.name: row.means for row in findings_of("wallman-choices").tables[0].rows}
+def test_wallman_choices_table_and_panel_are_of_the_choices(draws_of, findings_of):
+    (table,) = findings_of("wallman-choices").tables
+    rows = {row.name: row.means for row in table.rows}
     for place, name in enumerate(CHOICES):
         drawn = draws_of("wallman-choices")[name]
         estimates, true = np.split(drawn[:, 1:], 2, axis=1)
@@ -150,11 +151,7 @@ def test_wallman_choices_table_is_of_the_choices(draws_of, findings_of):
         assert rows["true, p (5)"][place] == pytest.approx(fresh)
         bias = unselected - estimates.min(axis=1).mean()
         assert rows["p_b − p_a"][place] == pytest.approx(bias)
-
-
-def test_wallman_choices_panel_has_the_three_errors_of_the_table(findings_of):
     (panel,) = findings_of("wallman-choices").figures[0].panels
-    (table,) = findings_of("wallman-choices").tables
     assert panel.names == CHOICES
     for bar, row in zip(panel.series, table.rows[:3], strict=True):
         assert bar.y.tolist() == list(row.means)

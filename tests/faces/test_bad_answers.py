@@ -1,8 +1,5 @@
 """Models and losses that answer no numbers, strange labels, or not at all are named."""
 
-import warnings
-from itertools import count
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -75,47 +72,41 @@ class ComplexNumbers(Ridge):
         return super().predict(X) + 0.1j
 
 
-@pytest.mark.parametrize(
-    ("model", "y", "loss"),
-    [
-        (ComplexProbabilities(), Y, "log"),
-        (ComplexScores(), Y, "auc"),
-        (ComplexNumbers(), Y.astype(float), "squared"),
-    ],
-    ids=count(),
-)
-def test_answers_that_are_complex_are_a_failed_fit(model, y, loss):
-    with pytest.raises(FitFailed, match="complex numbers, of which only the real parts"):
-        estimate(model, y=y, scoring=loss)
-
-
 def late(a, b):
     """Complex losses of wrong answers alone."""
     return (a != b) * (1 + 1j) if (a != b).any() else (a != b) * 1.0
 
 
+NO_SPREAD = get_scorer("d2_absolute_error_score")
+NO_ORDER = "gave complex numbers, which have no order"
+REAL_PARTS = "complex numbers, of which only the real parts"
+TOO_SMALL = "loss .* is nan.*test set this small.*fewer folds"
+
+
 @pytest.mark.parametrize(
-    ("loss", "error", "message"),
+    ("model", "y", "cv", "loss", "error", "message"),
     [
-        (lambda a, b: (a != b) * (1 + 1j), Refusal, "gave complex numbers, which have no order"),
-        (lambda a, b: (a != b).mean() * (1 + 1j), Refusal, "gave complex numbers, which have no"),
-        (lambda a, b: (a != b) + 0j, Refusal, "gave complex numbers, which have no order"),
-        (late, FitFailed, "loss late failed .* complex numbers"),
+        (ComplexProbabilities(), Y, "5-fold", "log", FitFailed, REAL_PARTS),
+        (ComplexScores(), Y, "5-fold", "auc", FitFailed, REAL_PARTS),
+        (ComplexNumbers(), Y.astype(float), "5-fold", "squared", FitFailed, REAL_PARTS),
+        (GaussianNB(), Y, "5-fold", lambda a, b: (a != b) * (1 + 1j), Refusal, NO_ORDER),
+        (GaussianNB(), Y, "5-fold", lambda a, b: (a != b).mean() * (1 + 1j), Refusal, NO_ORDER),
+        (GaussianNB(), Y, "5-fold", lambda a, b: (a != b) + 0j, Refusal, NO_ORDER),
+        (GaussianNB(), Y, "5-fold", late, FitFailed, "loss late failed .* complex numbers"),
+        # a scorer that is not defined on small test sets
+        pytest.param(
+            *(Ridge(), X[:, 0], "loo", NO_SPREAD, Refusal, TOO_SMALL),
+            marks=pytest.mark.filterwarnings("ignore"),
+        ),
     ],
-    ids=["rows", "one number", "without imaginary parts", "of wrong answers"],
+    ids=[
+        *("probabilities", "scores", "numbers", "losses of rows", "one loss"),
+        *("without imaginary parts", "losses of wrong answers", "nan"),
+    ],
 )
-def test_scoring_that_gives_complex_numbers_is_refused(loss, error, message):
+def test_answers_and_losses_that_are_complex_or_nan_are_named(model, y, cv, loss, error, message):
     with pytest.raises(error, match=message):
-        estimate(GaussianNB(), scoring=loss)
-
-
-def test_scoring_that_gives_nan_is_named():
-    """A scorer that is not defined on small test sets."""
-    no_spread = get_scorer("d2_absolute_error_score")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(Refusal, match="loss .* is nan.*test set this small.*fewer folds"):
-            estimate(Ridge(), y=X[:, 0], cv="loo", scoring=no_spread)
+        estimate(model, y=y, cv=cv, scoring=loss)
 
 
 class Moody(ClassifierMixin, BaseEstimator):

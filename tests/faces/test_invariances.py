@@ -175,15 +175,16 @@ def test_never_outer_methods_are_refused_as_outer_ones():
 
 @pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize(("outer", "task", "loss"), PAIRS)
-def test_assess_does_not_depend_on_order_and_names_of_learners(task, loss, outer):
-    found = assessed(task, loss, outer, reverse=True, names=NAMES)
-    the_same(said(found, NAMES), said(base(task, loss, outer)))
-
-
-@pytest.mark.usefixtures("each_fit_once")
-@pytest.mark.parametrize(("outer", "task", "loss"), PAIRS)
-def test_assess_does_not_depend_on_the_engine(task, loss, outer):
-    the_same(said(assessed(task, loss, outer, engine="generic")), said(base(task, loss, outer)))
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"reverse": True, "names": NAMES}, id="order and names"),
+        pytest.param({"engine": "generic"}, id="engine"),
+    ],
+)
+def test_assess_does_not_depend_on_order_names_and_engine_of_learners(task, loss, outer, changed):
+    found = assessed(task, loss, outer, **changed)
+    the_same(said(found, changed.get("names")), said(base(task, loss, outer)))
 
 
 @pytest.mark.usefixtures("each_fit_once")

@@ -276,19 +276,27 @@ SPLITS.append(list(KFold(4).split(X)))
 SCORES = ["accuracy", "roc_auc", "f1_macro", "neg_log_loss", make_scorer(matthews_corrcoef)]
 
 
-@pytest.mark.parametrize("cv", SPLITS, ids=lambda cv: type(cv).__name__)
-@pytest.mark.parametrize("scoring", SCORES, ids=str)
-def test_cv_and_scoring_are_those_of_cross_val_score(cv, scoring):
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        *[
+            pytest.param(
+                LABELS, {"cv": cv, "scoring": scoring}, id=f"{type(cv).__name__}-{scoring}"
+            )
+            for cv in SPLITS
+            for scoring in SCORES
+        ],
+        pytest.param(
+            EVENTS,
+            {"cv": GroupKFold(5), "groups": np.arange(90) // 3, "scoring": "accuracy"},
+            id="groups",
+        ),
+    ],
+)
+def test_cv_scoring_and_groups_are_those_of_cross_val_score(y, words):
     """The mean over folds, unshuffled, sign included."""
-    ours = tr.estimate_risk(TREE, X, LABELS, cv=cv, scoring=scoring)
-    theirs = cross_val_score(TREE, X, LABELS, cv=cv, scoring=scoring).mean()
-    assert ours.value == pytest.approx(theirs, abs=1e-12)
-
-
-def test_groups_reach_the_splitter():
-    words = {"cv": GroupKFold(5), "groups": np.arange(90) // 3, "scoring": "accuracy"}
-    theirs = cross_val_score(TREE, X, EVENTS, **words).mean()
-    assert tr.estimate_risk(TREE, X, EVENTS, **words).value == pytest.approx(theirs)
+    theirs = cross_val_score(TREE, X, y, **words).mean()
+    assert tr.estimate_risk(TREE, X, y, **words).value == pytest.approx(theirs, abs=1e-12)
 
 
 def test_grid_is_rated_as_grid_search_rates_it():

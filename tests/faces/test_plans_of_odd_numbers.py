@@ -69,12 +69,26 @@ def test_plan_of_odd_numbers_is_made_or_refused(kind, name):
     assert not {odd: wrong for odd, wrong in found.items() if wrong}
 
 
+SIZES = [{10**30: 0.2}, {2**53 + 1: 0.2, 9: 0.3}, {5: 5e-324}, {1.5: 0.2}]
+
+
 @pytest.mark.parametrize(
-    "error", [{10**30: 0.2}, {2**53 + 1: 0.2, 9: 0.3}, {5: 5e-324}, {1.5: 0.2}]
+    ("call", "message"),
+    [
+        *[
+            pytest.param(
+                lambda sizes=sizes: tr.plan_sample(sizes, n=100), "error=", id=f"sizes {i}"
+            )
+            for i, sizes in enumerate(SIZES)
+        ],
+        pytest.param(
+            lambda: tr.ErrorPosterior(3, 20, of=5), "of=5: say in words", id="label that is no text"
+        ),
+    ],
 )
-def test_plan_sample_refuses_odd_sizes_with_a_sentence(error):
-    with pytest.raises(TrueRiskError, match="error="):
-        tr.plan_sample(error, n=100)
+def test_odd_sizes_and_labels_are_refused_with_a_sentence(call, message):
+    with pytest.raises(TrueRiskError, match=message):
+        call()
 
 
 def test_plan_sample_of_very_many_rows_sums_over_few_counts():
@@ -82,8 +96,3 @@ def test_plan_sample_of_very_many_rows_sums_over_few_counts():
     many = tr.plan_sample({30: 0.3, 90: 0.2}, n=10**8).best
     assert few.ub == pytest.approx(0.2, abs=1e-3)
     assert many.width == pytest.approx(few.width / 10, rel=0.01)
-
-
-def test_error_posterior_refuses_a_label_that_is_no_text():
-    with pytest.raises(TrueRiskError, match="of=5: say in words"):
-        tr.ErrorPosterior(3, 20, of=5)

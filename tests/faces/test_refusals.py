@@ -91,21 +91,6 @@ class NeverFitted(KNeighborsClassifier):
         raise AssertionError("a fit was made")
 
 
-@pytest.mark.parametrize(
-    ("verb", "what"),
-    [
-        (verb, what)
-        for verb in VERBS
-        for what, (given, _) in WRONG.items()
-        if not given.keys() & NOT_TAKEN.get(verb, set())
-    ],
-)
-def test_verb_refuses_data_before_any_fit(verb, what):
-    given, told = WRONG[what]
-    with pytest.raises(TrueRiskError, match=told):
-        VERBS[verb](**{"model": NeverFitted(), **given})
-
-
 @pytest.mark.parametrize("make", [np.array, pd.DataFrame, sp.csr_matrix], ids=count())
 @pytest.mark.parametrize("method", ["3-fold", "loo", "holdout", "nested"])
 def test_estimate_risk_names_cells_that_are_no_numbers(make, method):
@@ -117,126 +102,118 @@ def test_estimate_risk_names_cells_that_are_no_numbers(make, method):
             estimate(X=make(spoiled), cv=method)
 
 
+UNFIT = [
+    ({"X": np.empty((N, 0))}, FitFailed, r"n_features=0\).*0 feature"),
+    (
+        {"X": pd.DataFrame({"a": X[:, 0], "t": [f"t{c}" for c in Y]})},
+        BadData,
+        "text in column 't'",
+    ),
+    (
+        {"X": pd.DataFrame({"a": pd.array([pd.NA, *X[1:, 0]], dtype="Float64")})},
+        BadData,
+        "NaN.*column 'a'.*failed in the test split|failed in the test split.*column 'a'",
+    ),
+    ({"y": [np.nan, *Y[1:]]}, BadData, "in 1 of 40 rows, first in row 0: leave these rows out"),
+    ({"model": KMeans()}, BadData, "KMeans is neither a classifier nor a regressor"),
+    ({"y": np.c_[Y, Y]}, BadData, "y has several columns: multi-label targets are not covered"),
+    ({"model": MultiOutputClassifier(KNN)}, FitFailed, "MultiOutp.* failed in the test .*two"),
+    ({"cv": 1}, BadArgument, "1 is no number of folds"),
+    ({"scoring": ["accuracy", "accuracy"]}, BadArgument, "scoring"),
+    ({"scoring": []}, BadArgument, "scoring"),
+    ({"cv": "50-fold"}, BadData, "50"),
+    ({"cv": "reversed 50-fold"}, BadData, "50"),
+    ({"cv": KFold(50)}, BadData, "50"),
+    ({"cv": "23-fold", "groups": GROUPS}, BadData, "need at least 23 groups and there are 20"),
+    ({"cv": "loo", "groups": GROUPS}, Refusal, "'loo' would ignore the groups"),
+    (
+        {"model": LINE, "cv": tr.methods.KFold(folds=Y)},
+        FitFailed,
+        r"LogisticRegression .*fold 0\), fit 0 of 2 on 20 rows.*class",
+    ),
+    (
+        {"cv": tr.methods.KFold(folds=Y), "scoring": "auc"},
+        Refusal,
+        "both classes in every test set.*fewer folds, or 'auc pooled'",
+    ),
+    (
+        {"model": KNeighborsClassifier(35)},
+        FitFailed,
+        r"KNeighbors.* .*fold 0\).*on 32 rows.*n_samples_fit = 32",
+    ),
+    ({"scoring": "squared"}, Refusal, "not defined for classification; use zero-one, log or b"),
+    (
+        {"model": SVC(), "scoring": "log"},
+        Refusal,
+        "SVC gives no pro.*CalibratedClassifierCV",
+    ),
+    (
+        {"model": DecisionTreeRegressor(), "scoring": "zero-one"},
+        Refusal,
+        "not defined for regression; use squared or absolute",
+    ),
+    ({"sample_weight": ONES, "model": LINE}, BadData, "holds what is no number"),
+    ({"block": X + 1j}, BadData, "complex|numbers"),
+]
+UNKNOWN = [
+    ({"cv": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
+    ({"cv": "5-Fold"}, "no method '5-Fold'; did you mean '5-fold'"),
+    ({"scoring": "brierr"}, "no scoring 'brierr'; did you mean 'brier'"),
+    ({"scoring": np.array([[0, 1], [5, 0]])}, "given as scoring=tr.losses.Cost"),
+    ({"interval": "BETA-CV"}, "no interval 'BETA-CV'; did you mean 'beta-cv'"),
+    ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
+    ({"n_jobs": "2"}, "n_jobs='2' is unknown; use None .*a number"),
+    ({"n_jobs": 0}, "n_jobs=0"),
+    ({"random_state": "0"}, "random_state='0' is no seed"),
+    ({"model": KNeighborsClassifier}, "not an estimator instance"),
+    ({"cv": tr.methods.KFold}, "cv=KFold is a class: make an object"),
+    ({"cv": KFold}, "cv=KFold is a class: make an object"),
+    ({"engine": tr.engines.Generic}, "engine=Generic is a class: make an object"),
+    ({"scoring": tr.losses.Brier}, "scoring=Brier is a class: make an object"),
+]
+LEVELS = [95, "0.95", True, None]
+NO_PAIRS = [3, [1], [("a",)], "ab", None]
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"X": np.empty((N, 0))}, FitFailed, r"n_features=0\).*0 feature"),
-        (
-            {"X": pd.DataFrame({"a": X[:, 0], "t": [f"t{c}" for c in Y]})},
-            BadData,
-            "text in column 't'",
-        ),
-        (
-            {"X": pd.DataFrame({"a": pd.array([pd.NA, *X[1:, 0]], dtype="Float64")})},
-            BadData,
-            "NaN.*column 'a'.*failed in the test split|failed in the test split.*column 'a'",
-        ),
-        ({"y": [np.nan, *Y[1:]]}, BadData, "in 1 of 40 rows, first in row 0: leave these rows out"),
-        ({"model": KMeans()}, BadData, "KMeans is neither a classifier nor a regressor"),
-        ({"y": np.c_[Y, Y]}, BadData, "y has several columns: multi-label targets are not covered"),
-        ({"model": MultiOutputClassifier(KNN)}, FitFailed, "MultiOutp.* failed in the test .*two"),
-        ({"cv": 1}, BadArgument, "1 is no number of folds"),
-        ({"scoring": ["accuracy", "accuracy"]}, BadArgument, "scoring"),
-        ({"scoring": []}, BadArgument, "scoring"),
-        ({"cv": "50-fold"}, BadData, "50"),
-        ({"cv": "reversed 50-fold"}, BadData, "50"),
-        ({"cv": KFold(50)}, BadData, "50"),
-        ({"cv": "23-fold", "groups": GROUPS}, BadData, "need at least 23 groups and there are 20"),
-        ({"cv": "loo", "groups": GROUPS}, Refusal, "'loo' would ignore the groups"),
-        (
-            {"model": LINE, "cv": tr.methods.KFold(folds=Y)},
-            FitFailed,
-            r"LogisticRegression .*fold 0\), fit 0 of 2 on 20 rows.*class",
-        ),
-        (
-            {"cv": tr.methods.KFold(folds=Y), "scoring": "auc"},
-            Refusal,
-            "both classes in every test set.*fewer folds, or 'auc pooled'",
-        ),
-        (
-            {"model": KNeighborsClassifier(35)},
-            FitFailed,
-            r"KNeighbors.* .*fold 0\).*on 32 rows.*n_samples_fit = 32",
-        ),
-        ({"scoring": "squared"}, Refusal, "not defined for classification; use zero-one, log or b"),
-        (
-            {"model": SVC(), "scoring": "log"},
-            Refusal,
-            "SVC gives no pro.*CalibratedClassifierCV",
-        ),
-        (
-            {"model": DecisionTreeRegressor(), "scoring": "zero-one"},
-            Refusal,
-            "not defined for regression; use squared or absolute",
-        ),
-        ({"sample_weight": ONES, "model": LINE}, BadData, "holds what is no number"),
-        ({"block": X + 1j}, BadData, "complex|numbers"),
+        *UNFIT,
+        *[(given, UnknownName, message) for given, message in UNKNOWN],
+        *[
+            (
+                {"confidence_level": level},
+                BadArgument,
+                f"confidence_level={level!r}: use a level between 0 and",
+            )
+            for level in LEVELS
+        ],
+        *[({"model": Pipeline(steps)}, BadArgument, "steps=.*pairs") for steps in NO_PAIRS],
     ],
     ids=count(),
 )
-def test_estimate_risk_says_what_does_not_fit_together(given, error, message):
+def test_estimate_risk_says_what_is_wrong_with_its_arguments(given, error, message):
+    """What does not fit together, unknown words, percentages and steps that are no pairs."""
     with pytest.raises(error, match=message):
         estimate(**given)
 
 
-# ---------------------------------------------------------------- words
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"cv": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
-        ({"cv": "5-Fold"}, "no method '5-Fold'; did you mean '5-fold'"),
-        ({"scoring": "brierr"}, "no scoring 'brierr'; did you mean 'brier'"),
-        ({"scoring": np.array([[0, 1], [5, 0]])}, "given as scoring=tr.losses.Cost"),
-        ({"interval": "BETA-CV"}, "no interval 'BETA-CV'; did you mean 'beta-cv'"),
-        ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
-        ({"n_jobs": "2"}, "n_jobs='2' is unknown; use None .*a number"),
-        ({"n_jobs": 0}, "n_jobs=0"),
-        ({"random_state": "0"}, "random_state='0' is no seed"),
-        ({"model": KNeighborsClassifier}, "not an estimator instance"),
-        ({"cv": tr.methods.KFold}, "cv=KFold is a class: make an object"),
-        ({"cv": KFold}, "cv=KFold is a class: make an object"),
-        ({"engine": tr.engines.Generic}, "engine=Generic is a class: make an object"),
-        ({"scoring": tr.losses.Brier}, "scoring=Brier is a class: make an object"),
+NEAREST = [
+    *[
+        (lambda m=m, g=g: tr.HonestSearchCV(m, g).fit(X, Y), "not an estimator instance")
+        for m in (KNeighborsClassifier, "knn", None)
+        for g in (None, {"n_neighbors": [1, 3]})
     ],
-    ids=count(),
-)
-def test_estimate_risk_gets_the_nearest_to_an_unknown_word(change, message):
-    with pytest.raises(UnknownName, match=message):
-        estimate(**change)
-
-
-@pytest.mark.parametrize("level", [95, "0.95", True, None])
-def test_confidence_level_is_no_percentage(level):
-    with pytest.raises(BadArgument, match=f"confidence_level={level!r}: use a level between 0 and"):
-        estimate(confidence_level=level)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        *[
-            (lambda m=m, g=g: tr.HonestSearchCV(m, g).fit(X, Y), "not an estimator instance")
-            for m in (KNeighborsClassifier, "knn", None)
-            for g in (None, {"n_neighbors": [1, 3]})
-        ],
-        (
-            lambda: tr.risk_curve(KNN, {"n_neighbour": [1]}, X, Y),
-            "no parameter 'n_neighbour'; did you mean 'n_neighbors'",
-        ),
-        (
-            lambda: tr.risk_curve(KNN, {"n_neighbors": [1]}, X, Y, rule="1se"),
-            "no rule '1se'; did you mean '1-se'",
-        ),
-        (lambda: tr.risk_curve(KNN, 3, X, Y), "grid=3 is no grid"),
-    ],
-    ids=count(),
-)
-def test_searches_get_the_nearest_to_an_unknown_word(call, message):
-    """scikit-learn was asked for its tags first, and spoke of base classes and mixins."""
-    with pytest.raises(UnknownName, match=message):
-        call()
+    (
+        lambda: tr.risk_curve(KNN, {"n_neighbour": [1]}, X, Y),
+        "no parameter 'n_neighbour'; did you mean 'n_neighbors'",
+    ),
+    (
+        lambda: tr.risk_curve(KNN, {"n_neighbors": [1]}, X, Y, rule="1se"),
+        "no rule '1se'; did you mean '1-se'",
+    ),
+    (lambda: tr.risk_curve(KNN, 3, X, Y), "grid=3 is no grid"),
+]
 
 
 def test_errors_can_be_caught_as_one():
@@ -329,20 +306,35 @@ STEPS = [
 ]
 
 
+A_CLASS = r"([abcu]|estimator)=\w+ is a class: make an object of it, \w+\(\)"
+"""The step, or the part of a model around it, and to make an object of it."""
+
+
 @pytest.mark.parametrize(
-    ("verb", "number"), [*((v, 0) for v in VERBS), *(("estimate", i) for i in range(1, len(STEPS)))]
+    ("verb", "given", "error", "message"),
+    [
+        *[
+            pytest.param(
+                verb, {"model": NeverFitted(), **given}, TrueRiskError, told, id=f"{verb}-{what}"
+            )
+            for verb in VERBS
+            for what, (given, told) in WRONG.items()
+            if not given.keys() & NOT_TAKEN.get(verb, set())
+        ],
+        *[
+            pytest.param(
+                verb, {"model": STEPS[i]}, UnknownName, A_CLASS, id=f"{verb}-class of step {i}"
+            )
+            for verb, i in (
+                *((v, 0) for v in VERBS),
+                *(("estimate", i) for i in range(1, len(STEPS))),
+            )
+        ],
+    ],
 )
-def test_verb_names_a_class_in_the_place_of_a_step(verb, number):
-    """The step, or the part of a model around it, and to make an object of it."""
-    said = r"([abcu]|estimator)=\w+ is a class: make an object of it, \w+\(\)"
-    with pytest.raises(UnknownName, match=said):
-        VERBS[verb](STEPS[number])
-
-
-@pytest.mark.parametrize("steps", [3, [1], [("a",)], "ab", None])
-def test_pipeline_of_steps_that_are_no_pairs_is_refused(steps):
-    with pytest.raises(BadArgument, match="steps=.*pairs"):
-        estimate(Pipeline(steps))
+def test_verb_refuses_data_and_classes_before_any_fit(verb, given, error, message):
+    with pytest.raises(error, match=message):
+        VERBS[verb](**given)
 
 
 def test_sparse_table_that_contradicts_itself_is_refused():
@@ -429,14 +421,16 @@ def test_odd_argument_is_named_in_one_line(call, message, tmp_path, monkeypatch)
     assert len(str(refused.value)) < 500
 
 
-@pytest.mark.parametrize("call", UNSAID, ids=count())
-def test_integer_that_no_float_holds_is_refused(call):
-    with pytest.raises((TrueRiskError, ValueError)):
-        call()
-
-
-@pytest.mark.parametrize("call", COMPLEX, ids=count())
-def test_complex_numbers_are_refused(call):
-    """Their imaginary parts would be lost."""
-    with pytest.raises(BadData):
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        *[(call, UnknownName, message) for call, message in NEAREST],
+        *[(call, (TrueRiskError, ValueError), None) for call in UNSAID],
+        *[(call, BadData, None) for call in COMPLEX],
+    ],
+    ids=count(),
+)
+def test_call_refuses_unknown_words_huge_integers_and_complex_numbers(call, error, message):
+    """Words before scikit-learn is asked; no float holds the integers, nor imaginary parts."""
+    with pytest.raises(error, match=message):
         call()

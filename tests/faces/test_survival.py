@@ -69,13 +69,6 @@ def test_scoring_by_a_function_is_given_the_pairs():
     assert found.best_params_ == {"alpha": 0.1}
 
 
-def test_pipeline_is_asked_for_curves_through_its_steps():
-    scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
-    found = tr.estimate_risk(scaled, columns, Y, cv="5-fold", scoring="brier-at-2")
-    plain = tr.estimate_risk(Exponential(0.0), X, Y, cv="5-fold", scoring="brier-at-2")
-    assert found.value == pytest.approx(plain.value)
-
-
 def test_folds_hold_events_alike():
     X, y = drawn_times(100)
     y["event"] = np.arange(100) % 10 == 0
@@ -171,10 +164,32 @@ class Lasting(Exponential):
         return self
 
 
-def test_predict_of_times_is_larger_where_the_event_comes_later():
-    risks = tr.estimate_risk(Exponential(), X, Y, cv="5-fold").value
-    for model in (Lasting(), make_pipeline(StandardScaler(), Lasting())):
-        assert tr.estimate_risk(model, X, Y, cv="5-fold").value == pytest.approx(risks, abs=0.01)
+SCALED = make_pipeline(StandardScaler(), Exponential(0.0))
+
+
+@pytest.mark.parametrize(
+    ("model", "units", "plain", "scoring", "tolerance"),
+    [
+        pytest.param(
+            *(SCALED, [1.0, 20.0, 0.1], Exponential(0.0), "brier-at-2", {}), id="curves of a step"
+        ),
+        *[
+            pytest.param(model, 1.0, Exponential(), None, {"abs": 0.01}, id=name)
+            for name, model in (
+                ("times", Lasting()),
+                ("times of a step", make_pipeline(StandardScaler(), Lasting())),
+            )
+        ],
+    ],
+)
+def test_estimate_risk_reads_curves_and_times_as_those_of_a_plain_model(
+    model, units, plain, scoring, tolerance
+):
+    """Through the steps of a pipeline; a time is larger where the event comes later."""
+    words = {"cv": "5-fold", "scoring": scoring}
+    expected = tr.estimate_risk(plain, X, Y, **words).value
+    found = tr.estimate_risk(model, X * units, Y, **words).value
+    assert found == pytest.approx(expected, **tolerance)
 
 
 class Unweighed(Exponential):
@@ -262,9 +277,6 @@ def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
         assert rows["probability_by_2"].tolist() == pytest.approx([1 - f(2) for f in curves])
         first = f"probability_by_{times[0]:.12g}"
         assert rows[first].tolist() == pytest.approx([1 - f(times[0]) for f in curves])
-
-
-def test_answers_by_row_of_one_brier_score_do_not_raise_an_assertion():
     found = tr.estimate_risk(Exponential(), X, Y, cv="5-fold", scoring="brier-at-2")
     names = ["row", "fold", "truth_0", "truth_1", "probability_by_2"]
     assert list(found.answers_by_row()) == names

@@ -12,13 +12,11 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from tests.support.data import checked, normal_rows
+from tests.support.data import normal_rows
 
 import truerisk as tr
 from truerisk import methods
 from truerisk.extend import Refusal
-from truerisk.intervals import as_form
-from truerisk.losses.loss_words import as_loss
 
 N = 40
 ROWS = np.arange(N)
@@ -146,6 +144,11 @@ def test_beta_cv_gives_every_setting_of_a_curve_its_own_instability():
     assert len({note for point in curve for note in point.notes if "instability" in note}) == 3
 
 
+def signed(y, answers):
+    """A callable that knows no least value has no logarithm."""
+    return y - answers
+
+
 UNEQUAL = [(ROWS[20:], ROWS[:20]), (ROWS[:20], ROWS[20:]), (ROWS[9:], ROWS[:9])]
 
 
@@ -157,20 +160,14 @@ UNEQUAL = [(ROWS[20:], ROWS[:20]), (ROWS[:20], ROWS[20:]), (ROWS[9:], ROWS[:9])]
         ("beta-cv", {"cv": "monte-carlo"}, "tested equally often, which method"),
         ("beta-cv", {"cv": UNEQUAL}, "equally often"),
         ("log-cv", {"cv": UNEQUAL}, "equally often"),
+        ("log-cv", {"model": LINE, "y": NUMBERS, "scoring": signed}, "never negative"),
     ],
     ids=count(),
 )
-def test_calibrated_interval_is_refused_without_bound_or_with_unequal_tests(word, more, message):
+def test_calibrated_interval_is_refused_without_bounds_or_with_unequal_tests(word, more, message):
     """Rows tested unequally often have no common variance, and no instability."""
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**{"model": KNN, "X": X, "y": Y, "interval": word} | more)
-
-
-def test_log_cv_is_refused_for_losses_that_may_be_negative():
-    """A callable that knows no least value has no logarithm."""
-    data = checked(X, NUMBERS)
-    with pytest.raises(Refusal, match="never negative"):
-        as_form("log-cv").check(data, as_loss(lambda y, f: y - f, data))
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])

@@ -1,7 +1,5 @@
 """The interval asked for is made, or refused in words; it is never ignored."""
 
-from itertools import count
-
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -162,37 +160,8 @@ def test_own_interval_is_taken_as_object_by_word_and_cited_on_pages():
     assert "Tenth A (1910)" in tr.assess({"rule": rule}, X, y, interval=Tenth()).to_html()
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "sentence"),
-    [
-        ("wold", UnknownName, "corrected-t"),
-        ("tenth", UnknownName, "there is no interval 'tenth'"),
-        (["wald"], BadArgument, "is no interval: use one of wald"),
-        (3, BadArgument, "is no interval: use one of wald"),
-        ({"wald": 1}, BadArgument, "is no interval: use one of wald"),
-        (Taken(), BadArgument, "'wald' is one of ours"),
-        (Nameless(), BadArgument, "Nameless has no name"),
-        (Tenth, UnknownName, "Tenth is a class"),
-    ],
-    ids=count(),
-)
-def test_interval_refuses_what_is_none(given, error, sentence):
-    with pytest.raises(error, match=sentence):
-        risk(given, DummyClassifier())
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        (0.1, 0.3),
-        (None, Interval("low", "high", "odd"), ()),
-        (None, Interval(0.3, 0.1, "odd"), ()),
-        ("0.1", None, ()),
-        None,
-    ],
-    ids=["ends alone", "texts", "upside down", "error a text", "nothing"],
-)
-def test_own_interval_that_makes_none_is_refused(made):
+def odd(made):
+    """An interval that gives this."""
 
     class Odd(Tenth):
         name = "odd"
@@ -200,8 +169,37 @@ def test_own_interval_that_makes_none_is_refused(made):
         def compute(self, evidence, c):
             return made
 
-    with pytest.raises(BadArgument, match="interval 'odd' gave .*: give a standard error or None"):
-        risk(Odd(), DummyClassifier())
+    return Odd()
+
+
+MADE = "interval 'odd' gave .*: give a standard error or None"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "sentence"),
+    [
+        pytest.param("wold", UnknownName, "corrected-t", id="near a word"),
+        pytest.param("tenth", UnknownName, "there is no interval 'tenth'", id="no word"),
+        pytest.param(["wald"], BadArgument, "is no interval: use one of wald", id="list"),
+        pytest.param(3, BadArgument, "is no interval: use one of wald", id="number"),
+        pytest.param({"wald": 1}, BadArgument, "is no interval: use one of wald", id="dict"),
+        pytest.param(Taken(), BadArgument, "'wald' is one of ours", id="taken"),
+        pytest.param(Nameless(), BadArgument, "Nameless has no name", id="nameless"),
+        pytest.param(Tenth, UnknownName, "Tenth is a class", id="class"),
+        pytest.param(odd((0.1, 0.3)), BadArgument, MADE, id="ends alone"),
+        pytest.param(
+            odd((None, Interval("low", "high", "odd"), ())), BadArgument, MADE, id="texts"
+        ),
+        pytest.param(
+            odd((None, Interval(0.3, 0.1, "odd"), ())), BadArgument, MADE, id="upside down"
+        ),
+        pytest.param(odd(("0.1", None, ())), BadArgument, MADE, id="error a text"),
+        pytest.param(odd(None), BadArgument, MADE, id="nothing"),
+    ],
+)
+def test_interval_refuses_what_is_or_makes_none(given, error, sentence):
+    with pytest.raises(error, match=sentence):
+        risk(given, DummyClassifier())
 
 
 # ---------------- rows that have times or places

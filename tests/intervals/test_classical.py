@@ -94,29 +94,31 @@ def test_corrected_t_is_that_of_nadeau_and_bengio(method, ratio, j):
 
 
 @pytest.mark.parametrize(
-    ("method", "asked"),
-    [("holdout", None), ("three-way", None), ("6-fold", "beta"), ("loo", "beta")],
+    ("method", "asked", "groups"),
+    [
+        pytest.param("holdout", None, None, id="holdout"),
+        pytest.param("three-way", None, None, id="three-way"),
+        pytest.param("6-fold", "beta", None, id="folds"),
+        pytest.param("loo", "beta", None, id="leave-one-out"),
+        pytest.param("4-fold", "beta", GROUPS, id="groups"),
+    ],
 )
-def test_beta_is_the_posterior_of_an_error_count(method, asked):
-    """Errors e of n test rows: equal-tailed quantiles of Beta(e + 1, n − e + 1)."""
-    found = tr.estimate_risk(KNN, X, Y, cv=method, interval=asked)
-    e, n = found.losses.sum(), len(found.losses)
-    assert ends(found) == pytest.approx(stats.beta.interval(0.95, e + 1, n - e + 1))
-    assert found.interval.method == "beta"
-    assert found.std_error == pytest.approx(stats.sem(found.losses))
-    assert any("different models" in note for note in found.notes) == (asked == "beta")
+def test_beta_is_the_posterior_of_an_error_count(method, asked, groups):
+    """Errors e of n test rows: equal-tailed quantiles of Beta(e + 1, n − e + 1).
 
-
-def test_beta_counts_groups_for_fewer_rows():
-    """n/max(1, d) rows, d the factor by which groups enlarge the variance of the mean."""
-    found = tr.estimate_risk(KNN, X, Y, cv="4-fold", interval="beta", groups=GROUPS)
-    residuals = found.losses - found.losses.mean()
-    sums = np.bincount(GROUPS, residuals)
-    d = (16 / 15 * (sums**2).sum()) / (N / (N - 1) * (residuals**2).sum())
-    size = N / max(1, d)
+    Groups count for n/max(1, d) rows, d the factor by which they enlarge the variance of the mean.
+    """
+    found = tr.estimate_risk(KNN, X, Y, cv=method, interval=asked, groups=groups)
+    residuals, n = found.losses - found.losses.mean(), len(found.losses)
+    sums = residuals if groups is None else np.bincount(groups, residuals)
+    error, m = stats.sem(found.losses), len(sums)
+    d = 1 if groups is None else m / (m - 1) * (sums**2).sum() / (n * error) ** 2
+    size = n / max(1, d)
     e = size * found.value
     assert ends(found) == pytest.approx(stats.beta.interval(0.95, e + 1, size - e + 1))
-    assert found.interval.method == "beta-grouped"
+    assert found.interval.method == ("beta" if groups is None else "beta-grouped")
+    assert found.std_error == pytest.approx(error * d**0.5)
+    assert any("different models" in note for note in found.notes) == (asked == "beta")
 
 
 @pytest.mark.parametrize(
@@ -152,32 +154,38 @@ def test_classical_interval_is_refused_where_its_formula_does_not_hold(more, mes
         tr.estimate_risk(LogisticRegression(), X, Y, **{"cv": "4-fold", "interval": "beta"} | more)
 
 
+def half(y, answers):
+    return np.full(len(y), 0.5)
+
+
+LOGISTIC, ONES = LogisticRegression(), DummyClassifier(strategy="constant", constant=1)
+
+
 @pytest.mark.parametrize(
-    ("method", "loss", "reason"),
+    ("model", "method", "loss", "reason"),
     [
-        ("apparent", None, "no estimate of a true risk"),
-        ("reversed 4-fold", None, "overlap"),
-        ("loo", "auc", "computed from whole test sets"),
-        ("holdout", "auc", "computed from whole test sets"),
-        ("4-fold", "f1_micro", "computed from whole test sets"),
-        ([(np.arange(1, N), [0])], None, "one tested row has no spread"),
+        pytest.param(LOGISTIC, "apparent", None, "no estimate of a true risk", id="apparent"),
+        pytest.param(LOGISTIC, "reversed 4-fold", None, "overlap", id="reversed"),
+        pytest.param(LOGISTIC, "loo", "auc", "computed from whole test sets", id="auc"),
+        pytest.param(LOGISTIC, "holdout", "auc", "computed from whole test sets", id="one auc"),
+        pytest.param(LOGISTIC, "4-fold", "f1_micro", "computed from whole test sets", id="scorer"),
+        pytest.param(
+            LOGISTIC, [(np.arange(1, N), [0])], None, "one tested row has no spread", id="one row"
+        ),
+        pytest.param(ONES, "4-fold", half, "spread is 0", id="rows alike"),
+        pytest.param(ONES, "3x4-fold", half, "spread is 0", id="splits alike"),
     ],
-    ids=count(),
 )
-def test_interval_without_a_formula_is_none_and_a_note_says_why(method, loss, reason):
-    found = tr.estimate_risk(LogisticRegression(), X, Y, cv=method, scoring=loss)
+def test_interval_without_a_formula_or_spread_is_none_and_a_note_says_why(
+    model, method, loss, reason
+):
+    found = tr.estimate_risk(model, X, Y, cv=method, scoring=loss)
     assert (found.std_error, found.interval) == (None, None)
     assert any(reason in note for note in found.notes)
+    if loss is half:
+        assert reason in found.notes[0]
+        assert found.value == 0.5
     assert np.isfinite(found.value)
-
-
-@pytest.mark.parametrize("method", ["4-fold", "3x4-fold"])
-def test_interval_without_spread_is_none(method):
-    """If every row or split has the same loss there is no standard error, and a note."""
-    model = DummyClassifier(strategy="constant", constant=1)
-    found = tr.estimate_risk(model, X, Y, cv=method, scoring=lambda y, f: np.full(len(y), 0.5))
-    assert (found.value, found.std_error, found.interval) == (0.5, None, None)
-    assert "spread is 0" in found.notes[0]
 
 
 def test_interval_stays_where_the_loss_can_be():

@@ -1,5 +1,7 @@
 """Intervals of losses that depend on those before them, or on those beside them."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -31,10 +33,23 @@ def is_around(found, value, half):
     return (low, high) == pytest.approx((value**-0.5 + half, value**-0.5 - half))
 
 
-def test_hac_is_the_error_of_the_series_of_losses():
-    """By the factor of their memory, on the scale of 1/√risk of squared losses."""
-    found = hac()
-    series = long_run(found.losses - found.value)
+@pytest.mark.parametrize(
+    "weight",
+    [
+        pytest.param(None, id="plain"),
+        pytest.param(np.random.default_rng(7).integers(1, 4, N).astype(float), id="weighted"),
+    ],
+)
+def test_hac_is_the_error_of_the_series_of_losses(weight):
+    """By the factor of their memory, on the scale of 1/√risk of squared losses.
+
+    The interval is around the weighted mean, by the weighted losses.
+    """
+    found = hac(sample_weight=weight)
+    shares = (np.ones(N) if weight is None else weight)[found.loss_rows]
+    parts = shares / shares.sum() * (found.losses - found.value)
+    assert parts.sum() == pytest.approx(0, abs=1e-12)
+    series = long_run(parts * len(parts))
     assert found.std_error == pytest.approx(series.std_error, rel=1e-12)
     assert found.interval.method == "hac"
     half = series.factor(0.95) * series.std_error / 2 / found.value**1.5
@@ -59,15 +74,6 @@ def test_hac_depends_on_the_order_of_times_and_not_of_rows():
     assert same.std_error == pytest.approx(grouped.std_error)
 
 
-def test_hac_counts_weights():
-    """The interval is around the weighted mean, by the weighted losses."""
-    weight = RNG.integers(1, 4, N).astype(float)
-    found = hac(sample_weight=weight)
-    shares = weight[found.loss_rows] / weight[found.loss_rows].sum()
-    parts = shares * (found.losses - found.value)
-    assert found.std_error == pytest.approx(len(parts) * long_run(parts).std_error)
-
-
 def test_hac_of_dependent_losses_is_wider():
     """Noise that remembers makes fewer news of the same rows."""
     noise = np.zeros(N)
@@ -79,32 +85,6 @@ def test_hac_of_dependent_losses_is_wider():
 
 WALK = np.cumsum(np.random.default_rng(1).normal(size=N))
 CLUMP = np.where(np.abs(np.arange(N) - 400) < 15, 1e2, 1.0) * Y
-
-
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ({"y": Y[:100], "X": X[:100]}, "rows at 80 different times were tested. With fewer"),
-        ({"groups": np.arange(N) % 400}, "groups are met again later"),
-        ({"block": np.random.default_rng(0).uniform(size=(N, 2))}, "places are met again later"),
-        ({"block": np.arange(N) % 400}, "blocks are met again later"),
-        ({"y": WALK}, "depend on those before them for so long"),
-        ({"y": CLUMP}, "an upper limit of their mean"),
-        ({"y": np.zeros(N), "model": DummyRegressor()}, "every row has the same loss"),
-    ],
-    ids=["few", "groups", "places", "blocks", "lasting", "unbounded", "alike"],
-)
-def test_hac_is_none_where_the_series_does_not_tell(given, reason):
-    found = hac(**given)
-    assert (found.interval, found.std_error) == (None, None)
-    assert any(reason in note for note in found.notes)
-
-
-def test_hac_is_the_interval_of_rows_with_times_whatever_splits_them():
-    """Losses of rows near in time depend on each other in shuffled folds, too."""
-    with pytest.warns(TimeLeakWarning):
-        assert hac(cv="5-fold", time=np.arange(N)).interval.method == "hac"
 
 
 def test_hac_cites_whoever_had_the_idea_of_the_factor():
@@ -171,11 +151,33 @@ def test_spatial_is_the_interval_of_every_method_where_there_are_places(outer):
     assert [risk.interval.method for risk in risks] == ["spatial"] * 3
 
 
-def test_spatial_is_the_interval_of_random_folds_which_are_warned_of():
-    with pytest.warns(SpaceLeakWarning):
-        assert spatial(cv="5-fold").interval.method == "spatial"
-    halves = tr.methods.KFold(folds=PLACES[:, 0] > 0.5)
-    assert spatial(cv=halves).interval is not None
+@pytest.mark.parametrize(
+    ("estimate", "given", "word", "warning"),
+    [
+        pytest.param(
+            hac,
+            {"cv": "5-fold", "time": np.arange(N)},
+            "hac",
+            TimeLeakWarning,
+            id="times",
+        ),
+        pytest.param(spatial, {"cv": "5-fold"}, "spatial", SpaceLeakWarning, id="places"),
+        pytest.param(
+            spatial,
+            {"cv": tr.methods.KFold(folds=PLACES[:, 0] > 0.5)},
+            "spatial",
+            None,
+            id="halves of the map",
+        ),
+    ],
+)
+def test_dependent_interval_is_that_of_rows_whatever_splits_them(estimate, given, word, warning):
+    """Losses of rows near in time or space depend on each other in random folds, too.
+
+    Those are warned of.
+    """
+    with pytest.warns(warning) if warning else nullcontext():
+        assert estimate(**given).interval.method == word
 
 
 def test_spatial_gives_every_candidate_of_a_curve_its_own():
@@ -199,24 +201,74 @@ KNOWN = np.column_stack([CLASSES * 100.0, FIELD])
 PATCH = np.where(PLACES[:, 0] < 0.2, 1e3, 1.0) * FEATURES[:, 0]
 
 
+def few(n, **more):
+    """The first places, with two classes in turn, and a rule that looks at nothing."""
+    given = {"y": np.arange(n) % 2, "X": FEATURES[:n], "block": PLACES[:n]}
+    return given | {"model": DummyClassifier()} | more
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
 @pytest.mark.parametrize(
-    ("n", "given", "said"),
+    ("estimate", "given", "reason"),
     [
-        (15, {"cv": "blocks-3"}, "15 places are too few"),
-        (60, {"block": np.repeat(PLACES[:5], 12, axis=0), "cv": "blocks-2"}, "5 places are too"),
-        (60, {"block": np.arange(60) % 4, "cv": "blocks-4"}, "4 blocks are too few"),
-        (120, {"model": KNeighborsClassifier(1), "X": KNOWN}, "same loss"),
-        (120, {"model": DummyRegressor(), "y": PATCH}, "an upper limit of their mean"),
+        pytest.param(
+            hac,
+            {"y": Y[:100], "X": X[:100]},
+            "rows at 80 different times were tested. With fewer",
+            id="few times",
+        ),
+        pytest.param(
+            hac, {"groups": np.arange(N) % 400}, "groups are met again later", id="groups in time"
+        ),
+        pytest.param(
+            hac,
+            {"block": np.random.default_rng(0).uniform(size=(N, 2))},
+            "places are met again later",
+            id="places in time",
+        ),
+        pytest.param(
+            hac, {"block": np.arange(N) % 400}, "blocks are met again later", id="blocks in time"
+        ),
+        pytest.param(hac, {"y": WALK}, "depend on those before them for so long", id="lasting"),
+        pytest.param(hac, {"y": CLUMP}, "an upper limit of their mean", id="clump in time"),
+        pytest.param(
+            hac,
+            {"y": np.zeros(N), "model": DummyRegressor()},
+            "every row has the same loss",
+            id="alike in time",
+        ),
+        pytest.param(spatial, few(15, cv="blocks-3"), "15 places are too few", id="few rows"),
+        pytest.param(
+            spatial,
+            few(60, block=np.repeat(PLACES[:5], 12, axis=0), cv="blocks-2"),
+            "5 places are too",
+            id="few places",
+        ),
+        pytest.param(
+            spatial,
+            few(60, block=np.arange(60) % 4, cv="blocks-4"),
+            "4 blocks are too few",
+            id="few labels",
+        ),
+        pytest.param(
+            spatial,
+            {"model": KNeighborsClassifier(1), "X": KNOWN},
+            "same loss",
+            id="alike in space",
+        ),
+        pytest.param(
+            spatial,
+            {"model": DummyRegressor(), "y": PATCH},
+            "an upper limit of their mean",
+            id="clump in space",
+        ),
     ],
-    ids=["rows", "places", "labels", "alike", "clump"],
 )
-def test_spatial_is_none_where_places_do_not_tell(n, given, said):
-    """Too few blocks or places, equal losses, one clump of large losses; a note says so."""
-    given = {"y": CLASSES if n == 120 else np.arange(n) % 2, "X": FEATURES[:n]} | given
-    given = {"block": PLACES[:n], "model": DummyClassifier()} | given
-    found = tr.estimate_risk(**given)
-    assert found.interval is None
-    assert any(said in note for note in found.notes)
+def test_dependent_interval_is_none_where_times_or_places_do_not_tell(estimate, given, reason):
+    """Too few of them, or met again; equal losses, long memory, one clump of large losses."""
+    found = estimate(**given)
+    assert (found.interval, found.std_error) == (None, None)
+    assert any(reason in note for note in found.notes)
 
 
 def test_spatial_is_none_for_groups_that_lie_at_several_places():

@@ -172,27 +172,31 @@ def test_spatial_components_have_a_factor_near_that_of_t():
     )
 
 
-def test_spatial_components_do_not_depend_on_unit_origin_and_axes():
-    """Kilometres, a corner far away, a turned map: the same standard error."""
-    turn = np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
-    for places in (PLACES * 1e6, PLACES + 1e6, PLACES @ turn):
-        other = spatial_components(places, 0.95)
-        assert other.critical == pytest.approx(USUAL.critical, rel=1e-5)
-        assert other.std_error(SHARES) == pytest.approx(USUAL.std_error(SHARES), rel=1e-5)
+TURN = np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
 
 
-def test_spatial_components_add_up_rows_at_one_place_and_gather_many_places():
-    """Twice each place is that place once; beyond 500 places cells stand for them."""
-    twice = spatial_components(np.repeat(PLACES, 2, axis=0), 0.95)
-    assert twice.std_error(np.repeat(SHARES / 2, 2)) == pytest.approx(USUAL.std_error(SHARES))
+@pytest.mark.parametrize(
+    ("places", "shares"),
+    [
+        pytest.param(PLACES * 1e6, SHARES, id="kilometres"),
+        pytest.param(PLACES + 1e6, SHARES, id="a corner far away"),
+        pytest.param(PLACES @ TURN, SHARES, id="a turned map"),
+        pytest.param(np.repeat(PLACES, 2, axis=0), np.repeat(SHARES / 2, 2), id="rows twice"),
+    ],
+)
+def test_spatial_components_do_not_depend_on_unit_origin_axes_and_copies(places, shares):
+    other = spatial_components(places, 0.95)
+    assert other.critical == pytest.approx(USUAL.critical, rel=1e-5)
+    assert other.std_error(shares) == pytest.approx(USUAL.std_error(SHARES), rel=1e-6)
+
+
+def test_spatial_components_of_two_places_are_none_of_three_one_and_of_many_those_of_cells():
+    """Beyond 500 places cells stand for them."""
+    assert spatial_components(PLACES[:2], 0.95) is None
+    assert spatial_components(PLACES[:3], 0.95).vectors.shape == (3, 1)
     many = spatial_components(np.random.default_rng(4).random((3000, 2)), 0.95)
     assert len(many.vectors) <= MOST_PLACES
     assert len(many.member) == 3000
-
-
-def test_spatial_components_of_two_places_are_none_and_of_three_one():
-    assert spatial_components(PLACES[:2], 0.95) is None
-    assert spatial_components(PLACES[:3], 0.95).vectors.shape == (3, 1)
 
 
 def test_distances_among_places_are_euclidean():

@@ -23,9 +23,11 @@ def test_sums_are_those_of_numpy(layout) -> None:
 
 
 def test_sums_of_other_arrays_are_left_to_numpy_or_refused(monkeypatch) -> None:
-    """Cells that do not lie on multiples of eight bytes, or have four; a single row."""
+    """Cells that do not lie on multiples of eight bytes, or have four; a row, no row, objects."""
     monkeypatch.setattr(rows, "native", None)  # a call of the compiled pass would raise
     shifted = np.frombuffer(b"\0" + TABLE.tobytes(), np.uint8)[1:].view(np.uint64).reshape(-1, 9)
     assert not sums_of(shifted).finite  # NumPy does not look
-    for array in (TABLE.astype(np.float32), TABLE[0]):
+    of_four_bytes, none = np.zeros((2, 2), np.float32), np.zeros((0, 2))
+    others = (of_four_bytes, np.zeros(3), none, np.array([["a"]], object))
+    for array in (TABLE.astype(np.float32), TABLE[0], *others):
         assert sums_of(array) is None

@@ -1,5 +1,7 @@
 """Losses of rows cost what their formulas say, as scikit-learn's metrics do."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -91,39 +93,34 @@ def test_cost_is_looked_up_by_truth_and_answer():
         Cost(matrix).of_rows(THREE, ROWS[:1], np.array([[-1]]))
 
 
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[0, 1]], r"square; this one has shape \(1, 2\)"),
-        ([[0, np.inf], [1, 0]], "finite and not negative"),
-        ([[0, -1], [1, 0]], "finite and not negative"),
-        ([[1, 1], [1, 0]], "diagonal"),
-        ([[0, 0], [0, 0]], "every cost is 0"),
-        ([[0, 1], [1, 0]], "for 2 classes and y has 3"),
-    ],
-)
-def test_cost_names_a_bad_matrix(matrix, message):
-    with pytest.raises(Refusal, match=message):
-        Cost(matrix).check(THREE)
+MATRICES = [
+    ([[0, 1]], r"square; this one has shape \(1, 2\)"),
+    ([[0, np.inf], [1, 0]], "finite and not negative"),
+    ([[0, -1], [1, 0]], "finite and not negative"),
+    ([[1, 1], [1, 0]], "diagonal"),
+    ([[0, 0], [0, 0]], "every cost is 0"),
+    ([[0, 1], [1, 0]], "for 2 classes and y has 3"),
+]
 
 
 @pytest.mark.parametrize(
-    ("loss", "data", "message"),
+    ("make", "data", "message"),
     [
+        *((partial(Cost, matrix), THREE, message) for matrix, message in MATRICES),
         *[
-            (loss, ONE_TARGET, f"'{loss.name}' is not defined for regression; use squared")
-            for loss in (ZeroOne(), Log(), Brier(), AUC())
+            (kind, ONE_TARGET, f"'{kind().name}' is not defined for regression; use squared")
+            for kind in (ZeroOne, Log, Brier, AUC)
         ],
         *[
-            (loss, TWO, "is not defined for classification; use zero-one")
-            for loss in (Squared(), Absolute())
+            (kind, TWO, "is not defined for classification; use zero-one")
+            for kind in (Squared, Absolute)
         ],
     ],
-    ids=lambda value: getattr(value, "name", None),
 )
-def test_losses_refuse_another_task_and_say_what_to_use(loss, data, message):
+def test_losses_refuse_another_task_or_a_bad_matrix_of_costs(make, data, message):
+    """For another task they say what to use."""
     with pytest.raises(Refusal, match=message):
-        loss.check(data)
+        make().check(data)
 
 
 def test_score_is_the_perfect_one_minus_the_risk():

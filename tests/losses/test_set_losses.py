@@ -125,13 +125,38 @@ def test_scores_of_labels_are_those_of_scikit_learn(name, k, n, seed, constant):
     assert_score(loss, labelled(2 if name in OF_TWO else k, n, seed, constant), metric)
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["answered", "not even answered"])
-@pytest.mark.parametrize("name", sorted(OF_CLASSES))
-def test_scores_of_a_fold_without_a_class_are_those_of_scikit_learn(name, named):
-    """A class counts that is in its truth or its answers; means of recalls need it in the truth."""
-    data, answers, weights = labelled(4, 40, 12)
-    said = answers if named else np.maximum(answers, 1)
-    assert_score(OF_CLASSES[name][0], (data, said, weights), OF_CLASSES[name][1], data.codes > 0)
+def unknown():
+    """Answers some of which are a label that y does not hold."""
+    data, answers, weights = labelled(3, 30, 6)
+    answers[:, ::7] = -1
+    return data, answers, weights
+
+
+FOUR, FOUR_SAID, FOUR_WEIGHTS = labelled(4, 40, 12)
+NOT_SAID = np.maximum(FOUR_SAID, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn", "rows"),
+    [
+        *(
+            pytest.param(name, (FOUR, said, FOUR_WEIGHTS), FOUR.codes > 0, id=f"{name}-{what}")
+            for name in sorted(OF_CLASSES)
+            for what, said in (("answered", FOUR_SAID), ("not even answered", NOT_SAID))
+        ),
+        *(
+            pytest.param(name, unknown(), slice(None), id=f"{name}-unknown label")
+            for name in ("mcc", "kappa")
+        ),
+    ],
+)
+def test_scores_of_classes_in_truth_or_answers_alone_are_those_of_scikit_learn(name, drawn, rows):
+    """A class counts that is in its truth or its answers; means of recalls need it in the truth.
+
+    A label that y does not hold has a column of its own.
+    """
+    loss, metric = OF_CLASSES[name]
+    assert_score(loss, drawn, metric, rows)
 
 
 @given(st.integers(0, 30), st.integers(1, 12), st.integers(0, 2**31))
@@ -251,13 +276,6 @@ def test_scores_take_a_label_that_y_does_not_hold_for_wrong(name):
         assert loss.of_set(data, rows, unknown, None)[0] >= usual
     assert np.isfinite(loss.influences(data, rows, unknown, None, np.zeros(2))).all()
     assert loss.of_set(data, rows, np.full((1, 22), -1), None) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", ["mcc", "kappa"])
-def test_scores_give_an_unknown_label_a_column_of_its_own(name):
-    data, answers, weights = labelled(3, 30, 6)
-    answers[:, ::7] = -1
-    assert_score(OF_CLASSES[name][0], (data, answers, weights), OF_CLASSES[name][1])
 
 
 @pytest.mark.parametrize(

@@ -90,13 +90,6 @@ def test_criteria_equal_r(word, given, expected):
     assert values(word, **given) == pytest.approx(expected, rel=1e-8)
 
 
-def test_aicc_of_numbers_is_the_corrected_form_of_the_document():
-    n, p, degree_3 = 20, 4, POLYNOMIAL.set_params(polynomialfeatures__degree=3)
-    rss = ((Y - degree_3.fit(X, Y).predict(X)) ** 2).sum()
-    form = n * np.log(rss / n) + n * (n + p) / (n - p - 2) + n * np.log(2 * np.pi)
-    assert values("aicc")[2] == pytest.approx(form)
-
-
 def test_gcv_is_leave_one_out_with_equal_leverages():
     """On a circle every leverage is p/n, so GCV is the exact leave-one-out."""
     turn = np.linspace(0, 2 * np.pi, 20, endpoint=False)
@@ -225,8 +218,18 @@ def test_criteria_refuse_with_what_to_do_instead(given, message):
         tr.risk_curve(**{"grid": None, "X": X} | given)
 
 
-def test_aicc_needs_two_rows_more_than_parameters():
-    assert np.isfinite(values("aicc", **LINE, X=WIDE[:, :16]))  # k = 18
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(PolynomialFeatures(3, include_bias=False).fit_transform(X), id="degree 3"),
+        pytest.param(WIDE[:, :16], id="two rows more than parameters"),
+    ],
+)
+def test_aicc_of_numbers_is_the_corrected_form_of_the_document(rows):
+    n, p = 20, rows.shape[1] + 1
+    rss = ((Y - LinearRegression().fit(rows, Y).predict(rows)) ** 2).sum()
+    form = n * np.log(rss / n) + n * (n + p) / (n - p - 2) + n * np.log(2 * np.pi)
+    assert values("aicc", **LINE, X=rows) == pytest.approx([form])
 
 
 def test_criteria_refuse_a_plan_that_asks_for_no_freedom_and_a_variance_of_0():

@@ -112,31 +112,33 @@ def test_hopeless_takes_copies_in_one_group_as_a_row_of_weight_two():
 # ---------------- the race on all rows
 
 
-def test_racing_gives_those_left_the_risk_of_all_folds():
-    """The others have none, a note says when they left, and their other fits are not made."""
-    raced = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv="racing")
+@pytest.mark.parametrize(
+    ("model", "grid", "engine"),
+    [
+        pytest.param(Counted(), SMOOTHING, "auto", id="bayes"),
+        pytest.param(*FOREST, "generic", id="forest"),
+    ],
+)
+def test_racing_gives_those_left_the_risk_of_all_folds(model, grid, engine):
+    """The others have none, a note says when they left, and their other fits are not made.
+
+    Fits keep their numbers, and with them the random numbers of a forest.
+    """
+    raced = tr.risk_curve(model, grid, X, Y, cv="racing", engine=engine)
     fits = [*Counted.fits]
     Counted.fits.clear()
-    full = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv="10-fold")
+    full = tr.risk_curve(model, grid, X, Y, cv="10-fold", engine=engine)
     left = np.isnan(raced.values)
-    assert 0 < left.sum() < 7
+    assert 0 < left.sum() < len(left)
     assert raced.best == full.best
     np.testing.assert_array_equal(raced.values[~left], full.values[~left])
-    assert len(fits) == len(set(fits)) == raced.common.n_fits < 70
-    assert set(fits) < set(Counted.fits)
-    for c in range(7):
-        assert sum("left the race after" in note for note in raced[c].notes) == left[c]
-        assert (raced[c].value is None) == left[c]
-
-
-def test_racing_models_draw_as_in_all_folds():
-    """Fits keep their numbers, and with them their random numbers."""
-    raced, full = (
-        tr.risk_curve(*FOREST, X, Y, cv=cv, engine="generic") for cv in ("racing", "10-fold")
-    )
-    left = np.isnan(raced.values)
-    assert 0 < left.sum() < 6
-    np.testing.assert_array_equal(raced.values[~left], full.values[~left])
+    assert raced.common.n_fits < full.common.n_fits == 10 * len(left)
+    for point, has_left in zip(raced, left, strict=True):
+        assert sum("left the race after" in note for note in point.notes) == has_left
+        assert (point.value is None) == has_left
+    if isinstance(model, Counted):
+        assert len(fits) == len(set(fits)) == raced.common.n_fits
+        assert set(fits) < set(Counted.fits)
 
 
 def test_racing_grows_a_forest_of_several_settings_once():

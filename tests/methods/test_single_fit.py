@@ -221,17 +221,27 @@ def test_out_of_bag_auc_is_that_of_all_answers_together():
 
 
 @pytest.mark.parametrize(
-    ("model", "y", "loss"),
+    ("model", "y", "loss", "weights", "within"),
     [
-        (Ridge(2.0), NUMBERS, "squared"),
-        (LinearRegression(), NUMBERS, "absolute"),
-        (RidgeClassifier(2.0), LABELS, "zero-one"),
-        (RidgeClassifier(2.0), LABELS, "auc"),
+        pytest.param(Ridge(2.0), NUMBERS, "squared", None, 1e-10, id="ridge"),
+        pytest.param(LinearRegression(), NUMBERS, "absolute", None, 1e-10, id="absolute"),
+        pytest.param(RidgeClassifier(2.0), LABELS, "zero-one", None, 1e-10, id="classes"),
+        pytest.param(RidgeClassifier(2.0), LABELS, "auc", None, 1e-10, id="auc"),
+        pytest.param(
+            *(Ridge(), NUMBERS, "squared"),
+            *(np.random.default_rng(1).uniform(0.5, 2.0, 60), 1e-10),
+            id="weights",
+        ),
+        pytest.param(
+            make_pipeline(StandardScaler(), Ridge()), NUMBERS, "squared", None, 0.01, id="pipeline"
+        ),
     ],
 )
-def test_approximate_leave_one_out_of_squared_loss_is_exact(model, y, loss):
-    found, exact = (tr.estimate_risk(model, X, y, cv=m, scoring=loss) for m in ("alo", "loo"))
-    assert found.value == pytest.approx(exact.value, rel=1e-10)
+def test_approximate_leave_one_out_of_squared_loss_is_exact(model, y, loss, weights, within):
+    """But for the steps before the last: the scaler of all rows is near those fitted anew."""
+    given = {"scoring": loss, "sample_weight": weights}
+    found, exact = (tr.estimate_risk(model, X, y, cv=m, **given) for m in ("alo", "loo"))
+    assert found.value == pytest.approx(exact.value, rel=within)
     assert (found.n_fits, exact.n_fits) == (1, 60)
 
 
@@ -251,23 +261,6 @@ def test_approximate_leave_one_out_of_other_losses_comes_near(model, y, loss, wi
     )
     assert 0 < abs(found - exact) < within
     assert abs(found - exact) < abs(apparent - exact) / 4
-
-
-@pytest.mark.parametrize(
-    ("model", "weights", "within"),
-    [
-        (Ridge(), np.random.default_rng(1).uniform(0.5, 2.0, 60), 1e-10),
-        (make_pipeline(StandardScaler(), Ridge()), None, 0.01),
-    ],
-    ids=["weights", "pipeline"],
-)
-def test_approximate_leave_one_out_weighs_rows_and_keeps_the_steps_before(model, weights, within):
-    """The scaler of all rows: near exact leave-one-out, which fits it anew."""
-    found, exact = (
-        tr.estimate_risk(model, X, NUMBERS, cv=m, sample_weight=weights).value
-        for m in ("alo", "loo")
-    )
-    assert found == pytest.approx(exact, rel=within)
 
 
 @pytest.mark.parametrize(("model", "cv"), [(FOREST, "oob"), (Ridge(), "alo")])

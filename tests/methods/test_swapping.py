@@ -192,18 +192,6 @@ def test_swapping_theorem_1_holds_for_any_probabilities(model):
     assert penalty == pytest.approx(bias, abs=1e-12)
 
 
-def test_swapping_result_tells_both_parts_and_why_there_is_no_error():
-    """And where n0 hardly shrinks."""
-    found = tr.estimate_risk(LogisticRegression(), X[:8], Y[:8], cv="swapping")
-    assert (found.target, found.std_error, found.interval) == ("CER", None, None)
-    parts, basis, unsure = found.notes
-    assert parts.startswith("apparent risk 0.")
-    assert "+ swapping penalty 0." in parts
-    assert basis.startswith("n_x = 8: the probabilities are estimated from all rows")
-    assert "no formula" in unsure
-    assert len(tr.estimate_risk(KNN, X, Y, cv="swapping").notes) == 2
-
-
 class Voiceless(ClassifierMixin, BaseEstimator):
     """States how many rows speak, by itself."""
 
@@ -221,9 +209,29 @@ class Voiceless(ClassifierMixin, BaseEstimator):
         return np.full(len(X), 4)
 
 
-def test_swapping_takes_the_number_of_rows_that_a_learner_states():
-    """`rows_behind(X)` of a fitted model is n_x."""
-    assert "n_x" not in " ".join(tr.estimate_risk(Voiceless(), X, Y, cv="swapping").notes)
+@pytest.mark.parametrize(
+    ("model", "n", "basis"),
+    [
+        pytest.param(
+            LogisticRegression(),
+            8,
+            ["n_x = 8: the probabilities are estimated from all rows"],
+            id="all rows",
+        ),
+        pytest.param(KNN, 9, [], id="neighbours"),
+        pytest.param(Voiceless(), 9, [], id="stated"),
+    ],
+)
+def test_swapping_result_tells_both_parts_and_why_there_is_no_error(model, n, basis):
+    """And where n0 hardly shrinks, which it does if few rows speak: `rows_behind(X)` is n_x."""
+    found = tr.estimate_risk(model, X[:n], Y[:n], cv="swapping")
+    assert (found.target, found.std_error, found.interval) == ("CER", None, None)
+    parts, *between, unsure = found.notes
+    assert parts.startswith("apparent risk 0.")
+    assert "+ swapping penalty 0." in parts
+    assert [note[: len(start)] for note, start in zip(between, basis, strict=True)] == basis
+    assert "n_x" not in parts + unsure
+    assert "no formula" in unsure
 
 
 def test_swapping_without_probabilities_takes_the_worst_case():

@@ -69,13 +69,6 @@ def test_forward_splits_are_those_of_time_series_split(k, gap, window, size, n, 
     assert splits(Forward(k, gap, window, size), n, time=time) == expected
 
 
-def test_forward_splits_rows_in_any_order_alike():
-    time = np.random.default_rng(1).permutation(23)
-    place = np.argsort(time)
-    expected = [tuple(sorted(place[rows]) for rows in pair) for pair in splits(Forward(4, 1), 23)]
-    assert splits(Forward(4, 1), time=time) == expected
-
-
 @given(st.lists(st.integers(0, 12), min_size=30, max_size=60), st.integers(0, 3))
 def test_forward_models_see_no_time_of_what_they_test(times, gap):
     """With ties and uneven steps: rows of one time are on one side, the gap apart."""
@@ -88,10 +81,33 @@ def test_forward_models_see_no_time_of_what_they_test(times, gap):
     assert all(time[train].max() < time[test].min() - gap for train, test in found)
 
 
-def test_forward_gaps_windows_and_horizons_are_of_time_and_not_of_rows():
-    dates = START + np.array([0, 1, 2, 3, 10, 11, 20, 21, 22, 30]) * DAY
-    found = splits(Forward(2, gap=5 * DAY, window=14 * DAY, horizon=10 * DAY), time=dates)
-    assert found == [([0, 1, 2, 3], [5, 6]), ([2, 3, 4, 5], [7, 8, 9])]
+SHUFFLED = np.random.default_rng(1).permutation(23)
+PLACE = np.argsort(SHUFFLED)
+
+
+@pytest.mark.parametrize(
+    ("method", "time", "expected"),
+    [
+        pytest.param(
+            Forward(2, gap=5 * DAY, window=14 * DAY, horizon=10 * DAY),
+            START + np.array([0, 1, 2, 3, 10, 11, 20, 21, 22, 30]) * DAY,
+            [([0, 1, 2, 3], [5, 6]), ([2, 3, 4, 5], [7, 8, 9])],
+            id="lengths",
+        ),
+        pytest.param(
+            Forward(4, 1),
+            SHUFFLED,
+            [tuple(sorted(PLACE[rows]) for rows in pair) for pair in splits(Forward(4, 1), 23)],
+            id="any order",
+        ),
+        pytest.param(Forward(1), [0] + [1] * 5, [([0], [*range(1, 6)])], id="one early row"),
+        pytest.param(
+            Forward(1), [0] * 5 + [1] * 7, [([*range(5)], [*range(5, 12)])], id="two times"
+        ),
+    ],
+)
+def test_forward_splits_by_time_and_not_by_rows(method, time, expected):
+    assert splits(method, time=time) == expected
 
 
 @pytest.mark.parametrize(
@@ -182,11 +198,6 @@ def test_purged_training_rows_are_far_enough_away(times, purge, embargo):
 def test_temporal_refuses_rows_that_cannot_be_split(method, more, message):
     with pytest.raises(BadData, match=message):
         splits(method, **more)
-
-
-def test_forward_splits_two_times_of_many_rows_once():
-    for early, late in ((1, 5), (5, 7)):
-        assert len(splits(Forward(1), time=[0] * early + [1] * late)) == 1
 
 
 @pytest.mark.parametrize(

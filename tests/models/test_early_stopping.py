@@ -65,17 +65,6 @@ def test_early_stopping_fits_on_the_last_rows_of_a_class() -> None:
         assert 4 <= len(model.set_aside_) / 10 <= 8
 
 
-@ended
-def test_early_stopping_refuses_where_no_row_can_go() -> None:
-    with pytest.raises(ValueError, match="each row holds the last rows of a class"):
-        EarlyStopping(BOOSTER).fit(X[:2], ["healthy", "sick"])
-    y = np.repeat(["a", "b", "c"], 50)
-    with pytest.raises(ValueError, match="each group holds the last rows of a class"):
-        EarlyStopping(BOOSTER).fit(X, y, groups=y)
-    with pytest.raises(ValueError, match="1 group cannot be set aside"):
-        EarlyStopping(BOOSTER).fit(X, Y, groups=np.zeros(150))
-
-
 class Witness(EarlyStopping):
     """Writes down the fingerprints of the rows of either part, and of those it is asked about."""
 
@@ -119,22 +108,32 @@ def test_early_stopping_uses_no_test_row(grouped, method) -> None:
             assert not {row // 3 for row in fitted} & {row // 3 for row in aside}
 
 
+THIRDS = np.repeat(["a", "b", "c"], 50)
+LATE = pytest.mark.skipif(TAKES_ROWS, reason="this scikit-learn takes them")
+NO_ROWS = "takes no rows that end its fit"
+SHARE = "use a share of the rows"
+LAST = "holds the last rows of a class"
+FEW = X[:2], ["healthy", "sick"]
+ONE_GROUP = np.zeros(150)
+
+
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("booster", "fraction", "table", "groups", "message"),
     [
-        (EarlyStopping(LogisticRegression()), "LogisticRegression takes no rows that end its fit"),
-        (EarlyStopping(GradientBoostingClassifier()), "GradientBoostingClassifier takes no rows"),
-        (EarlyStopping(BOOSTER, fraction=1.5), "fraction=1.5: use a share of the rows"),
-        (EarlyStopping(BOOSTER, fraction="a"), "fraction='a': use a share of the rows"),
+        (LogisticRegression(), 0.1, (X, Y), None, f"LogisticRegression {NO_ROWS}"),
+        (GradientBoostingClassifier(), 0.1, (X, Y), None, f"GradientBoostingClassifier {NO_ROWS}"),
+        (BOOSTER, 1.5, (X, Y), None, f"fraction=1.5: {SHARE}"),
+        (BOOSTER, "a", (X, Y), None, f"fraction='a': {SHARE}"),
+        pytest.param(BOOSTER, 0.1, FEW, None, f"each row {LAST}", marks=ended),
+        pytest.param(BOOSTER, 0.1, (X, THIRDS), THIRDS, f"each group {LAST}", marks=ended),
+        pytest.param(BOOSTER, 0.1, (X, Y), ONE_GROUP, "1 group cannot be set aside", marks=ended),
+        pytest.param(BOOSTER, 0.1, (X, Y), None, r"from scikit-learn 1\.7 on", marks=LATE),
+    ],
+    ids=[
+        *("no booster", "other booster", "large share", "text as share"),
+        *("last rows", "last groups", "one group", "older scikit-learn"),
     ],
 )
-def test_early_stopping_refuses_other_learners_and_shares(model, message) -> None:
+def test_early_stopping_refuses(booster, fraction, table, groups, message) -> None:
     with pytest.raises(ValueError, match=message):
-        model.fit(X, Y)
-
-
-def test_early_stopping_by_an_older_scikit_learn_is_refused() -> None:
-    if TAKES_ROWS:
-        pytest.skip("this scikit-learn takes them")
-    with pytest.raises(ValueError, match=r"from scikit-learn 1\.7 on"):
-        EarlyStopping(BOOSTER).fit(X, Y)
+        EarlyStopping(booster, fraction=fraction).fit(*table, groups=groups)

@@ -143,19 +143,16 @@ def test_quoted_text_is_short_and_visible(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("write", "given", "shown"),
     [
-        ("Größe <cm>, שם", "'Größe <cm>, שם'"),
-        ("x" * 41, f"'{'x' * 40}...'"),
-        ("a\u202eb\n", "'a\\u202eb\\x0a'"),
+        (quoted, ["Größe <cm>, שם"], "'Größe <cm>, שם'"),
+        (quoted, ["x" * 41], f"'{'x' * 40}...'"),
+        (quoted, ["a\u202eb\n"], "'a\\u202eb\\x0a'"),
+        (listed, [["a", "b"]], "'a', 'b'"),
+        (listed, [list(range(10))], "'0', '1', '2', '3', '4', '5', '6', '7' and 2 more"),
+        (counted, [2000, "row"], "2,000 rows"),
+        (counted, [0, "class", "classes"], "0 classes"),
     ],
 )
-def test_quoted_shows_what_is_cut_or_escaped(text, shown):
-    assert quoted(text) == shown
-
-
-def test_listed_counts_what_it_leaves_out():
-    assert listed(["a", "b"]) == "'a', 'b'"
-    assert listed(list(range(10))).endswith("'7' and 2 more")
-    assert counted(2000, "row") == "2,000 rows"
-    assert counted(0, "class", "classes") == "0 classes"
+def test_words_of_cells_show_what_is_cut_escaped_or_left_out(write, given, shown):
+    assert write(*given) == shown

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import zipfile
+from itertools import count
 
 import polars as pl
 import pytest
@@ -89,6 +90,16 @@ def test_read_table_refuses_a_bad_file_with_a_sentence(read, case):
 
 REGRESSION, CLASSES = {"target_type": "regression"}, {"target_type": "classification"}
 FRACTIONS = table_of([i + 0.5 for i in range(40)])
+OUTCOME = {"target": None, "event": "died", "time_to_event": "days"}
+
+
+def archive_of(n_files):
+    """A ZIP archive of files that unpack to much more."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+        for number in range(n_files):
+            opened.writestr(f"{number}.csv", "a,y\n" + "1,u\n" * 100_000)
+    return archive.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -114,56 +125,61 @@ FRACTIONS = table_of([i + 0.5 for i in range(40)])
         (GOOD, {"target": "Y"}, UnknownName, r"no column 'Y'; did you mean 'y'\?"),
         (GOOD, {"target": "zzz"}, UnknownName, r"'zzz'\. Its columns: 'a', 'b', 'y'\."),
         ("1,2,3\n4,5,6\n", {}, UnknownName, r"only numbers: is the header missing\?"),
+        ("days,died\n1,0\n2,1\n", OUTCOME, BadData, "but the target 'died', 'days': add features"),
+        (
+            archive_of(2),
+            {"max_bytes": 10**9},
+            BadData,
+            "archive of 2 files or an Excel workbook",
+        ),
+        (archive_of(1), {"max_bytes": 100_000}, BadData, "grows past the cap"),
     ],
+    ids=count(),
 )
 def test_read_table_refuses_options_that_do_not_fit(read, content, options, kind, message):
     with pytest.raises(kind, match=message):
         read(content, **options)
 
 
-@pytest.mark.parametrize(
-    ("cells", "times", "event", "message"),
-    [
-        ("1 0 1  0", "", "died", "event 'died' has an empty cell among 5 rows, the first on li"),
-        ("1 0 1 0 0", "1 2 NA 4 5", "died", "time to event 'days' has an empty cell .* on line 4"),
-        ("1 0 1 0 0", "1 2 -3 4 5", "died", "'days' is '-3' on line 4: it is a number from 0 on"),
-        ("1 0 1 0 0", "1 2 3 inf 5", "died", "'days' is 'inf' on line 5"),
-        ("1 0 1 0 0", "1 2 3 4 long", "died", "'days' is 'long' on line 6"),
-        ("0 0 0 0 0", "", "died", "'died' is '0' in every row: it came in none"),
-        ("1 2 1 2 2", "", "died", "'1', '2', and not 1 and 0 .*event='died=1' or event='died=2'"),
-        ("a a a a a", "", "died", "'died' is 'a', and not 1 and 0"),
-        ("0 1 2 0 0", "", "died", "'died' has 3 labels, '0', '1', '2': it came or not"),
-        ("0 1 2 0 0", "", "died=1", "'died' has 3 labels"),
-        ("1 0 1 0 0", "", "died=dead", "'died' is never 'dead': its labels are '1', '0'"),
-    ],
-)
-def test_read_table_refuses_cells_that_are_no_outcome(read_outcome, cells, times, event, message):
-    with pytest.raises(BadData, match=message):
-        read_outcome(cells, times, event)
+CELLS = [
+    ("1 0 1  0", "", "died", "event 'died' has an empty cell among 5 rows, the first on li"),
+    ("1 0 1 0 0", "1 2 NA 4 5", "died", "time to event 'days' has an empty cell .* on line 4"),
+    ("1 0 1 0 0", "1 2 -3 4 5", "died", "'days' is '-3' on line 4: it is a number from 0 on"),
+    ("1 0 1 0 0", "1 2 3 inf 5", "died", "'days' is 'inf' on line 5"),
+    ("1 0 1 0 0", "1 2 3 4 long", "died", "'days' is 'long' on line 6"),
+    ("0 0 0 0 0", "", "died", "'died' is '0' in every row: it came in none"),
+    ("1 2 1 2 2", "", "died", "'1', '2', and not 1 and 0 .*event='died=1' or event='died=2'"),
+    ("a a a a a", "", "died", "'died' is 'a', and not 1 and 0"),
+    ("0 1 2 0 0", "", "died", "'died' has 3 labels, '0', '1', '2': it came or not"),
+    ("0 1 2 0 0", "", "died=1", "'died' has 3 labels"),
+    ("1 0 1 0 0", "", "died=dead", "'died' is never 'dead': its labels are '1', '0'"),
+]
+NAMES = [
+    ({"time_to_event": None}, BadArgument, "time_to_event=None: an outcome in time needs"),
+    ({"event": None}, BadArgument, "event=None: an outcome in time needs the names of two"),
+    ({"target": "x"}, BadArgument, "stands instead of target= and target_type="),
+    (REGRESSION, BadArgument, "stands instead of target= and target_type="),
+    ({"event": None, "time_to_event": None}, BadArgument, "target=None: give the name"),
+    ({"event": "dead"}, UnknownName, "no column 'dead'"),
+    ({"time_to_event": "day"}, UnknownName, "no column 'day'; did you mean 'days'"),
+    ({"event": "days"}, BadData, "'days' is named as the event and as the time to event"),
+    ({"time": "days"}, BadData, "'days' is named as the time to event and as the time"),
+]
 
 
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        ({"time_to_event": None}, BadArgument, "time_to_event=None: an outcome in time needs"),
-        ({"event": None}, BadArgument, "event=None: an outcome in time needs the names of two"),
-        ({"target": "x"}, BadArgument, "stands instead of target= and target_type="),
-        (REGRESSION, BadArgument, "stands instead of target= and target_type="),
-        ({"event": None, "time_to_event": None}, BadArgument, "target=None: give the name"),
-        ({"event": "dead"}, UnknownName, "no column 'dead'"),
-        ({"time_to_event": "day"}, UnknownName, "no column 'day'; did you mean 'days'"),
-        ({"event": "days"}, BadData, "'days' is named as the event and as the time to event"),
-        ({"time": "days"}, BadData, "'days' is named as the time to event and as the time"),
+        *(
+            ({"cells": cells, "times": times, "event": event}, BadData, message)
+            for cells, times, event, message in CELLS
+        ),
+        *(({"cells": "1 0 1 0 0", **given}, kind, message) for given, kind, message in NAMES),
     ],
 )
-def test_read_table_refuses_names_that_are_no_outcome(read_outcome, given, kind, message):
+def test_read_table_refuses_what_is_no_outcome(read_outcome, given, kind, message):
     with pytest.raises(kind, match=message):
-        read_outcome("1 0 1 0 0", **given)
-
-
-def test_read_table_refuses_a_file_of_the_outcome_alone(read):
-    with pytest.raises(BadData, match="no column but the target 'died', 'days': add features"):
-        read("days,died\n1,0\n2,1\n", None, event="died", time_to_event="days")
+        read_outcome(**given)
 
 
 @pytest.mark.parametrize(
@@ -212,22 +228,6 @@ def test_read_table_caps_hold_before_a_file_is_held(tmp_path):
     ):
         with pytest.raises(BadData, match=message):
             read_table(path, "y", **cap)
-
-
-@pytest.mark.parametrize(
-    ("n_files", "cap", "message"),
-    [
-        (2, 10**9, "archive of 2 files or an Excel workbook"),
-        (1, 100_000, "grows past the cap"),
-    ],
-)
-def test_read_table_refuses_an_archive(read, n_files, cap, message):
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
-        for number in range(n_files):
-            opened.writestr(f"{number}.csv", "a,y\n" + "1,u\n" * 100_000)
-    with pytest.raises(BadData, match=message):
-        read(archive.getvalue(), max_bytes=cap)
 
 
 def test_read_table_refuses_what_is_no_file(tmp_path):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 from tests.report.conftest import draw_any
@@ -118,8 +119,13 @@ def test_damaged_json_is_refused_by_its_place(results, name, path, value, senten
         read_any(put(content, path, value))
 
 
+def large(path):
+    with path.open("wb") as file:
+        file.truncate(2**30)
+
+
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("source", "sentence"),
     [
         ("", "is empty: write results"),
         ("<html>", "no JSON"),
@@ -131,24 +137,21 @@ def test_damaged_json_is_refused_by_its_place(results, name, path, value, senten
         ('{"schema": "truerisk.risk-estimate/2"}', "is drawn of an assessment"),
         ('{"schema": "truerisk.assessment/x"}', "no known version"),
         ('{"schema": "truerisk.assessment/2"}', "lack 'learners'"),
+        # files, by what makes them
+        (lambda _: None, "a.json' cannot be read: No such file"),
+        (Path.mkdir, "cannot be read"),
+        (lambda path: path.write_bytes(b"\xff\xfe\x00"), "not text in UTF-8"),
+        (large, "holds 1,073,741,824 bytes or more, and at most"),
     ],
-    ids=lambda value: value[:24],
+    ids=[
+        *("empty", "html", "nan", "deep", "digits", "list", "other", "estimate", "odd version"),
+        *("nothing in it", "no file", "folder", "no text", "large"),
+    ],
 )
-def test_foreign_json_is_refused(text, sentence):
-    """No JSON, other JSON, other results, newer results: each has its sentence."""
+def test_foreign_json_is_refused(tmp_path, source, sentence):
+    """No JSON, other JSON, other results, newer results, no file: each has its sentence."""
+    if callable(source):
+        source(tmp_path / "a.json")
+        source = tmp_path / "a.json"
     with pytest.raises(BadData, match=sentence):
-        draw_any(parse(text))
-
-
-def test_json_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(BadData, match=r"nothing.json' cannot be read: No such file"):
-        draw_any(parse(tmp_path / "nothing.json"))
-    with pytest.raises(BadData, match="cannot be read"):
-        parse(tmp_path)
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadData, match="not text in UTF-8"):
-        parse(tmp_path / "bytes")
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(2**30)
-    with pytest.raises(BadData, match="holds 1,073,741,824 bytes or more, and at most"):
-        parse(tmp_path / "large")
+        draw_any(parse(source))

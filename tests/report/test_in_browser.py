@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from sklearn.tree import DecisionTreeClassifier
 from tests.report.browsing import findings
 from tests.report.conftest import ARABIC, HOSTILE, LONG
@@ -28,14 +29,20 @@ def move(opened, to: int) -> None:
     )
 
 
-def test_slider_moves_the_numbers_to_those_of_python(show, content, found):
-    """At every step counts and rates are those of the ROC curve at that threshold."""
-    opened = show(content)
-    rates = Rates(tr.Assessment.from_dict(content).roc)
+@pytest.mark.parametrize("scores", [None, range(64)], ids=["found", "ties of 1/32 and 3/32"])
+def test_slider_moves_the_numbers_to_those_of_python(show, content, found, scores):
+    """At every step counts and rates are those of the ROC curve at that threshold.
+
+    Ties of the binary fraction go to the even digit on the page and in Python.
+    """
+    roc = found.roc if scores is None else tr.RocCurve.from_scores([0] * 32 + [1] * 32, scores)
+    plain = content if scores is None else {**content, "roc": roc.to_dict()}
+    opened = show(plain)
+    rates = Rates(tr.Assessment.from_dict(plain).roc)
     last = len(rates.operating_points) - 1
     for i, call in enumerate(rates.operating_points):
         move(opened, last - i)
-        told, point = shown(opened), found.roc.at(call.threshold)
+        told, point = shown(opened), roc.at(call.threshold)
         assert told == {name: rates.numbers(i)[name] for name in SHOWN}
         assert told["tp"] == f"{point.true_positives:g}"
         assert told["fp"] == f"{point.false_positives:g}"
@@ -190,14 +197,3 @@ def test_hostile_names_are_shown_and_not_obeyed(show, hostile):
     move(opened, 1)
     assert shown(opened)["tp"].isdigit()
     assert page.evaluate("document.documentElement.scrollWidth") == 1200
-
-
-def test_numbers_are_rounded_as_python_rounds(show, content):
-    """Ties of the binary fraction go to the even digit: 1/32 and 3/32 on the page and in Python."""
-    plain = {**content, "roc": tr.RocCurve.from_scores([0] * 32 + [1] * 32, range(64)).to_dict()}
-    opened = show(plain)
-    rates = Rates(tr.Assessment.from_dict(plain).roc)
-    last = len(rates.operating_points) - 1
-    for i in (1, 3, 5, 33):
-        move(opened, last - i)
-        assert shown(opened) == {name: rates.numbers(i)[name] for name in SHOWN}

@@ -138,34 +138,61 @@ def test_inner_record_with_another_schema_is_refused_by_its_place(schema):
         Outer.from_dict({**OLD, "either": inner})
 
 
-def test_conversion_of_permutations_turns_a_score():
-    old = {"schema": "truerisk.permutation-test/1", "observed": 0.25, "null": [0.5, 0.75]}
-    read = earlier_versions.CONVERSIONS["truerisk.permutation-test/1"]
-    assert read({**old, "perfect": 1.0}) == {
-        **old, "perfect": 1.0, "observed": 0.75, "null": [0.5, 0.25]
-    }  # fmt: skip
-    assert read({**old, "perfect": None}) == {**old, "perfect": None}
+PERMUTATIONS = {"schema": "truerisk.permutation-test/1", "observed": 0.25, "null": [0.5, 0.75]}
+COMPARISON = {"difference": 0.25, "statistic": 2.0, "interval": {"low": -0.5, "high": 1.0}}
+LEVEL = {"value": 0.25, "interval": {"low": 0.0, "high": 0.5}, "shrunken": 0.125, "perfect": 1}
+TURNED = {"value": 0.75, "interval": {"low": 0.5, "high": 1.0}, "shrunken": 0.875, "perfect": 1}
+COURSE = {"values": [0.25], "low": [0.0], "high": [0.5], "slope": 0.125, "perfect": 1.0}
+RISING = {"values": [0.75], "low": [0.5], "high": [1.0], "slope": -0.125, "perfect": 1.0}
 
 
-def test_conversion_of_a_comparison_swaps_its_ends():
-    old = {"difference": 0.25, "statistic": 2.0, "interval": {"low": -0.5, "high": 1.0}}
-    read = earlier_versions.CONVERSIONS["truerisk.comparison/1"]
-    assert read({**old, "better": 0.125, "is_score": True}) == {
-        "difference": -0.25, "statistic": -2.0, "interval": {"low": -1.0, "high": 0.5},
-        "better": 0.125, "greater_is_better": True,
-    }  # fmt: skip
-    assert read({**old, "is_score": False}) == {**old, "greater_is_better": False}
+def learner(over_time):
+    return {"learners": {"a": {"risk": {"perfect": 1.0}, "over_time": over_time}}}
 
 
-def test_conversion_of_subgroups_and_risks_over_time():
-    whole = {"value": 0.25, "interval": {"low": 0.0, "high": 0.5}, "shrunken": 0.125, "perfect": 1}
-    read = earlier_versions.CONVERSIONS["truerisk.subgroups/1"]
-    (risks,) = read({"risks": [{"whole": whole, "levels": [whole]}]})["risks"]
-    assert risks["whole"] == risks["levels"][0] == {
-        "value": 0.75, "interval": {"low": 0.5, "high": 1.0}, "shrunken": 0.875, "perfect": 1
-    }  # fmt: skip
-    over_time = {"values": [0.25], "low": [0.0], "high": [0.5], "slope": 0.125, "perfect": 1.0}
-    learner = {"risk": {"perfect": 1.0}, "over_time": over_time}
-    read = earlier_versions.CONVERSIONS["truerisk.assessment/1"]
-    told = read({"best": "a", "learners": {"a": learner}})["learners"]["a"]["over_time"]
-    assert told == {"values": [0.75], "low": [0.5], "high": [1.0], "slope": -0.125, "perfect": 1.0}
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        pytest.param(
+            "permutation-test",
+            {**PERMUTATIONS, "perfect": 1.0},
+            {**PERMUTATIONS, "perfect": 1.0, "observed": 0.75, "null": [0.5, 0.25]},
+            id="permutations of a score",
+        ),
+        pytest.param(
+            "permutation-test",
+            {**PERMUTATIONS, "perfect": None},
+            {**PERMUTATIONS, "perfect": None},
+            id="permutations of an error",
+        ),
+        pytest.param(
+            "comparison",
+            {**COMPARISON, "better": 0.125, "is_score": True},
+            {
+                "difference": -0.25, "statistic": -2.0, "interval": {"low": -1.0, "high": 0.5},
+                "better": 0.125, "greater_is_better": True,
+            },
+            id="comparison of scores",
+        ),
+        pytest.param(
+            "comparison",
+            {**COMPARISON, "is_score": False},
+            {**COMPARISON, "greater_is_better": False},
+            id="comparison of errors",
+        ),
+        pytest.param(
+            "subgroups",
+            {"risks": [{"whole": LEVEL, "levels": [LEVEL]}]},
+            {"risks": [{"whole": TURNED, "levels": [TURNED]}]},
+            id="subgroups",
+        ),
+        pytest.param(
+            "assessment",
+            {"best": "a", **learner(COURSE)},
+            {"best": "a", **learner(RISING)},
+            id="risks over time",
+        ),
+    ],
+)  # fmt: skip
+def test_conversion_turns_what_is_of_a_score(name, old, new):
+    assert earlier_versions.CONVERSIONS[f"truerisk.{name}/1"](old) == new

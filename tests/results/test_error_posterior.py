@@ -1,5 +1,6 @@
 """The Beta posterior of an error rate, to its far tails."""
 
+import itertools
 from fractions import Fraction
 from math import comb
 
@@ -43,46 +44,6 @@ def test_error_posterior_is_the_beta_distribution(prior):
     interval = post.interval(0.9)
     assert (interval.low, interval.high) == pytest.approx(beta.ppf([0.05, 0.95]), rel=1e-12)
     assert (interval.method, interval.confidence_level) == ("beta", 0.9)
-
-
-@pytest.mark.parametrize(
-    ("errors", "n", "prior", "message"),
-    [
-        (-1, 5, (1, 1), "between 0 and n"),
-        (6, 5, (1, 1), "6 errors in 5 test rows"),
-        (np.nan, 5, (1, 1), "between 0 and n"),
-        (1, np.inf, (1, 1), "between 0 and n"),
-        (6, 10**23, (1, 1), "test rows are more than 1,000,000,000,000,000"),
-        (1, 5, (1e308, 1e308), "is worth more than 1,000,000,000,000,000 rows"),
-        (1, 5, (0, 1), "no Beta prior"),
-        (1, 5, (1, np.nan), "no Beta prior"),
-        (1, 5, 1, "prior 1 is no Beta prior"),
-        (1, 5, (1,), "no Beta prior"),
-        ([0, 1, 1], 3, (1, 1), "errors=.0, 1, 1., n=3: give two numbers"),
-        ("3", 5, (1, 1), "errors='3', n=5: give two numbers"),
-    ],
-)
-def test_error_posterior_refuses_impossible_counts(errors, n, prior, message):
-    with pytest.raises(BadData, match=message):
-        ErrorPosterior(errors, n, prior=prior)
-
-
-@pytest.mark.parametrize(
-    ("ask", "error", "message"),
-    [
-        (lambda post: post.quantile(1.5), BadData, "not between 0 and 1"),
-        (lambda post: post.upper("95"), BadData, "probability '95' is not between 0 and 1"),
-        (lambda post: post.cdf("a"), BadArgument, "a"),
-        (lambda post: post.mass_above(np.nan), BadArgument, "e holds NaN"),
-        (lambda post: post.pdf([0.1, None]), BadArgument, "holds NaN: give"),
-        (lambda post: post.interval(95), BadArgument, "95"),
-        (lambda post: post.of_estimate("a.json"), BadArgument, "a.json"),
-        (lambda _: ErrorPosterior(0, 0).measures(), BadData, "nothing was tested"),
-    ],
-)
-def test_error_posterior_refuses_what_is_no_rate_or_probability(ask, error, message):
-    with pytest.raises(error, match=message):
-        ask(ErrorPosterior(6, 60))
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 0), (0, 40), (7, 90), (90, 90), (120, 400)])
@@ -137,21 +98,57 @@ def test_error_posterior_is_of_one_rule_after_a_hold_out_and_of_none_after_folds
     assert "no single rule" in post._repr_html_()
 
 
+COUNTS = [
+    (-1, 5, (1, 1), "between 0 and n"),
+    (6, 5, (1, 1), "6 errors in 5 test rows"),
+    (np.nan, 5, (1, 1), "between 0 and n"),
+    (1, np.inf, (1, 1), "between 0 and n"),
+    (6, 10**23, (1, 1), "test rows are more than 1,000,000,000,000,000"),
+    (1, 5, (1e308, 1e308), "is worth more than 1,000,000,000,000,000 rows"),
+    (1, 5, (0, 1), "no Beta prior"),
+    (1, 5, (1, np.nan), "no Beta prior"),
+    (1, 5, 1, "prior 1 is no Beta prior"),
+    (1, 5, (1,), "no Beta prior"),
+    ([0, 1, 1], 3, (1, 1), "errors=.0, 1, 1., n=3: give two numbers"),
+    ("3", 5, (1, 1), "errors='3', n=5: give two numbers"),
+]
+DEPENDENT = [
+    ("5-fold", {"scoring": "brier"}, "not all 0 or 1"),
+    ("5-fold", {"scoring": "auc"}, "no losses of single rows"),
+    ("3x5-fold", {}, "not all 0 or 1"),
+    ("apparent", {}, "trained on"),
+    ("5-fold", {"groups": np.arange(45) // 3}, "rows of one group depend"),
+    ("blocks-5", {"block": np.random.default_rng(0).random((45, 2))}, "neighbouring rows"),
+    (tr.methods.KFold(7, average="fold"), {}, "not the share of wrong rows"),
+]
+
+
 @pytest.mark.parametrize(
-    ("method", "options", "message"),
+    ("ask", "error", "message"),
     [
-        ("5-fold", {"scoring": "brier"}, "not all 0 or 1"),
-        ("5-fold", {"scoring": "auc"}, "no losses of single rows"),
-        ("3x5-fold", {}, "not all 0 or 1"),
-        ("apparent", {}, "trained on"),
-        ("5-fold", {"groups": np.arange(45) // 3}, "rows of one group depend"),
-        ("blocks-5", {"block": np.random.default_rng(0).random((45, 2))}, "neighbouring rows"),
-        (tr.methods.KFold(7, average="fold"), {}, "not the share of wrong rows"),
+        *[
+            (lambda _, e=errors, n=n, p=prior: ErrorPosterior(e, n, prior=p), BadData, message)
+            for errors, n, prior, message in COUNTS
+        ],
+        (lambda post: post.quantile(1.5), BadData, "not between 0 and 1"),
+        (lambda post: post.upper("95"), BadData, "probability '95' is not between 0 and 1"),
+        (lambda post: post.cdf("a"), BadArgument, "a"),
+        (lambda post: post.mass_above(np.nan), BadArgument, "e holds NaN"),
+        (lambda post: post.pdf([0.1, None]), BadArgument, "holds NaN: give"),
+        (lambda post: post.interval(95), BadArgument, "95"),
+        (lambda post: post.of_estimate("a.json"), BadArgument, "a.json"),
+        (lambda _: ErrorPosterior(0, 0).measures(), BadData, "nothing was tested"),
+        *[
+            (lambda post, m=method, o=options: post.of_estimate(estimate(m, **o)), Refusal, message)
+            for method, options, message in DEPENDENT
+        ],
     ],
+    ids=itertools.count(),
 )
-def test_error_posterior_refuses_errors_that_are_not_independent(method, options, message):
-    with pytest.raises(Refusal, match=message):
-        ErrorPosterior.of_estimate(estimate(method, **options))
+def test_error_posterior_refuses(ask, error, message):
+    """Impossible counts, what is no rate or probability, errors that are not independent."""
+    with pytest.raises(error, match=message):
+        ask(ErrorPosterior(6, 60))
 
 
 def test_quantile_far_out_in_the_tail_is_a_number():

@@ -1,5 +1,7 @@
 """Why the smallest of several estimates is too small: equations 5 to 7 of document 001."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -123,46 +125,52 @@ def test_selection_bias_of_curve_of_equal_settings_has_no_bias():
     assert why.shares.tolist() == [1, 0]
 
 
+TABLES = [
+    (([0.1, 0.2], [0]), BadArgument, "estimates=.* give a table"),
+    (("abc", [0]), BadArgument, "give a table"),
+    ((np.empty((0, 2)), []), BadArgument, "give a table"),
+    (([[0.1, 0.2]], [2]), BadArgument, "numbers outside 0 to 1"),
+    (([[0.1, 0.2]], [-1]), BadArgument, "numbers outside 0 to 1"),
+    (([[0.1, 0.2]], [0.0]), BadArgument, "give the number of the candidate"),
+    (([[0.1, 0.2]], [0, 1]), BadArgument, "in each of the 1 repetitions"),
+    (([[0.1, 0.2]], [[0], [0, 1]]), BadArgument, "in each of the 1 repetitions"),
+    (([[0.1, 0.2], [0.1]], [0, 0]), BadArgument, "give a table"),
+    (([[0.1, 0.2]], [0], [[0.1]]), BadArgument, r"true_risks has the shape \(1, 1\)"),
+    (([[0.1, np.nan]], [0]), BadData, "estimates: candidate 1 has no risk in repetition 0"),
+    (([[0], [1]], [0, 0], [[0], [np.inf]]), BadData, "true_risks: .* 0 .* in repetition 1"),
+]
+CURVES = [
+    (lambda _: [], "give a list"),
+    (lambda curve: [curve, 3], "give a list"),
+    (lambda curve: curve, "give a list"),
+    (lambda _: 5, "give a list"),
+    (lambda curve: [curve, curve_of(grid={"n_neighbors": [1, 2]})], "different settings"),
+    (lambda curve: [curve, curve_of(scoring="log")], "different losses"),
+]
+NESTED = tr.methods.Nested("3-fold", "3-fold")
+SAMPLES = [
+    (lambda curve: ([curve],), BadArgument, "is no risk curve"),
+    (lambda _: (curve_of(rule="1-se"),), Refusal, "rule '1-se'"),
+    (lambda _: (curve_of(cv=NESTED),), Refusal, "does not keep the losses"),
+    (lambda curve: (curve, 1), BadArgument, "n_samples"),
+    (lambda curve: (curve, 10, "x"), BadArgument, "no seed"),
+]
+
+
 @pytest.mark.parametrize(
-    ("given_", "error", "message"),
+    ("call", "given_", "error", "message"),
     [
-        (([0.1, 0.2], [0]), BadArgument, "estimates=.* give a table"),
-        (("abc", [0]), BadArgument, "give a table"),
-        ((np.empty((0, 2)), []), BadArgument, "give a table"),
-        (([[0.1, 0.2]], [2]), BadArgument, "numbers outside 0 to 1"),
-        (([[0.1, 0.2]], [-1]), BadArgument, "numbers outside 0 to 1"),
-        (([[0.1, 0.2]], [0.0]), BadArgument, "give the number of the candidate"),
-        (([[0.1, 0.2]], [0, 1]), BadArgument, "in each of the 1 repetitions"),
-        (([[0.1, 0.2]], [[0], [0, 1]]), BadArgument, "in each of the 1 repetitions"),
-        (([[0.1, 0.2], [0.1]], [0, 0]), BadArgument, "give a table"),
-        (([[0.1, 0.2]], [0], [[0.1]]), BadArgument, r"true_risks has the shape \(1, 1\)"),
-        (([[0.1, np.nan]], [0]), BadData, "estimates: candidate 1 has no risk in repetition 0"),
-        (([[0], [1]], [0, 0], [[0], [np.inf]]), BadData, "true_risks: .* 0 .* in repetition 1"),
+        *[(tr.SelectionBias, lambda _, g=g: g, error, message) for g, error, message in TABLES],
+        *[
+            (tr.SelectionBias.of_curves, lambda curve, f=f: (f(curve),), BadArgument, message)
+            for f, message in CURVES
+        ],
+        *[(tr.SelectionBias.of_curve, *case) for case in SAMPLES],
     ],
+    ids=count(),
 )
-def test_selection_bias_refuses_what_is_no_table_of_risks(given_, error, message):
+def test_selection_bias_refuses(curve, call, given_, error, message):
+    """What is no table of risks, and curves that do not compare or cannot be drawn from."""
+    arguments = given_(curve)
     with pytest.raises(error, match=message):
-        tr.SelectionBias(*given_)
-
-
-def test_selection_bias_of_curves_refuses_curves_that_do_not_compare(curve):
-    for curves, message in (
-        ([], "give a list"),
-        ([curve, 3], "give a list"),
-        (curve, "give a list"),
-        (5, "give a list"),
-        ([curve, curve_of(grid={"n_neighbors": [1, 2]})], "different settings"),
-        ([curve, curve_of(scoring="log")], "different losses"),
-    ):
-        with pytest.raises(BadArgument, match=message):
-            tr.SelectionBias.of_curves(curves)
-    nested = curve_of(cv=tr.methods.Nested("3-fold", "3-fold"))
-    for given_, error, message in (
-        (([curve],), BadArgument, "is no risk curve"),
-        ((curve_of(rule="1-se"),), Refusal, "rule '1-se'"),
-        ((nested,), Refusal, "does not keep the losses"),
-        ((curve, 1), BadArgument, "n_samples"),
-        ((curve, 10, "x"), BadArgument, "no seed"),
-    ):
-        with pytest.raises(error, match=message):
-            tr.SelectionBias.of_curve(*given_)
+        call(*arguments)

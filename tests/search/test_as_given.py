@@ -118,21 +118,30 @@ def test_paired_difference_has_groups_as_units():
     assert found.std_error == pytest.approx(d.std(ddof=1) / np.sqrt(10))
     single = paired_difference(a, b, np.arange(30), checked(X, Y))
     assert single.std_error < found.std_error
-
-
-def test_paired_difference_of_rounding_exceeds_no_noise():
-    rng = np.random.default_rng(0)
-    for unit in (1e-13, 1.0, 1e9):
-        losses = unit * rng.random(30)
-        same = paired_difference(losses, losses * (1 + 1e-15), np.arange(30), checked(X, Y))
-        other = paired_difference(losses, 2 * losses, np.arange(30), checked(X, Y))
-        assert not same.exceeds_noise(0.95)
-        assert other.exceeds_noise(0.95)
-
-
-def test_paired_exceeds_noise_by_t_quantile_and_needs_spread():
-    assert PairedDifference(2.1, 1.0, 200).exceeds_noise(0.95)
-    assert not PairedDifference(2.1, 1.0, 5).exceeds_noise(0.95)
-    for mean in (0.0, 0.3, -1.0):
-        assert not PairedDifference(mean, 0.0, 30).exceeds_noise(0.95)
     assert paired_difference(A[:1], B[:1], np.arange(1), checked(X, Y)) is None
+
+
+def stretched(unit, by):
+    """The difference of losses in a unit from as many times them."""
+    losses = unit * np.random.default_rng(0).random(30)
+    return paired_difference(losses, losses * by, np.arange(30), checked(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("difference", "exceeds"),
+    [
+        pytest.param(PairedDifference(2.1, 1.0, 200), True, id="beyond the quantile"),
+        pytest.param(PairedDifference(2.1, 1.0, 5), False, id="few units"),
+        *(
+            pytest.param(PairedDifference(mean, 0.0, 30), False, id=f"no spread, {mean}")
+            for mean in (0.0, 0.3, -1.0)
+        ),
+        *(
+            pytest.param(stretched(unit, by), by == 2, id=f"{by} times the unit {unit}")
+            for unit in (1e-13, 1.0, 1e9)
+            for by in (1 + 1e-15, 2)
+        ),
+    ],
+)
+def test_paired_difference_exceeds_noise_by_t_quantile_and_not_by_rounding(difference, exceeds):
+    assert difference.exceeds_noise(0.95) == exceeds

@@ -1,6 +1,7 @@
 """`cv_results_`, `refit`, `verbose` and `error_score` as in GridSearchCV, and what is missing."""
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -155,28 +156,36 @@ def test_error_score_nan_leaves_setting_out_of_outer_splits():
     assert ours.risk_.value == other.risk_.value
 
 
-def test_search_fails_if_all_fits_fail():
-    options = {"cv": 5, "error_score": 0.0, "outer": None}
-    search = tr.HonestSearchCV(LogisticRegression(), {"C": [-1.0, -2.0]}, **options)
-    with pytest.raises(ValueError, match="All the 10 fits failed.*error_score='raise'"):
-        search.fit(*FEW)
-    with pytest.raises(FitFailed, match="C=-1"):
-        search.set_params(error_score="raise").fit(*FEW)
+HEARD = {"engine": tr.engines.Generic(error="warn"), "outer": "2-fold"}
+SCORED = {"cv": 5, "error_score": 0.0, "outer": None}
+NEGATIVE = (LogisticRegression(), {"C": [-1.0, -2.0]})
 
 
-# Thirty neighbours are there in nine tenths of forty rows, and not in half of them.
 @pytest.mark.parametrize(
-    ("k", "message"),
+    ("search", "options", "error", "message"),
     [
-        (50, "only candidate has a failed fit.*n_neighbors=50"),
-        (30, "chosen candidate has a failed fit in an outer split"),
+        (
+            (NEAREST[0], {"n_neighbors": [50]}),
+            HEARD,
+            Refusal,
+            "only candidate has a failed fit.*n_neighbors=50",
+        ),
+        # Thirty neighbours are there in nine tenths of forty rows, and not in half of them.
+        (
+            (NEAREST[0], {"n_neighbors": [30]}),
+            HEARD,
+            Refusal,
+            "chosen candidate has a failed fit in an outer split",
+        ),
+        (NEGATIVE, SCORED, ValueError, "All the 10 fits failed.*error_score='raise'"),
+        (NEGATIVE, {**SCORED, "error_score": "raise"}, FitFailed, "C=-1"),
     ],
+    ids=["one setting", "one setting in an outer split", "all settings", "first fit"],
 )
-def test_search_of_one_failing_setting_is_refused(k, message):
-    engine = tr.engines.Generic(error="warn")
-    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [k]}, engine=engine)
-    with pytest.warns(OurFitFailedWarning), pytest.raises(Refusal, match=message):
-        search.set_params(outer="2-fold").fit(*FEW)
+def test_search_fails_if_no_setting_can_be_fitted(search, options, error, message):
+    heard = pytest.warns(OurFitFailedWarning) if options is HEARD else nullcontext()
+    with heard, pytest.raises(error, match=message):
+        tr.HonestSearchCV(*search, **options).fit(*FEW)
 
 
 def test_search_that_failed_in_an_outer_split_is_not_fitted():

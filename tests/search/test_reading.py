@@ -86,25 +86,26 @@ def test_honest_search_claim_keeps_its_curve(simple):
     assert claim.score == search.best_score_
 
 
+SEVERAL = {"scoring": ["accuracy", "f1"]}
+
+
 @pytest.mark.parametrize(
     ("thing", "message"),
     [
-        (GridSearchCV(KNeighborsClassifier(), GRID), r"is not fitted.*Call fit"),
-        (GridSearchCV, "is no search"),
-        ("search", "is no search"),
-        (None, "is no search"),
-        (PCA().fit(np.eye(3)), r"holds nothing to audit.*HonestSearchCV"),
+        (lambda _: GridSearchCV(KNeighborsClassifier(), GRID), r"is not fitted.*Call fit"),
+        (lambda _: GridSearchCV, "is no search"),
+        (lambda _: "search", "is no search"),
+        (lambda _: None, "is no search"),
+        (lambda _: PCA().fit(np.eye(3)), r"holds nothing to audit.*HonestSearchCV"),
+        (lambda fitted: fitted(**SEVERAL, refit=False), "no single score is claimed"),
+        (lambda fitted: fitted(**SEVERAL, refit=lambda results: 0), "no single score is claimed"),
     ],
+    ids=["not fitted", "class", "text", "none", "no search", "several", "several and a function"],
 )
-def test_read_claim_refuses_what_claims_nothing(thing, message):
+def test_read_claim_refuses_what_makes_no_single_claim(grid_search, thing, message):
+    given = thing(grid_search)
     with pytest.raises(Refusal, match=message):
-        read_claim(thing)
-
-
-@pytest.mark.parametrize("refit", [False, lambda results: 0])
-def test_read_claim_refuses_several_metrics_without_a_choice(grid_search, refit):
-    with pytest.raises(Refusal, match="no single score is claimed"):
-        read_claim(grid_search(scoring=["accuracy", "f1"], refit=refit))
+        read_claim(given)
 
 
 ALPHAS = np.logspace(-2, 2, 5)

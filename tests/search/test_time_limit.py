@@ -105,15 +105,6 @@ def test_time_limit_gives_the_search_of_the_settings_that_were_tried(options):
     np.testing.assert_array_equal(found.predict(X), shorter.predict(X))
 
 
-def test_time_limit_that_suffices_changes_nothing():
-    plain = searched()
-    made, Ticking.fits = Ticking.fits, 0
-    found = searched(1000.0)
-    assert Ticking.fits == made == 8 * 15 + 1
-    assert told(found) == told(plain)
-    assert not any("stopped" in note for note in found.risk_.notes)
-
-
 def test_time_limit_leaves_time_for_winners_of_outer_splits():
     searched(100.0, outer="3-fold")
     assert 90 < Ticking.now <= 102
@@ -161,30 +152,36 @@ RIDGE = {"model": Ridge(), "grid": {"alpha": VALUES}, "y": X[:, 0] + np.sin(np.a
 
 
 @pytest.mark.parametrize(
-    "given",
-    [KNN, {"model": GaussianNB(), "n_jobs": 2}, {**RIDGE, "cv": "aic", "outer": "3-fold"}],
-    ids=["one pass for all settings", "workers", "criterion"],
+    ("given", "limit", "n_fits"),
+    [
+        pytest.param({}, 1000.0, 8 * 15 + 1, id="seconds are fits"),
+        pytest.param(KNN, 600.0, 0, id="one pass for all settings"),
+        pytest.param({"model": GaussianNB(), "n_jobs": 2}, 600.0, 0, id="workers"),
+        pytest.param({**RIDGE, "cv": "aic", "outer": "3-fold"}, 600.0, 0, id="criterion"),
+    ],
 )
-def test_time_limit_by_the_true_clock_changes_no_number(monkeypatch, given):
-    monkeypatch.setattr(time_limit, "time", time)
-    assert told(searched(600.0, **given)) == told(searched(**given))
+def test_time_limit_that_suffices_changes_nothing(monkeypatch, given, limit, n_fits):
+    """Nor does it by the true clock, by which other models are timed; fits are of `Ticking`."""
+    if given:
+        monkeypatch.setattr(time_limit, "time", time)
+    plain = searched(**given)
+    made, Ticking.fits = Ticking.fits, 0
+    found = searched(limit, **given)
+    assert Ticking.fits == made == n_fits
+    assert told(found) == told(plain)
+    assert not any("stopped" in note for note in found.risk_.notes)
 
 
 REFUSED = [
-    *((limit, {}, r"time_limit=.*: give seconds") for limit in (0, -1, "60", True)),
-    *((limit, {}, r"more than 0, or None") for limit in (float("nan"), float("inf"))),
-    (50.0, {"cv": "three-way", "outer": None}, "compares settings with each other as it goes"),
+    *((limit, {}, r"time_limit=.*: give seconds", 0) for limit in (0, -1, "60", True)),
+    *((limit, {}, r"more than 0, or None", 0) for limit in (float("nan"), float("inf"))),
+    (50.0, {"cv": "three-way", "outer": None}, "compares settings with each other as it goes", 0),
+    (7.0, {}, "the first setting takes 15 fits, and 7 of them were made", 7),
 ]
 
 
-@pytest.mark.parametrize(("limit", "options", "message"), REFUSED)
-def test_time_limit_is_checked_before_the_first_fit(limit, options, message):
+@pytest.mark.parametrize(("limit", "options", "message", "n_fits"), REFUSED)
+def test_time_limit_is_refused_before_the_first_fit_or_setting(limit, options, message, n_fits):
     with pytest.raises((BadArgument, Refusal), match=message):
         searched(limit, **options)
-    assert Ticking.fits == 0
-
-
-def test_time_limit_shorter_than_a_setting_is_refused():
-    with pytest.raises(Refusal, match="the first setting takes 15 fits, and 7 of them were made"):
-        searched(7.0)
-    assert Ticking.fits == 7
+    assert Ticking.fits == n_fits

@@ -131,12 +131,6 @@ def made():
     ]
 
 
-def test_content_of_equal_values_has_the_same_key():
-    keys = [key(value) for value in made()]
-    assert [key(value) for value in made()] == keys
-    assert len(set(keys)) == len(keys)
-
-
 def test_learner_content_of_every_word_has_a_key():
     for word, task in built_here():
         model = learner(word, task, n_rows=100, n_classes=2, n_features=3)
@@ -155,7 +149,10 @@ DIFFERENT = [
 ]  # fmt: skip
 
 
-def test_content_of_what_may_fit_differently_has_another_key():
+def test_content_has_one_key_for_equal_values_and_another_where_fits_may_differ():
+    keys = [key(value) for value in made()]
+    assert [key(value) for value in made()] == keys
+    assert len(set(keys)) == len(keys)
     assert len({key(value) for value in DIFFERENT}) == len(DIFFERENT)
 
 
@@ -233,14 +230,6 @@ def of(X=X, y=Y, task="classification", **more):
     return key_of(data_content(Data.check(X, y, task=task, **more)))
 
 
-def test_data_content_of_equal_data_has_one_key():
-    assert of() == of(X.copy(), Y.copy())
-    assert of(pd.DataFrame(X, columns=list("ab"))) == of(pd.DataFrame(X, columns=list("ab")))
-    weights = np.linspace(1, 2, 12)
-    first, second = (of(fit_params={"sample_weight": pd.Series(weights)}) for _ in range(2))
-    assert first == second
-
-
 def changed():
     """The same rows, each time with one thing changed."""
     one, other = X.copy(), Y.copy()
@@ -273,6 +262,11 @@ def changed():
     }
 
 
-def test_data_content_of_changed_data_has_another_key():
+def test_data_content_has_one_key_for_equal_data_and_another_for_changed():
+    assert of() == of(X.copy(), Y.copy())
+    assert of(pd.DataFrame(X, columns=list("ab"))) == of(pd.DataFrame(X, columns=list("ab")))
+    weights = np.linspace(1, 2, 12)
+    first, second = (of(fit_params={"sample_weight": pd.Series(weights)}) for _ in range(2))
+    assert first == second
     keys = changed()
     assert len(set(keys.values())) == len(keys)

@@ -71,57 +71,62 @@ def test_store_is_saved_to_every_second(tmp_path, monkeypatch):
     assert np.allclose([moment for moment, _ in saved], [1.2, 2.4, 3.6])
 
 
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({"random_state": 5}, 0),
-        ({"X": X + 0.5}, 0),
-        ({"scoring": "log"}, 1),  # the winners were asked for probabilities, too
-        ({"sample_weight": np.linspace(1, 2, 40)}, 0),
-        ({"outer": "4-fold"}, 6),
-        ({"scoring": tr.losses.Cost([[0, 1], [2, 0]])}, 24),
-        ({"rule": "1-se"}, 24),
-        ({"learners": {"renamed": (Napping(), {"var_smoothing": [0.1, 0.5, 1.0]})}}, 27),
-        ({"learners": {"napping": (Napping(), {"var_smoothing": [0.5, 0.1]})}}, 16),
-        ({"learners": {"napping": (Napping(), {"var_smoothing": [0.01, 0.1]})}}, 1),
-        ({"learners": {"napping": (Napping(priors=[0.5, 0.5]), {"var_smoothing": [0.1, 0.5]})}}, 0),
-    ],
-)
-def test_store_knows_fits_by_what_they_depend_on(tmp_path, change, found):
-    path = tmp_path / "runs.db"
-    learners = {"napping": (Napping(), {"var_smoothing": [0.1, 0.5, 1.0]})}
-    assessed(path, learners)
-    again = assessed(path, **{"learners": learners, **change})
-    assert again.kept.reused >= found
-    assert bool(again.kept.reused) == bool(found)
-    assert told(again) == told(assessed(**{"learners": learners, **change}))
-
-
-@pytest.mark.filterwarnings("ignore:A column-vector")
-def test_store_knows_the_form_of_y_if_fits_see_it(tmp_path):
-    options = {"cv": "2-fold", "outer": "2-fold"}
-    numbers = X[:, 0].astype(np.float32).astype(float)
-    single, column = numbers.astype(np.float32), numbers[:, None]
-    for place, (learner, given, known) in enumerate(
-        [
-            (Own(), single, False),
-            (BayesianRidge(), single, False),
-            (Own(), column, False),
-            (BayesianRidge(), column, True),
-        ]
-    ):
-        for y in (numbers, given):
-            again = assessed(tmp_path / f"{place}.db", {"it": learner}, y=y, **options)
-        assert bool(again.kept.reused) == known
-        assert told(again) == told(assessed(None, {"it": learner}, y=given, **options))
-
-
 class Own(BayesianRidge):
     """No class of scikit-learn's."""
 
 
-SPEC = {"replicates": 1, "sizes": [20], "problems": ["simple"], "learners": ["knn"],
-        "methods": ["2-fold"]}  # fmt: skip
+def grid_of(values, **options):
+    """One learner and its settings."""
+    return Napping(**options), {"var_smoothing": values}
+
+
+NAPPING = {"learners": {"napping": grid_of([0.1, 0.5, 1.0])}}
+FOREST = {
+    "learners": {"forest": RandomForestClassifier(n_estimators=2)},
+    "X": X[:10],
+    "y": Y[:10],
+    "cv": "loo",
+    "outer": "loo",
+}
+SINGLE = X[:, 0].astype(np.float32)
+DOUBLE = SINGLE.astype(float)
+
+
+def of_numbers(learner):
+    """A regression."""
+    return {"learners": {"it": learner}, "y": DOUBLE, "cv": "2-fold", "outer": "2-fold"}
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector")
+@pytest.mark.parametrize(
+    ("first", "change", "found"),
+    [
+        (NAPPING, {"random_state": 5}, 0),
+        (NAPPING, {"X": X + 0.5}, 0),
+        (NAPPING, {"scoring": "log"}, 1),  # the winners were asked for probabilities, too
+        (NAPPING, {"sample_weight": np.linspace(1, 2, 40)}, 0),
+        (NAPPING, {"outer": "4-fold"}, 6),
+        (NAPPING, {"scoring": tr.losses.Cost([[0, 1], [2, 0]])}, 24),
+        (NAPPING, {"rule": "1-se"}, 24),
+        (NAPPING, {"learners": {"renamed": grid_of([0.1, 0.5, 1.0])}}, 27),
+        (NAPPING, {"learners": {"napping": grid_of([0.5, 0.1])}}, 16),
+        (NAPPING, {"learners": {"napping": grid_of([0.01, 0.1])}}, 1),
+        (NAPPING, {"learners": {"napping": grid_of([0.1, 0.5], priors=[0.5, 0.5])}}, 0),
+        # its plan has no seed, and the forest has one
+        pytest.param(FOREST, {"random_state": 5}, 0, id="forest"),
+        pytest.param(of_numbers(Own()), {"y": SINGLE}, 0, id="own class, float32 y"),
+        pytest.param(of_numbers(BayesianRidge()), {"y": SINGLE}, 0, id="float32 y"),
+        pytest.param(of_numbers(Own()), {"y": DOUBLE[:, None]}, 0, id="own class, column y"),
+        pytest.param(of_numbers(BayesianRidge()), {"y": DOUBLE[:, None]}, 1, id="column y"),
+    ],
+)
+def test_store_knows_fits_by_what_they_depend_on(tmp_path, first, change, found):
+    path = tmp_path / "runs.db"
+    assessed(path, **first)
+    again = assessed(path, **{**first, **change})
+    assert again.kept.reused >= found
+    assert bool(again.kept.reused) == bool(found)
+    assert told(again) == told(assessed(**{**first, **change}))
 
 
 def test_store_changes_no_number_of_an_assessment_and_spares_every_fit(tmp_path, plain):
@@ -168,15 +173,6 @@ def test_store_keeps_what_was_fitted_before_an_error_or_a_full_disk(tmp_path, mo
             assessed(full)
     assert n_results(full) == 20
     assert told(assessed(full)) == plain
-
-
-def test_store_knows_the_seed_of_a_forest_if_the_plan_has_none(tmp_path):
-    path, forest = tmp_path / "runs.db", {"forest": RandomForestClassifier(n_estimators=2)}
-    options = {"X": X[:10], "y": Y[:10], "cv": "loo", "outer": "loo"}
-    assessed(path, forest, **options)
-    again = assessed(path, forest, **options, random_state=5)
-    assert again.kept.reused == 0
-    assert told(again) == told(assessed(None, forest, **options, random_state=5))
 
 
 def test_store_of_other_versions_is_used_by_an_assessment_if_allowed(tmp_path, monkeypatch):

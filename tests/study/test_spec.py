@@ -47,38 +47,66 @@ def test_spec_is_read_from_file_and_mapping(tmp_path):
     assert parse_spec(read_spec(mapping).text) == read_spec(mapping)
 
 
+MISTAKES = [
+    ("replicates", "replicas", 3, "'replicas' is no entry of a study; did you mean"),
+    ("replicates = 3", "replicates = 0", 3, "no whole number from 1"),
+    ("replicates = 3", "replicates = true", 3, "no whole number"),
+    ("sizes = [30, 50]", "sizes = [30, 1]", 4, "size 1 is no number of rows"),
+    ("sizes = [30, 50]", "sizes = [30, 30]", 4, "stands twice"),
+    ("sizes = [30, 50]", "sizes = []", 4, "at least one entry"),
+    ('"nested"]', '"nestd"]', 5, "no method 'nestd'; did you mean 'nested'"),
+    ('"nested"]', "3]", 5, "3 is neither a word"),
+    ('  "simple",', '  "simpel",', 7, "no data set 'simpel'; did you mean 'simple'"),
+    ("{word", "{wrd", 8, "has a word, a file or an import"),
+    ('name = "noisy"', 'name = "simple"', 8, "two problems are called 'simple'"),
+    ("set = {", "sett = {", 17, "'sett' is no entry here; did you mean 'set'"),
+    ("set = {", "grid = {", 17, "grid.n_neighbors is to be a list"),
+    ("set = {n_neighbors = 3}", "set = 3", 17, "is to be a table"),
+    ('name = "3nn"', 'name = ""', 16, "no text"),
+    ('name = "mine"', "name = 1", 2, "no text"),
+    ('name = "mine"', "confidence_level = 95", 2, "between 0 and 1"),
+    ('name = "mine"', 'scoring = "brierr"', 2, "no scoring 'brierr'; did you mean 'brier'"),
+    ('name = "mine"', 'loss = "brier"', 2, "`loss` is now `scoring`"),
+    ('name = "mine"', 'rule = "max"', 2, "max"),
+    ('name = "mine"', "seed = -1", 2, "no whole number from 0"),
+    ('word = "kearns", noise = 0.3', 'file = "a.csv"', 8, "a file needs its target"),
+    ('word = "kearns", noise = 0.3', 'import = "os"', 8, 'write "package.module:name"'),
+]
+
+
+def changed(old, new):
+    """The good text with one mistake."""
+    assert old in GOOD
+    return GOOD.replace(old, new, 1)
+
+
+IMPORTED = '{import = "os:getcwd"}'
+NESTED = "nested too deeply|no JSON"
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "line", "sentence"),
+    ("text", "message"),
     [
-        ("replicates", "replicas", 3, "'replicas' is no entry of a study; did you mean"),
-        ("replicates = 3", "replicates = 0", 3, "no whole number from 1"),
-        ("replicates = 3", "replicates = true", 3, "no whole number"),
-        ("sizes = [30, 50]", "sizes = [30, 1]", 4, "size 1 is no number of rows"),
-        ("sizes = [30, 50]", "sizes = [30, 30]", 4, "stands twice"),
-        ("sizes = [30, 50]", "sizes = []", 4, "at least one entry"),
-        ('"nested"]', '"nestd"]', 5, "no method 'nestd'; did you mean 'nested'"),
-        ('"nested"]', "3]", 5, "3 is neither a word"),
-        ('  "simple",', '  "simpel",', 7, "no data set 'simpel'; did you mean 'simple'"),
-        ("{word", "{wrd", 8, "has a word, a file or an import"),
-        ('name = "noisy"', 'name = "simple"', 8, "two problems are called 'simple'"),
-        ("set = {", "sett = {", 17, "'sett' is no entry here; did you mean 'set'"),
-        ("set = {", "grid = {", 17, "grid.n_neighbors is to be a list"),
-        ("set = {n_neighbors = 3}", "set = 3", 17, "is to be a table"),
-        ('name = "3nn"', 'name = ""', 16, "no text"),
-        ('name = "mine"', "name = 1", 2, "no text"),
-        ('name = "mine"', "confidence_level = 95", 2, "between 0 and 1"),
-        ('name = "mine"', 'scoring = "brierr"', 2, "no scoring 'brierr'; did you mean 'brier'"),
-        ('name = "mine"', 'loss = "brier"', 2, "`loss` is now `scoring`"),
-        ('name = "mine"', 'rule = "max"', 2, "max"),
-        ('name = "mine"', "seed = -1", 2, "no whole number from 0"),
-        ('word = "kearns", noise = 0.3', 'file = "a.csv"', 8, "a file needs its target"),
-        ('word = "kearns", noise = 0.3', 'import = "os"', 8, 'write "package.module:name"'),
+        *(
+            (changed(old, new), f"in line {line} of the specification: .*{sentence}")
+            for old, new, line, sentence in MISTAKES
+        ),
+        ("a = 1\nb = = 2\n", r"no TOML: .*line 2"),
+        ("replicates = 3", "has no 'sizes'"),
+        pytest.param("#" * 1_000_001, "characters", id="long"),
+        pytest.param("a = " + "[" * 5000 + "]" * 5000, NESTED, id="deep TOML"),
+        pytest.param("{" * 5000, NESTED, id="deep JSON"),
+        ('{"a": }', NESTED),
+        pytest.param(
+            changed("[30, 50]", str(list(range(2, 30_000)))), "at most 100000", id="many sizes"
+        ),
+        (changed('"simple"', IMPORTED), "in line 7 .*give allow_import=True"),
+        (changed('"nested"', IMPORTED), "in line 5 .*give allow_import=True"),
     ],
 )
-def test_spec_names_mistakes_with_their_line(old, new, line, sentence):
-    assert old in GOOD
-    with pytest.raises(BadData, match=f"in line {line} of the specification: .*{sentence}"):
-        parse_spec(GOOD.replace(old, new, 1))
+def test_parse_spec_names_mistakes_with_their_line(text, message):
+    with pytest.raises(BadData, match=message):
+        parse_spec(text)
 
 
 def test_spec_on_the_page_is_valid():
@@ -155,25 +183,6 @@ c = "y"
 )
 def test_line_of_finds_the_line_of_a_value(place, line):
     assert line_of(TEXT, place) == line
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a = 1\nb = = 2\n", r"no TOML: .*line 2"),
-        ("replicates = 3", "has no 'sizes'"),
-        ("#" * 1_000_001, "characters"),
-        ("a = " + "[" * 5000 + "]" * 5000, "nested too deeply|no JSON"),
-        ("{" * 5000, "nested too deeply|no JSON"),
-        ('{"a": }', "nested too deeply|no JSON"),
-        (GOOD.replace("[30, 50]", str(list(range(2, 30_000)))), "at most 100000"),
-        (GOOD.replace('"simple"', '{import = "os:getcwd"}'), "in line 7 .*give allow_import=True"),
-        (GOOD.replace('"nested"', '{import = "os:getcwd"}'), "in line 5 .*give allow_import=True"),
-    ],
-)
-def test_parse_spec_refuses_what_is_no_specification(text, message):
-    with pytest.raises(BadData, match=message):
-        parse_spec(text)
 
 
 def test_read_spec_names_files_and_mappings_that_cannot_be_read(tmp_path):

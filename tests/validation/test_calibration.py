@@ -8,7 +8,7 @@ from tests.support.rms_data import RMS, drawn, foreign
 
 from truerisk.extend import Refusal
 from truerisk.validation.calibration import CalibrationFit, Recalibration, grid_of
-from truerisk.validation.calibration_fits import IDENTITY
+from truerisk.validation.calibration_fits import IDENTITY, LOGIT
 from truerisk.validation.outcomes import Outcomes
 
 X, Y, _ = drawn()
@@ -104,25 +104,30 @@ def test_recalibration_follows_the_logit_and_not_the_unit_of_weights():
 
 
 @pytest.mark.parametrize(
-    ("y", "p", "said"),
+    ("y", "given", "link", "said"),
     [
-        ([1, 1, 1], [0.2, 0.5, 0.7], "occurred in every row"),
-        ([0, 0, 0], [0.2, 0.5, 0.7], "occurred in no row"),
-        ([0, 1, 0, 1], [0.0, 0.5, 0.7, 1.0], "2 of 4 probabilities are exactly 0 or 1"),
-        ([0, 1, 0], [0.3, 0.3, 0.3], "all probabilities are equal"),
-        ([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], "separate events from other rows"),
-        ([1, 1, 0, 0], [0.1, 0.2, 0.2, 0.9], "separate events from other rows"),
+        ([1, 1, 1], [0.2, 0.5, 0.7], LOGIT, "occurred in every row"),
+        ([0, 0, 0], [0.2, 0.5, 0.7], LOGIT, "occurred in no row"),
+        ([0, 1, 0, 1], [0.0, 0.5, 0.7, 1.0], LOGIT, "2 of 4 probabilities are exactly 0 or 1"),
+        ([0, 1, 0], [0.3, 0.3, 0.3], LOGIT, "all probabilities are equal"),
+        ([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], LOGIT, "separate events from other rows"),
+        ([1, 1, 0, 0], [0.1, 0.2, 0.2, 0.9], LOGIT, "separate events from other rows"),
+        (X[:, 0], np.zeros(len(Y)), IDENTITY, "all answers are equal: there is"),
+        (ONES, X[:, 0], IDENTITY, "values of y are equal"),
+    ],
+    ids=[
+        *(
+            "every row",
+            "no row",
+            "certain",
+            "equal probabilities",
+            "separated",
+            "separated by ties",
+        ),
+        *("equal answers", "equal numbers"),
     ],
 )
-def test_recalibration_refuses(y, p, said):
+def test_recalibration_refuses(y, given, link, said):
+    outcomes = Outcomes.from_predictions(np.array(y), np.array(given), link=link)
     with pytest.raises(Refusal, match=said):
-        Recalibration.from_outcomes(Outcomes.from_predictions(np.array(y), np.array(p)))
-
-
-@pytest.mark.parametrize(
-    ("y", "said"), [(X[:, 0], "all answers are equal: there is"), (ONES, "values of y are equal")]
-)
-def test_recalibration_of_numbers_refuses(y, said):
-    given = X[:, 0] if y is ONES else np.zeros(len(Y))
-    with pytest.raises(Refusal, match=said):
-        Recalibration.from_outcomes(Outcomes.from_predictions(y, given, link=IDENTITY))
+        Recalibration.from_outcomes(outcomes)

@@ -68,25 +68,32 @@ SETTINGS = {"shrinkage": [0.1, 0.5]}
 TALL = drawn(40, 3, 3)
 
 
+UNITS = [
+    (LINEAR, LDA(), None, [1, 1e-5, 1e5], 0, False),
+    (LINEAR, LDA(), None, [1, 1e-3, 1e3], 0, False),
+    (LINEAR, LDA(), None, [1, 1e5, 1e-5], 0, False),
+    (QUADRATIC, QDA(), GRID, [1, 1e3, 1e5], [0, 1e5, 0], False),
+    (LINEAR, LDA(solver="lsqr"), SETTINGS, 1, [0, 1e3, 0], False),
+    (LINEAR, LDA(solver="eigen"), SETTINGS, 1, [0, 1e3, 0], False),
+    # Beside cells of 1e9 scikit-learn's scores keep few digits: they are its own.
+    (LINEAR, LDA(solver="lsqr"), SETTINGS, 1, [0, 1e9, 0], True),
+    (LINEAR, LDA(solver="eigen"), SETTINGS, 1, [0, 1e9, 0], True),
+    # The solver lsqr cuts off at the largest eigenvalue of the columns in their own units.
+    (LINEAR, LDA(solver="lsqr"), None, [1e4, 1e-4, 1], 0, True),
+]
+SAMPLES = [Bootstrap("oob", 5)]
+
+
 @pytest.mark.parametrize(
-    ("engine", "model", "grid", "scales", "shift", "asks"),
+    ("engine", "model", "grid", "scales", "shift", "asks", "methods"),
     [
-        (LINEAR, LDA(), None, [1, 1e-5, 1e5], 0, False),
-        (LINEAR, LDA(), None, [1, 1e-3, 1e3], 0, False),
-        (LINEAR, LDA(), None, [1, 1e5, 1e-5], 0, False),
-        (QUADRATIC, QDA(), GRID, [1, 1e3, 1e5], [0, 1e5, 0], False),
-        (LINEAR, LDA(solver="lsqr"), SETTINGS, 1, [0, 1e3, 0], False),
-        (LINEAR, LDA(solver="eigen"), SETTINGS, 1, [0, 1e3, 0], False),
-        # Beside cells of 1e9 scikit-learn's scores keep few digits: they are its own.
-        (LINEAR, LDA(solver="lsqr"), SETTINGS, 1, [0, 1e9, 0], True),
-        (LINEAR, LDA(solver="eigen"), SETTINGS, 1, [0, 1e9, 0], True),
-        # The solver lsqr cuts off at the largest eigenvalue of the columns in their own units.
-        (LINEAR, LDA(solver="lsqr"), None, [1e4, 1e-4, 1], 0, True),
+        *((*row, (LOO, FOLDS)) for row in UNITS),
+        (LINEAR, LDA(solver="lsqr"), None, [1e4, 1e-4, 1], 0, True, SAMPLES),
     ],
 )
-def test_discriminants_of_columns_in_any_unit(engine, model, grid, scales, shift, asks):
+def test_discriminants_of_columns_in_any_unit(engine, model, grid, scales, shift, asks, methods):
     data, family = data_of(TALL[0] * scales + shift, TALL[1]), family_of(model, grid)
-    for method in (LOO, FOLDS):
+    for method in methods:
         require_equal(engine, family, data, method, RESPONSES[:2])
         assert (fits_made(engine, family, data, method, RESPONSES[1])["asked"] > 0) == asks
 
@@ -105,11 +112,6 @@ def test_linear_discriminants_drop_directions_by_tol_as_scikit_learn(tol):
             centres = np.array([[0, 0], [1, off], [2, 0]])
             data = data_of(centred + centres[classes], classes)
             require_equal(LINEAR, family, data, method, RESPONSES[:2])
-
-
-def test_linear_discriminants_drop_directions_of_a_bootstrap_sample():
-    family, data = family_of(LDA(solver="lsqr")), data_of(TALL[0] * [1e4, 1e-4, 1], TALL[1])
-    require_equal(LINEAR, family, data, Bootstrap("oob", 5), RESPONSES[:2])
 
 
 @pytest.mark.parametrize(

@@ -269,40 +269,39 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("engine", "model", "grid", "reason"),
-    [(engine, *row) for engine, rows in REFUSED.items() for row in rows],
-)
-def test_linear_engines_refuse_settings_that_they_do_not_serve(engine, model, grid, reason):
-    data = checked(X, X[:, 0])
-    assert reason in refusal_of(engine(), model, data, request=Request("value"), grid=grid)
-
-
 SCALED = make_pipeline(StandardScaler(), Ridge())
-NEGATIVE = {"fit_params": {"sample_weight": np.array([1.0, -1, 1, 1, 1, 1])}}
+NEGATIVE = checked(X, X[:, 0], fit_params={"sample_weight": np.array([1.0, -1, 1, 1, 1, 1])})
+PLAIN, HALVES = checked(X, X[:, 0]), checked(X, np.arange(6) % 2)
 
 
 @pytest.mark.parametrize(
-    ("engine", "model", "y", "given", "method", "response", "reason"),
+    ("engine", "model", "grid", "data", "method", "request_", "reason"),
     [
-        (LeastSquares, Ridge(), X[:, 0], NEGATIVE, "loo", "value", "negative"),
+        *(
+            (engine, model, grid, PLAIN, "loo", VALUE, reason)
+            for engine, rows in REFUSED.items()
+            for model, grid, reason in rows
+        ),
+        (LeastSquares, Ridge(), None, NEGATIVE, "loo", VALUE, "negative"),
         (
             LeastSquares,
             RidgeClassifier(),
-            np.arange(6) % 2,
-            {},
+            None,
+            HALVES,
             "loo",
-            "probability",
+            Request("probability"),
             "no probabilities",
         ),
-        (ElasticNets, Lasso(), X, {}, "loo", "value", "one number per row"),  # each stops elsewhere
+        # each target stops elsewhere
+        (ElasticNets, Lasso(), None, checked(X, X), "loo", VALUE, "one number per row"),
         # A step may look at y, which a hat matrix does not tell.
-        (LeastSquares, SCALED, X[:, 0], {}, "gcv", "value", "other steps"),
+        (LeastSquares, SCALED, None, PLAIN, "gcv", VALUE, "other steps"),
     ],
 )
-def test_linear_engines_refuse_data_and_requests(engine, model, y, given, method, response, reason):
-    data = checked(X, y, **given)
-    assert reason in refusal_of(engine(), model, data, method, Request(response))
+def test_linear_engines_refuse_what_they_do_not_serve(
+    engine, model, grid, data, method, request_, reason
+):
+    assert reason in refusal_of(engine(), model, data, method, request_, grid)
 
 
 def test_elastic_nets_leave_a_release_of_other_steps_to_itself(monkeypatch):

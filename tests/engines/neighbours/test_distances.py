@@ -1,5 +1,7 @@
 """Distances of the kNN engine: on hostile tables scikit-learn's own answers, or a refusal."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -103,18 +105,44 @@ def test_distances_of_hostile_tables_are_answered_as_by_refits_or_refused(part):
     assert served >= 3
 
 
-@pytest.mark.parametrize("step", [Normalizer(), PolynomialFeatures(2)], ids=str)
-@pytest.mark.parametrize("kind", [np.float32, np.int64])
-def test_distances_are_computed_in_the_type_of_the_table_that_a_step_gives(step, kind):
+def behind_a_step(step, kind):
     """Single precision stays so in a step that treats each row by itself, as in a refit."""
-    rng = np.random.default_rng(0)
-    X = (1000 + 20 * rng.normal(size=(60, 3))).astype(kind)
-    data = checked(X, np.arange(60) % 2)
+    X = (1000 + 20 * np.random.default_rng(0).normal(size=(60, 3))).astype(kind)
     model = make_pipeline(step, KNeighborsClassifier())
     family = Family.from_grid(model, {"kneighborsclassifier__n_neighbors": [1, 3, 5, 9]})
+    return family, checked(X, np.arange(60) % 2), "label"
+
+
+def far_from_0(offset, metric, n, d, algorithm):
+    """Reciprocals of what cancellation leaves of a distance: scikit-learn's own digits count."""
+    rng = np.random.default_rng(0)
+    data = checked(offset + rng.normal(size=(n, d)), rng.normal(size=n))
+    model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)
+    return Family.from_grid(model, {"n_neighbors": [1, 3, 9]}), data, "value"
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        *(
+            (behind_a_step, given)
+            for given in product((Normalizer(), PolynomialFeatures(2)), (np.float32, np.int64))
+        ),
+        *(
+            (far_from_0, (offset, metric, *shape))
+            for offset, metric, shape in product(
+                (0.0, 100.0, 1e4, 1e5),
+                ("euclidean", "cosine"),
+                ((300, 2, "brute"), (120, 20, "auto")),
+            )
+        ),
+    ],
+)
+def test_distances_in_the_type_of_a_step_and_far_from_0_are_those_of_scikit_learn(make, given):
+    family, data, response = make(*given)
     plan = plan_of("5-fold", data)
-    assert NearestNeighbours().refuse(family, data, plan, Request("label")) is None
-    require_same(family, data, plan, "label")
+    assert NearestNeighbours().refuse(family, data, plan, Request(response)) is None
+    require_same(family, data, plan, response)
 
 
 def halved(X):
@@ -134,16 +162,3 @@ def test_distances_in_single_precision_made_by_a_step_are_left_to_scikit_learn(w
     plan = plan_of("3-fold", data)
     if NearestNeighbours().refuse(family, data, plan, Request("value")) is None:
         require_same(family, data, plan, "value")
-
-
-@pytest.mark.parametrize("offset", [0.0, 100.0, 1e4, 1e5])
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize(("n", "d", "algorithm"), [(300, 2, "brute"), (120, 20, "auto")])
-def test_distances_far_from_0_weigh_as_those_of_scikit_learn(offset, metric, n, d, algorithm):
-    """Reciprocals of what cancellation leaves of a distance: scikit-learn's own digits count."""
-    rng = np.random.default_rng(0)
-    data = checked(offset + rng.normal(size=(n, d)), rng.normal(size=n))
-    model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)
-    family, plan = Family.from_grid(model, {"n_neighbors": [1, 3, 9]}), plan_of("5-fold", data)
-    assert NearestNeighbours().refuse(family, data, plan, Request("value")) is None
-    require_same(family, data, plan, "value")

@@ -82,33 +82,46 @@ def test_samples_of_discriminants_are_single_fits(model, classes, loss, counted)
     assert sum(counted) == 20
 
 
-@pytest.mark.parametrize("loss", ["zero-one", "log"])
+SHRUNK = {
+    "lsqr": LSQR,
+    "eigen": LinearDiscriminantAnalysis(solver="eigen"),
+    "priors": LinearDiscriminantAnalysis(solver="lsqr", priors=[0.3, 0.5, 0.2]),
+    "own": tr.models.LinearDiscriminant(solver="lsqr", divisor="n-K"),
+}
+SHRINKAGES = {"shrinkage": [None, 0.0, 0.01, 0.4, 1.0]}
+TOLS = {"lineardiscriminantanalysis__tol": [1e-4, 1e-3, 1e-2]}
+
+
 @pytest.mark.parametrize(
-    "model",
+    ("model", "grid", "shape", "method", "loss", "batches"),
     [
-        LSQR,
-        LinearDiscriminantAnalysis(solver="eigen"),
-        LinearDiscriminantAnalysis(solver="lsqr", priors=[0.3, 0.5, 0.2]),
-        tr.models.LinearDiscriminant(solver="lsqr", divisor="n-K"),
+        *(
+            pytest.param(model, SHRINKAGES, (90, 3, 3), "6-fold", loss, [6], id=f"{name}-{loss}")
+            for name, model in SHRUNK.items()
+            for loss in ("zero-one", "log")
+        ),
+        *(
+            pytest.param(
+                make_pipeline(StandardScaler(), model),
+                TOLS,
+                (1500, 15, 3),
+                "pairs",
+                "log",
+                [5, 10],
+                id=f"pairs-{model.solver}",
+            )
+            for model in (LDA, LSQR)
+        ),
     ],
-    ids=["lsqr", "eigen", "priors", "own"],
 )
-def test_samples_have_every_shrinkage_from_the_same_scatters(model, loss, counted, monkeypatch):
+def test_samples_have_every_shrinkage_and_tol_from_the_same_scatters(
+    model, grid, shape, method, loss, batches, counted, monkeypatch
+):
+    """Pairs of folds share the tol of a group."""
     monkeypatch.setattr(LinearDiscriminants, "fit_pass", None)
-    grid = {"shrinkage": [None, 0.0, 0.01, 0.4, 1.0]}
-    found, wanted = both(model, *problem(90, 3, 3), "6-fold", scoring=loss, grid=grid)
+    found, wanted = both(model, *problem(*shape), method, scoring=loss, grid=grid)
     assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
-    assert counted == [6]
-
-
-@pytest.mark.parametrize("solver", ["svd", "lsqr"])
-def test_samples_of_pairs_of_folds_share_the_tol_of_a_group(solver, counted, monkeypatch):
-    monkeypatch.setattr(LinearDiscriminants, "fit_pass", None)
-    model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver=solver))
-    grid = {"lineardiscriminantanalysis__tol": [1e-4, 1e-3, 1e-2]}
-    found, wanted = both(model, *problem(1500, 15, 3), "pairs", scoring="log", grid=grid)
-    assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
-    assert counted == [5, 10]
+    assert counted == batches
 
 
 WIDE = RNG.normal(size=(400, 150)), np.arange(400) % 2

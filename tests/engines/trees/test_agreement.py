@@ -113,15 +113,8 @@ def other_impurity(arguments, more):
     more["criterion"] = "entropy"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(another_start, one_more_row, other_impurity),
-        *(*NODES, "counts", "weighted_n_node_samples", "leaves"),
-    ],
-)
-def test_closeness_is_none_for_another_builder(monkeypatch, change):
-    """It is noticed if inputs, one number of one node, or where rows fall are others."""
+def builder_with(change):
+    """The builder with other inputs, one number of one node changed, or rows in other leaves."""
 
     def altered(*arguments, **more):
         arguments = list(arguments)
@@ -136,16 +129,37 @@ def test_closeness_is_none_for_another_builder(monkeypatch, change):
             return replace(growth, nodes=replace(growth.nodes, **{change: array}))
         return growth
 
-    monkeypatch.setattr(recipes, "grow_trees", altered)
-    assert equality_gap("gini") is None
+    return altered
 
 
-@pytest.mark.parametrize("error", [AttributeError, ValueError, RuntimeError])
-def test_closeness_is_none_for_a_release_that_fails(monkeypatch, error):
+def failing_with(error):
     def broken(self, *_):
         raise error("no tree_ here")
 
-    monkeypatch.setattr(DecisionTreeClassifier, "fit", broken)
+    return broken
+
+
+CHANGES = {one.__name__: one for one in (another_start, one_more_row, other_impurity)}
+CHANGES |= {name: name for name in (*NODES, "counts", "weighted_n_node_samples", "leaves")}
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "instead"),
+    [
+        *(
+            pytest.param(recipes, "grow_trees", builder_with(change), id=name)
+            for name, change in CHANGES.items()
+        ),
+        *(
+            pytest.param(DecisionTreeClassifier, "fit", failing_with(error), id=error.__name__)
+            for error in (AttributeError, ValueError, RuntimeError)
+        ),
+    ],
+)
+def test_closeness_is_none_for_another_builder_and_a_release_that_fails(
+    monkeypatch, owner, name, instead
+):
+    monkeypatch.setattr(owner, name, instead)
     assert equality_gap("gini") is None
 
 

@@ -214,38 +214,49 @@ def test_ensembles_make_one_fit_of_the_largest_per_train_set(monkeypatch):
 
 
 STOPS = "ends the fit where a part of the rows says so"
+TWO = checked(X, (CLASSES > 0).astype(int))
+MONITORED = checked(X, (CLASSES > 0).astype(int), fit_params={"monitor": print})
+UNREAD = [
+    (RandomForestClassifier(), {"n_estimators": [0]}, "label", "0 is no number of members"),
+    (RandomForestClassifier(), {"n_estimators": [2.5]}, "label", "2.5 is no number of members"),
+    (HistGradientBoostingClassifier(), {"max_iter": ["5"]}, "label", "'5' is no number"),
+    (GradientBoostingClassifier(n_iter_no_change=3), None, "label", STOPS),
+    (HistGradientBoostingClassifier(early_stopping=True), None, "label", STOPS),
+    (BaggingClassifier(LinearSVC()), None, "score", "it averages probabilities"),
+    (DecisionTreeClassifier(), None, "label", "DecisionTreeClassifier, not one that it reads"),
+]
+AUTO = HistGradientBoostingRegressor(max_iter=2)
+
+
+def tall(n):
+    return checked(np.arange(n)[:, None] / n, np.arange(n) % 3 + 0.0)
 
 
 @pytest.mark.parametrize(
-    ("model", "grid", "response", "message"),
+    ("model", "grid", "data", "method", "response", "message"),
     [
-        (RandomForestClassifier(), {"n_estimators": [0]}, "label", "0 is no number of members"),
-        (RandomForestClassifier(), {"n_estimators": [2.5]}, "label", "2.5 is no number of members"),
-        (HistGradientBoostingClassifier(), {"max_iter": ["5"]}, "label", "'5' is no number"),
-        (GradientBoostingClassifier(n_iter_no_change=3), None, "label", STOPS),
-        (HistGradientBoostingClassifier(early_stopping=True), None, "label", STOPS),
-        (BaggingClassifier(LinearSVC()), None, "score", "it averages probabilities"),
-        (DecisionTreeClassifier(), None, "label", "DecisionTreeClassifier, not one that it reads"),
-        (GradientBoostingClassifier(), None, "monitor", "a monitor may end the fit"),
+        *((model, grid, TWO, "3-fold", *rest) for model, grid, *rest in UNREAD),
+        (
+            GradientBoostingClassifier(),
+            None,
+            MONITORED,
+            "3-fold",
+            "label",
+            "a monitor may end the fit",
+        ),
+        # In a fit of more than 10,000 rows early_stopping="auto" stops.
+        (AUTO, None, tall(10_000), "apparent", "value", None),
+        (AUTO, None, tall(10_001), "apparent", "value", STOPS),
     ],
 )
-def test_ensembles_refuse_what_they_do_not_read(model, grid, response, message):
-    params = {"monitor": print} if response == "monitor" else {}
-    data = checked(X, (CLASSES > 0).astype(int), fit_params=params)
-    plan = as_method("3-fold").plan(data, Streams(0))
-    request = Request("label" if params else response)
-    reason = Ensembles().refuse(Family.from_grid(model, grid), data, plan, request)
-    assert re.search(message, reason)
-    assert reason.endswith(".")
-
-
-@pytest.mark.parametrize(("n", "refused"), [(10_000, False), (10_001, True)])
-def test_ensembles_refuse_auto_stopping_of_many_rows(n, refused):
-    """In a fit of more than 10,000 rows early_stopping="auto" stops."""
-    data = checked(np.arange(n)[:, None] / n, np.arange(n) % 3 + 0.0)
-    plan = as_method("apparent").plan(data, Streams(0))
-    family = Family.from_grid(HistGradientBoostingRegressor(max_iter=2))
-    assert (Ensembles().refuse(family, data, plan, Request("value")) is not None) == refused
+def test_ensembles_refuse_what_they_do_not_read(model, grid, data, method, response, message):
+    plan = as_method(method).plan(data, Streams(0))
+    reason = Ensembles().refuse(Family.from_grid(model, grid), data, plan, Request(response))
+    if message is None:
+        assert reason is None
+    else:
+        assert re.search(message, reason)
+        assert reason.endswith(".")
 
 
 # ---------------- XGBoost, LightGBM and CatBoost
@@ -320,44 +331,47 @@ def test_package_is_known_by_its_class():
     assert "not one that it reads" in Ensembles().refuse(*asked(XGBRegressor()))
 
 
+SETTINGS = [
+    (XGBOOST, {"n_estimators": 3, "booster": "gblinear"}, "booster='gblinear'"),
+    (XGBOOST, {"n_estimators": 3, "early_stopping_rounds": 2}, "a part of the rows says so"),
+    (XGBOOST, {"n_estimators": 3, "callbacks": [print]}, "callbacks="),
+    (XGBOOST, {"n_estimators": 3, "device": "cuda"}, "device='cuda' is not known to"),
+    (XGBOOST, {"n_estimators": 3, "objective": max}, "an objective of your own"),
+    (XGBOOST, {"max_depth": 3}, "has no names"),
+    (LIGHTGBM, {"n_estimators": 3, "boosting_type": "dart"}, "has later trees change"),
+    (LIGHTGBM, {"n_estimators": 3, "num_iterations": 4}, "whether num_iterations treats"),
+    (LIGHTGBM, {"n_estimators": 3, "early_stopping_rounds": 4}, "says so"),
+    (CATBOOST, {**RATED, "learning_rate": None}, "learning_rate is chosen by the number"),
+    (CATBOOST, {**RATED, "leaf_estimation_iterations": None}, "leaf_estimation_iterations is"),
+    (CATBOOST, {**RATED, "n_estimators": 5}, "has 2 names"),
+    (CATBOOST, {**RATED, "langevin": True}, "langevin=True has later trees change"),
+    (CATBOOST, {**RATED, "od_wait": 5}, "od_wait=5 ends the fit"),
+    (CATBOOST, {**RATED, "save_snapshot": True}, "begins where another fit ended"),
+    (CATBOOST, {**RATED, "task_type": "GPU"}, "task_type='GPU'"),
+    (CATBOOST, {**RATED, "loss_function": max}, "an objective of your own"),
+    (XGBOOST, {"n_estimators": 3, "booster": "gbtree", "callbacks": None}, None),
+    (LIGHTGBM, {"n_estimators": 3, "boosting_type": "goss", "verbose": -1}, None),
+    (CATBOOST, {**RATED, "boosting_type": "Ordered", "use_best_model": False}, None),
+    (CATBOOST, {"num_trees": 4, "eta": 0.1, "leaf_estimation_iterations": 1}, None),
+]
+
+
 @pytest.mark.parametrize(
-    ("package", "setting", "why"),
+    ("refuse", "given", "why"),
     [
-        (XGBOOST, {"n_estimators": 3, "booster": "gblinear"}, "booster='gblinear'"),
-        (XGBOOST, {"n_estimators": 3, "early_stopping_rounds": 2}, "a part of the rows says so"),
-        (XGBOOST, {"n_estimators": 3, "callbacks": [print]}, "callbacks="),
-        (XGBOOST, {"n_estimators": 3, "device": "cuda"}, "device='cuda' is not known to"),
-        (XGBOOST, {"n_estimators": 3, "objective": max}, "an objective of your own"),
-        (XGBOOST, {"max_depth": 3}, "has no names"),
-        (LIGHTGBM, {"n_estimators": 3, "boosting_type": "dart"}, "has later trees change"),
-        (LIGHTGBM, {"n_estimators": 3, "num_iterations": 4}, "whether num_iterations treats"),
-        (LIGHTGBM, {"n_estimators": 3, "early_stopping_rounds": 4}, "says so"),
-        (CATBOOST, {**RATED, "learning_rate": None}, "learning_rate is chosen by the number"),
-        (CATBOOST, {**RATED, "leaf_estimation_iterations": None}, "leaf_estimation_iterations is"),
-        (CATBOOST, {**RATED, "n_estimators": 5}, "has 2 names"),
-        (CATBOOST, {**RATED, "langevin": True}, "langevin=True has later trees change"),
-        (CATBOOST, {**RATED, "od_wait": 5}, "od_wait=5 ends the fit"),
-        (CATBOOST, {**RATED, "save_snapshot": True}, "begins where another fit ended"),
-        (CATBOOST, {**RATED, "task_type": "GPU"}, "task_type='GPU'"),
-        (CATBOOST, {**RATED, "loss_function": max}, "an objective of your own"),
-        (XGBOOST, {"n_estimators": 3, "booster": "gbtree", "callbacks": None}, None),
-        (LIGHTGBM, {"n_estimators": 3, "boosting_type": "goss", "verbose": -1}, None),
-        (CATBOOST, {**RATED, "boosting_type": "Ordered", "use_best_model": False}, None),
-        (CATBOOST, {"num_trees": 4, "eta": 0.1, "leaf_estimation_iterations": 1}, None),
+        *((package.setting_refusal, [setting], why) for package, setting, why in SETTINGS),
+        (XGBOOST.param_refusal, [{"model__sample_weight": 1}, "model__"], None),
+        (LIGHTGBM.param_refusal, [{"init_model": 1}, ""], "init_model of fit"),
     ],
 )
-def test_package_says_which_settings_look_at_the_number_of_trees(package, setting, why):
-    reason = package.setting_refusal(setting)
+def test_package_says_which_settings_look_at_the_number_of_trees(refuse, given, why):
+    """It takes weights, and no fit that begins elsewhere."""
+    reason = refuse(*given)
     if why is None:
         assert reason is None
     else:
         assert why in reason
         assert reason.endswith(".")
-
-
-def test_package_takes_weights_and_no_fit_that_begins_elsewhere():
-    assert XGBOOST.param_refusal({"model__sample_weight": 1}, "model__") is None
-    assert "init_model of fit" in LIGHTGBM.param_refusal({"init_model": 1}, "")
 
 
 def test_package_is_not_imported_for_an_engine():

@@ -112,23 +112,12 @@ def test_grown_trees_of_any_setting_and_plan_equal_fits(task, name, response):
 WHOLE = checked(X, np.round(100 * X[:, 0] * X[:, 1]) - 7 * CLASSES)
 
 
-@pytest.mark.parametrize(
-    ("model", "prefix", "method"),
-    [(DecisionTreeRegressor(), "", METHODS[name]) for name in sorted(METHODS)]
-    + [
-        (
-            make_pipeline(StandardScaler(), DecisionTreeRegressor()),
-            "decisiontreeregressor__",
-            "3-fold",
-        )
-    ],
-    ids=[*sorted(METHODS), "behind a step"],
+PRICES = {"ccp_alpha": [0.0, 3.0, 50.0], "max_features": [None, 2]}
+NUMBERS = Family.from_grid(DecisionTreeRegressor(), PRICES)
+PIPED_NUMBERS = Family.from_grid(
+    make_pipeline(StandardScaler(), DecisionTreeRegressor()),
+    {f"decisiontreeregressor__{name}": values for name, values in PRICES.items()},
 )
-def test_grown_trees_of_whole_numbers_equal_fits(model, prefix, method):
-    grid = {f"{prefix}ccp_alpha": [0.0, 3.0, 50.0], f"{prefix}max_features": [None, 2]}
-    require_equal(Family.from_grid(model, grid), WHOLE, method, "value")
-
-
 FRAME = pd.DataFrame(X, columns=list("abcd"))
 
 
@@ -154,10 +143,25 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_grown_trees_of_any_table_of_numbers_equal_fits(name):
-    family = Family.from_grid(TREE, {"ccp_alpha": ALPHAS, "max_features": [None, 3]})
-    require_equal(family, checked(TABLES[name], CLASSES), response="probability")
+OF_CLASSES = Family.from_grid(TREE, {"ccp_alpha": ALPHAS, "max_features": [None, 3]})
+
+
+@pytest.mark.parametrize(
+    ("family", "data", "method", "response"),
+    [
+        *(
+            pytest.param(OF_CLASSES, checked(table, CLASSES), "3-fold", "probability", id=name)
+            for name, table in TABLES.items()
+        ),
+        *(
+            pytest.param(NUMBERS, WHOLE, METHODS[name], "value", id=f"whole targets, {name}")
+            for name in sorted(METHODS)
+        ),
+        pytest.param(PIPED_NUMBERS, WHOLE, "3-fold", "value", id="whole targets behind a step"),
+    ],
+)
+def test_grown_trees_of_any_table_and_of_whole_targets_equal_fits(family, data, method, response):
+    require_equal(family, data, method, response)
 
 
 # ---------------- Behind the steps of a pipeline
@@ -279,8 +283,10 @@ class FitStore:
 
 TWO = checked(X, (CLASSES > 0).astype(int))
 VALUES = DecisionTreeRegressor()
+GRID_OVER_PIPE = Family.from_grid(Pipeline([("tree", TREE)]), {"verbose": [False, True]})
 LEFT = {
     "another learner": (ExtraTreeClassifier(), DATA),
+    "a grid over the pipeline": (GRID_OVER_PIPE, DATA),
     "two seeds to draw": (make_pipeline(PCA(2), TREE), DATA),
     "a cache": (make_pipeline(StandardScaler(), TREE, memory="x"), DATA),
     "a pipeline that speaks": (make_pipeline(TREE, verbose=True), DATA),
@@ -309,12 +315,8 @@ def test_growing_leaves_the_rest_to_scikit_learn(name):
     """What depends on the order of the rows, or what scikit-learn would complain of, too."""
     model, data, *more = LEFT[name]
     response = "value" if model is VALUES else "label"
-    assert builder(Family.from_grid(model), data, *more, response=response) is None
-
-
-def test_growing_leaves_a_grid_over_the_pipeline_to_scikit_learn():
-    pipe = Pipeline([("tree", DecisionTreeClassifier())])
-    assert builder(Family.from_grid(pipe, {"verbose": [False, True]}), DATA) is None
+    family = model if isinstance(model, Family) else Family.from_grid(model)
+    assert builder(family, data, *more, response=response) is None
 
 
 def test_growing_lets_complaints_of_scikit_learn_be_heard():

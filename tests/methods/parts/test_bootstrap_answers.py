@@ -102,7 +102,10 @@ def test_directions_are_derivatives_of_err_1():
 
 
 def test_jackknife_error_takes_the_noise_of_the_samples_off():
-    """Over draws of 60 samples the corrected variance has the mean of that of very many samples."""
+    """Over draws of 60 samples the corrected variance has the mean of that of very many samples.
+
+    Of noise alone nothing is left.
+    """
     rng = np.random.default_rng(1)
     n, effect = 20, rng.uniform(size=20)
 
@@ -119,8 +122,5 @@ def test_jackknife_error_takes_the_noise_of_the_samples_off():
     few, many = np.mean([variances(60) for _ in range(300)], axis=0), variances(40_000)
     assert few[0] > 1.2 * many[0]
     assert few[1] == pytest.approx(many[1], rel=0.1)
-
-
-def test_jackknife_error_of_noise_alone_is_none():
     times = np.array([[2, 1, 0], [1, 2, 0]])
     assert jackknife_error(times, np.full(3, 0.5), np.array([0.0, 0.3]), 2) is None

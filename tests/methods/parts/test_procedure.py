@@ -8,16 +8,30 @@ from truerisk.contracts import by_rule
 from truerisk.selection import as_rule
 
 
+def of_ranks(*ranks):
+    """Risks that tie at 0, with these ranks."""
+    return [extend.Tested(0.0, rank=rank) for rank in ranks]
+
+
+FAR = [extend.Tested(0.2, 0.05, rank=5.0), extend.Tested(0.18, 0.05, rank=-5.0)]
+
+
 @pytest.mark.parametrize(
-    ("ranks", "best"),
-    [([None, None], 0), ([-900.0, -1000.0], 1), ([-900.0, None], 0), ([-900.0, np.nan], 0)],
+    ("tested", "word", "best"),
+    [
+        pytest.param(of_ranks(None, None), "min", 0, id="no ranks"),
+        pytest.param(of_ranks(-900.0, -1000.0), "min", 1, id="ranks"),
+        pytest.param(of_ranks(-900.0, None), "min", 0, id="one rank"),
+        pytest.param(of_ranks(-900.0, np.nan), "min", 0, id="failed"),
+        pytest.param(FAR, "1-se", 0, id="standard errors"),
+        pytest.param(FAR, "min", 1, id="no standard errors"),
+    ],
 )
-def test_choice_by_rule_lets_ranks_decide_where_all_have_one(ranks, best):
-    """Values of 0 tie; their ranks do not, and a failed candidate is left out."""
-    assert by_rule([extend.Tested(0.0, rank=rank) for rank in ranks], as_rule("min")) == best
+def test_choice_by_rule_lets_ranks_decide_where_all_have_one_and_no_error_counts(
+    tested, word, best
+):
+    """Values of 0 tie; their ranks do not, and a failed candidate is left out.
 
-
-def test_choice_by_rule_compares_values_where_standard_errors_count():
-    """1-se adds a standard error to a value: ranks are on another scale."""
-    tested = [extend.Tested(0.2, 0.05, rank=5.0), extend.Tested(0.18, 0.05, rank=-5.0)]
-    assert [by_rule(tested, as_rule(word)) for word in ("1-se", "min")] == [0, 1]
+    1-se adds a standard error to a value: ranks are on another scale.
+    """
+    assert by_rule(tested, as_rule(word)) == best

@@ -88,37 +88,35 @@ def test_degrees_of_freedom_of_a_lasso_count_what_is_not_zero(model):
     assert degrees_of_freedom(fitted, X) == count == pytest.approx(trace(model), abs=1e-4)
     for strong in (Lasso(1e6), ElasticNet(1e6)):  # the intercept is left
         assert degrees_of_freedom(strong.fit(X, Y), X) == 1
-
-
-def test_degrees_of_freedom_count_collinear_columns_once():
-    wide = np.column_stack([X, 2 * X[:, 0], np.ones(14)])
-    assert degrees_of_freedom(LinearRegression().fit(wide, Y), wide) == 5
-    assert degrees_of_freedom(Ridge(0.0, solver="svd").fit(wide, Y), wide) == 5
-    thin = sparse.csr_array(X)
-    assert degrees_of_freedom(LinearRegression().fit(thin, Y), thin) == 5
     assert rank_of(np.empty((3, 0))) == 0
 
 
 ROWS = np.random.default_rng(0).normal(size=(12, 2))
 VALUES, CLASSES = ROWS[:, 0] ** 2, np.arange(12) % 3
+COLLINEAR = np.column_stack([X, 2 * X[:, 0], np.ones(14)])
 
 
 @pytest.mark.parametrize(
-    ("model", "labels", "freedom"),
+    ("model", "rows", "labels", "freedom"),
     [
-        (KNeighborsRegressor(4), VALUES, 3),  # each of n fitted values holds 1/k of its own label
-        (DecisionTreeRegressor(max_leaf_nodes=2, random_state=0), VALUES, 2),
-        (DecisionTreeRegressor(max_leaf_nodes=5, random_state=0), VALUES, 5),
-        (DummyRegressor(), VALUES, 1),  # a mean is one leaf
+        # each of n fitted values holds 1/k of its own label
+        (KNeighborsRegressor(4), ROWS, VALUES, 3),
+        (DecisionTreeRegressor(max_leaf_nodes=2, random_state=0), ROWS, VALUES, 2),
+        (DecisionTreeRegressor(max_leaf_nodes=5, random_state=0), ROWS, VALUES, 5),
+        (DummyRegressor(), ROWS, VALUES, 1),  # a mean is one leaf
         # of K classes K − 1 shares
-        (KNeighborsClassifier(4), CLASSES, 6),
-        (DecisionTreeClassifier(max_leaf_nodes=4, random_state=0), CLASSES, 8),
-        (DummyClassifier(strategy="prior"), CLASSES, 2),
+        (KNeighborsClassifier(4), ROWS, CLASSES, 6),
+        (DecisionTreeClassifier(max_leaf_nodes=4, random_state=0), ROWS, CLASSES, 8),
+        (DummyClassifier(strategy="prior"), ROWS, CLASSES, 2),
+        pytest.param(LinearRegression(), COLLINEAR, Y, 5, id="collinear columns"),
+        pytest.param(Ridge(0.0, solver="svd"), COLLINEAR, Y, 5, id="collinear columns, ridge"),
+        pytest.param(LinearRegression(), sparse.csr_array(X), Y, 5, id="sparse"),
     ],
     ids=str,
 )
-def test_degrees_of_freedom_of_averages(model, labels, freedom):
-    assert degrees_of_freedom(model.fit(ROWS, labels), ROWS) == freedom
+def test_degrees_of_freedom_are_whole_numbers_of_what_is_fitted(model, rows, labels, freedom):
+    """Averages count their parts; of collinear columns each direction counts once."""
+    assert degrees_of_freedom(model.fit(rows, labels), rows) == freedom
 
 
 WIDE = np.random.default_rng(0).normal(size=(20, 4)) * [1, 2, 3, 4.0] + 5

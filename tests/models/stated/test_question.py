@@ -43,49 +43,48 @@ def question(**options):
     )
 
 
-def test_question_is_answered_by_the_formula_or_the_own_method():
-    """The formula is called with the model and all that the question was given.
-
-    A subclass that says so itself is asked first, and so is an object of the class in the table.
-    """
-    assert question()(Ridge(2.0), X, "word") == ("word", 2.0, X.sum())
-    assert question()(Says(), X, "word") == ("word", "own", X.sum())
-    taught = Ridge()
-    taught.weigh = lambda X: "taught"
-    assert question()(taught, X, "word")[1] == "taught"
+def taught():
+    """An object of the class in the table that answers by itself."""
+    model = Ridge()
+    model.weigh = lambda X: "taught"
+    return model
 
 
-@pytest.mark.parametrize("model", [Lasso(), type("Ridge", (Ridge,), {})()])
+DOUBLED = make_pipeline(FunctionTransformer(lambda X: 2 * X), Ridge(3.0)).fit(X, NUMBERS)
+SEARCH = GridSearchCV(Ridge(), {"alpha": [5.0]}, cv=2).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "answer"),
+    [
+        pytest.param(Ridge(2.0), {}, ("word", 2.0, X.sum()), id="formula"),
+        pytest.param(Says(), {}, ("word", "own", X.sum()), id="own method of a subclass"),
+        pytest.param(taught(), {}, ("word", "taught", X.sum()), id="own method of an object"),
+        pytest.param(DOUBLED, {}, ("word", 3.0, (2 * X).sum()), id="rows of the steps before"),
+        pytest.param(
+            make_pipeline(DOUBLED), {}, ("word", 3.0, (2 * X).sum()), id="pipeline in one"
+        ),
+        pytest.param(
+            DOUBLED,
+            {"rows": lambda pipeline, X: X[:1]},
+            ("word", 3.0, X[:1].sum()),
+            id="rows made otherwise",
+        ),
+        pytest.param(SEARCH, {"into_searches": True}, ("word", 5.0, X.sum()), id="search"),
+    ],
+)
+def test_question_is_answered_by_the_formula_or_the_own_method(model, options, answer):
+    """Either is called with the last step, its rows and all that the question was given."""
+    assert question(**options)(model, X, "word") == answer
+
+
+@pytest.mark.parametrize("model", [Lasso(), type("Ridge", (Ridge,), {})(), SEARCH])
 def test_question_refuses_any_other_class(model):
     """A subclass of the same name is of another class; what is not a sentence is an answer."""
     with pytest.raises(Refusal, match=f"^{type(model).__name__} is unknown$"):
         question()(model, X, "word")
     asked = ModelQuantity("weigh", own=None, formulas={}, unknown=lambda model, X: 7)
     assert asked(model, X) == 7
-
-
-def test_question_asks_the_last_step_of_a_pipeline():
-    """Its rows are those that the steps before make, or that the question makes otherwise."""
-    doubled = make_pipeline(FunctionTransformer(lambda X: 2 * X), Ridge(3.0)).fit(X, NUMBERS)
-    assert question()(doubled, X, "word") == ("word", 3.0, (2 * X).sum())
-    assert question()(make_pipeline(doubled), X, "word") == ("word", 3.0, (2 * X).sum())
-    assert question(rows=lambda pipeline, X: X[:1])(doubled, X, "word")[2] == X[:1].sum()
-
-
-def test_question_looks_into_searches_where_it_says_so():
-    search = GridSearchCV(Ridge(), {"alpha": [5.0]}, cv=2).fit(X, NUMBERS)
-    assert question(into_searches=True)(search, X, "word") == ("word", 5.0, X.sum())
-    with pytest.raises(Refusal, match="GridSearchCV is unknown"):
-        question()(search, X, "word")
-
-
-KINDS = [kind for _, kind in all_estimators() if not inspect.isabstract(kind)]
-
-
-def test_has_best_params_of_all_estimators_of_scikit_learn():
-    """Those that hold others, and tune thresholds or penalties inside, are models."""
-    told = {kind.__name__ for kind in KINDS if has_best_params(object.__new__(kind))}
-    assert told == {kind.__name__ for kind in KINDS if issubclass(kind, BaseSearchCV)}
 
 
 class Delegating:
@@ -99,10 +98,16 @@ class Delegating:
         return {}
 
 
-@pytest.mark.parametrize("search", [Climbing, Private, Silent, tr.HonestSearchCV, Delegating])
-def test_has_best_params_of_own_searches(search):
-    assert has_best_params(search(KNeighborsClassifier()))
-    assert not has_best_params(BaggingClassifier(search(KNeighborsClassifier())))
+KINDS = [kind for _, kind in all_estimators() if not inspect.isabstract(kind)]
+
+
+def test_has_best_params_is_true_of_searches_alone():
+    """Models that hold others, and tune thresholds or penalties inside, are models."""
+    told = {kind.__name__ for kind in KINDS if has_best_params(object.__new__(kind))}
+    assert told == {kind.__name__ for kind in KINDS if issubclass(kind, BaseSearchCV)}
+    for search in (Climbing, Private, Silent, tr.HonestSearchCV, Delegating):
+        assert has_best_params(search(KNeighborsClassifier())), search
+        assert not has_best_params(BaggingClassifier(search(KNeighborsClassifier()))), search
 
 
 class Own(SVC):

@@ -164,36 +164,33 @@ LOAD = tr.datasets.make_daily_load
 DAYS, LOADS = LOAD(730, random_state=1)
 
 
-def over_time(time, **options):
-    return tr.risk_over_time(tr.estimate_risk(Ridge(), DAYS, LOADS, time=time), **options)
+def over_time(time, model=None, y=LOADS, scoring=None, **options):
+    risk = tr.estimate_risk(model or Ridge(), DAYS, y, time=time, scoring=scoring)
+    return tr.risk_over_time(risk, **options)
 
 
-def test_over_time_plot_has_stretches_band_and_trend(axes):
+OF_SCORE = {"model": LogisticRegression(), "y": np.median(LOADS) < LOADS, "scoring": "accuracy"}
+
+
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        pytest.param({"n_stretches": 5}, "risk (squared)", id="risk"),
+        pytest.param(OF_SCORE, "accuracy (larger is better)", id="score"),
+    ],
+)
+def test_over_time_plot_has_stretches_band_and_trend(axes, words, label):
     """A point in the middle of each stretch; a band around them; the fitted line, dashed."""
-    course = over_time(np.arange(730.0), n_stretches=5)
+    course = over_time(np.arange(730.0), **words)
     assert course.plot(ax=axes) is axes
     points, trend = axes.lines
     assert points.get_ydata() == pytest.approx(course.values)
     assert points.get_xdata() == pytest.approx((course.starts + course.ends) / 2)
     assert trend.get_linestyle() == "--"
-    assert np.ptp(trend.get_ydata()) == pytest.approx(abs(course.slope))
+    assert np.diff(trend.get_ydata()) == pytest.approx([course.slope])
     band = axes.collections[-1].get_paths()[0].vertices
     assert band[:, 1].max() == pytest.approx(course.high.max())
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", "risk (squared)")
-
-
-def test_over_time_plot_of_a_score(axes):
-    """Its steps, its band and its trend are those of the course, and larger is better."""
-    high, model = np.median(LOADS) < LOADS, LogisticRegression()
-    est = tr.estimate_risk(model, DAYS, high, time=np.arange(730), scoring="accuracy")
-    course = tr.risk_over_time(est)
-    course.plot(ax=axes)
-    points, trend = axes.lines
-    assert points.get_ydata() == pytest.approx(course.values)
-    assert np.diff(trend.get_ydata())[0] == pytest.approx(course.slope)
-    band = axes.collections[-1].get_paths()[0].vertices
-    assert band[:, 1].max() == pytest.approx(course.high.max())
-    assert axes.get_ylabel() == "accuracy (larger is better)"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", label)
 
 
 def test_over_time_plot_keeps_dates(axes):
