@@ -36,12 +36,11 @@ def test_conclusion_of_clear_winner():
     said = tr.assess(learners, *CLEAR, **QUICK).conclusion
     assert said == (
         "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new rows: the "
-        "choice among the 2 learners was repeated in every split. Use bayes "
-        "(var_smoothing=1e-09), whose own risk is 0.1250 (95 % interval 0.0386 to 0.2889); the "
-        "optimistic risk by which it was tuned was 0.1458, and always predicting the most frequent "
-        "class has 0.5000. "
-        "Of 100 new rows about 12 get a wrong answer (4 to 29), 50 by always predicting the "
-        "most frequent class. At 95 % confidence (one-sided), no other learner is as good."
+        "choice among the 2 learners was repeated in every split. Use bayes (var_smoothing=1e-09), "
+        "whose own risk is 0.1250 (95 % interval 0.0386 to 0.2889); the optimistic risk by which "
+        "it was tuned was 0.1458, and always predicting the most frequent class has 0.5000. Of 100 "
+        "new rows about 12 get a wrong answer (4 to 29), 50 by always predicting the most frequent "
+        "class. At 95 % confidence (one-sided), no other learner is as good."
     )
 
 
@@ -80,8 +79,7 @@ def test_conclusion_on_noise_claims_no_gain(seed):
     said = found.conclusion
     assert said.startswith(
         "Choosing the best of these 3 learners is not shown to beat always predicting the most "
-        "frequent "
-        "class "
+        "frequent class "
     )
     assert "Use " not in said
     assert "ahead" not in said

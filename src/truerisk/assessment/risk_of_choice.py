@@ -135,6 +135,5 @@ def _choice_note(learner_names: Sequence[str], chosen_learners: np.ndarray) -> s
     ]
     return (
         f"this risk includes the choice among {len(learner_names)} learners; the outer splits "
-        "chose "
-        f"{', '.join(count_texts)}"
+        f"chose {', '.join(count_texts)}"
     )

@@ -346,11 +346,9 @@ def findings_on_related_rows(
         relation_text = f"are sorted by {mixed_rows.relation_source}, which counts them"
     sentence = (
         f"The rows {relation_text}, and {mixed_rows.n_rows} of {mixed_rows.data.n_rows} were "
-        "tested by "
-        f"models that saw {seen_rows}. The search claims a {scale.noun} of "
+        f"tested by models that saw {seen_rows}. The search claims a {scale.noun} of "
         f"{number(scale.value(claimed_risk))} for its choice; in {len(risks)} {mixed_rows.parts}, "
-        "each "
-        f"left out whole, it is {number(scale.value(value))}: the claim shrinks by "
+        f"each left out whole, it is {number(scale.value(value))}: the claim shrinks by "
         f"{number(increase)}."
     )
     if not mixed_rows.are_times:

@@ -151,8 +151,7 @@ def _edge_findings(claim: Claim) -> Iterator[Finding]:
             yield Finding(
                 "edge-of-grid",
                 f"{escape_and_truncate(name, 60)}={chosen_value:.4g} is the {side_text} of the "
-                f"{len(tried_values)} "
-                "values tried: the best one may lie outside.",
+                f"{len(tried_values)} values tried: the best one may lie outside.",
                 f"Try {'smaller' if is_lowest else 'larger'} values.",
             )
 

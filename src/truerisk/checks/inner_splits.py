@@ -46,12 +46,10 @@ def warn_of_inner_splits(family: Family) -> None:
         ):
             warn(
                 f"time is given but {type(owner).__name__} splits its training rows by "
-                f"{parameter_path}={repr_on_one_line(parameter_value)}, which ignores it: "
-                "what it chooses by them "
-                "was "
-                "tested by "
-                "models that saw later rows. The risk is that of this choice; cv=TimeSeriesSplit(5)"
-                " makes a better one, where the rows stand in the order of time.",
+                f"{parameter_path}={repr_on_one_line(parameter_value)}, which ignores it: what it "
+                "chooses by them was tested by models that saw later rows. The risk is that of "
+                "this choice; cv=TimeSeriesSplit(5) makes a better one, where the rows stand in "
+                "the order of time.",
                 TimeLeakWarning,
             )
 

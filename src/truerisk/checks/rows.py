@@ -417,9 +417,9 @@ def _copies_finding(copies: NearCopies) -> Finding:
         "another row is" if cluster_size == 2 else f"about {cluster_size - 1} other rows are"
     )
     sentence = (
-        f"{copies.share:.0%} of the rows lie in small clusters: {other_rows} much nearer to "
-        "them than "
-        f"the next one, which is {copies.ratio:.1f} times as far away (of independent rows 5% do)."
+        f"{copies.share:.0%} of the rows lie in small clusters: {other_rows} much nearer to them "
+        f"than the next one, which is {copies.ratio:.1f} times as far away (of independent rows 5% "
+        "do)."
     )
     if copies.errors > 3 and copies.inside - copies.outside > 0.1:
         sentence += (
@@ -564,13 +564,9 @@ def _groups_finding(
         )
         evidence_text = (
             f"{column_name} has {group_agreement.n_values} values of "
-            f"{group_agreement.mean_rows:.1f} rows each, whose "
-            "y "
-            "agree by "
+            f"{group_agreement.mean_rows:.1f} rows each, whose y agree by "
             f"{group_agreement.inside:.2f}, and with {neighbour_text} by "
-            f"{group_agreement.outside:.2f} (0 "
-            "is chance, 1 is "
-            "equal)."
+            f"{group_agreement.outside:.2f} (0 is chance, 1 is equal)."
         )
     else:
         column_name, n_values, n_cells = columns_by_name[0]
@@ -616,9 +612,7 @@ def _few_events_finding(events: Events, subject: str) -> Finding:
     return Finding(
         "few-events",
         f"{subject} on only {events.count} {events.noun} (fewer than {events.enough}): a single "
-        "one of "
-        "them changes the value considerably, and the interval may contain the true value less "
-        "often "
-        "than its level states.",
+        "one of them changes the value considerably, and the interval may contain the true value "
+        "less often than its level states.",
         "Collect more rows of this kind before you rely on the value.",
     )

@@ -66,8 +66,7 @@ def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Findi
         f"Nine of ten columns are associated with y (p < {number(spread_of_z.weakest)}), and all "
         f"about equally: their z-scores spread by {spread_of_z.observed:.2f} where their noise "
         f"alone makes {spread_of_z.expected:.2f}. Columns look like that when they were selected "
-        "with these y's "
-        "before the search saw them; no level of the audit can undo it.",
+        "with these y's before the search saw them; no level of the audit can undo it.",
         "Put the selection into the pipeline, make_pipeline(SelectKBest(k=…), model), and give "
         "the search all columns.",
     )

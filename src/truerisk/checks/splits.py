@@ -37,17 +37,15 @@ def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
     if len(leaking_rows := leaking_rows_by_kind["copies"]):
         yield Finding(
             "duplicate-rows",
-            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) "
-            "have an exact copy in "
-            "a training set that they test.",
+            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) have an "
+            "exact copy in a training set that they test.",
             "If they are copies of one case, remove them or split by groups.",
         )
     if len(leaking_rows := leaking_rows_by_kind["groups"]):
         yield Finding(
             "groups-split",
-            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) "
-            "were tested by models "
-            "that saw other rows of their group.",
+            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) were tested "
+            "by models that saw other rows of their group.",
             "Search with cv=GroupKFold() or StratifiedGroupKFold() and groups in fit.",
         )
 

@@ -118,9 +118,8 @@ def refuse_bounds(
     is_accuracy = main_loss == "accuracy" and measured_scales[main_loss].perfect == 1
     if fail_above is not None and measured_scales[main_loss].better == "larger" and not is_accuracy:
         raise click.UsageError(
-            f"--fail-above bounds an error, and {main_loss} is a score, of which more is "
-            "better: write "
-            f"--min-score {main_loss}=NUMBER."
+            f"--fail-above bounds an error, and {main_loss} is a score, of which more is better: "
+            f"write --min-score {main_loss}=NUMBER."
         )
     score_names = [name for name, scale in measured_scales.items() if scale.better == "larger"]
     if not score_names and not remedy:
@@ -143,8 +142,7 @@ def refuse_bounds(
         if largest_value is not None and bound > largest_value:
             raise click.UsageError(
                 f"--min-score {name}={bound:.15g}: this score is {largest_value:g} at most, so "
-                "that nothing "
-                "keeps the bound; write a smaller one."
+                "that nothing keeps the bound; write a smaller one."
             )
 
 

@@ -72,9 +72,8 @@ def reproduce(args: Any) -> int:
         if args.store is None:
             raise
         say(
-            f"truerisk: {interruption_message()}; results so far are in {args.store}: "
-            "continue with "
-            "--resume."
+            f"truerisk: {interruption_message()}; results so far are in {args.store}: continue "
+            "with --resume."
         )
         return interrupted_code()
     show(report.to_json() if args.as_json else str(report))

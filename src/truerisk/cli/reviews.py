@@ -89,8 +89,7 @@ def _explain_missing_subgroups(source: Source, name: str) -> str:
     if name in source.option_of_column:
         return (
             f"--subgroups: {quoted_column} is that of {source.option_of_column[name]}; name a "
-            "feature, or "
-            "--groups."
+            "feature, or --groups."
         )
     known_columns = escape_and_truncate(", ".join(source.columns), 160)
     return f"--subgroups: the file has no {quoted_column}; it has {known_columns}."

@@ -110,9 +110,8 @@ def _refuse_other_rows(a: Any, b: Any) -> None:
         row = int((row_names_a != row_names_b).argmax())
         raise BadArgument(
             f"the losses are of different rows: entry {row} is row "
-            f"{repr_on_one_line(row_names_a.tolist()[row])} "
-            f"of a, and {repr_on_one_line(row_names_b.tolist()[row])} of b. Put them in one order, "
-            "such as "
+            f"{repr_on_one_line(row_names_a.tolist()[row])} of a, and "
+            f"{repr_on_one_line(row_names_b.tolist()[row])} of b. Put them in one order, such as "
             "b.loc[a.index], or give arrays."
         )
 

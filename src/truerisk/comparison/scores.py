@@ -192,8 +192,7 @@ def _cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
     if results.ndim > 1 or np.isinf(results).any():
         raise BadData(
             f"the value of '{method}' on '{data_set}' is {repr_on_one_line(cell_value)}, no finite "
-            "number; what "
-            "is missing is None or NaN."
+            "number; what is missing is None or NaN."
         )
     return results[:0] if np.isnan(results).any() else results
 
@@ -371,6 +370,5 @@ def _ranked_last_note(scores: Scores, is_missing: np.ndarray) -> str:
     return (
         f"{len(cells)} of {is_missing.size} cells are missing and rank last (those of one data set "
         f"tied): {join_first_words(cells, MOST_NAMED)}; differences of two methods are of the data "
-        "sets "
-        "on which both have values"
+        "sets on which both have values"
     )

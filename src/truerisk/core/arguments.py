@@ -277,9 +277,8 @@ def refuse_both(first_name: str, first_value: Any, second_name: str, second_valu
     """Raise BadArgument if two arguments with the same meaning are both given."""
     if first_value is not None and second_value is not None:
         raise BadArgument(
-            f"{mention(first_name, first_value)} and {mention(second_name, second_value)} say "
-            "the same thing: give one "
-            "of them."
+            f"{mention(first_name, first_value)} and {mention(second_name, second_value)} say the "
+            "same thing: give one of them."
         )
 
 
@@ -309,8 +308,7 @@ which results call it.
     if not isinstance(getattr(user_object, "name", None), str):
         raise BadArgument(
             f"{kind_of_object} {type(user_object).__name__} has no name: give its class a `name`, "
-            "a text by which "
-            "results call it."
+            "a text by which results call it."
         )
 
 

@@ -499,30 +499,25 @@ def _value_lists(grid_dict: Any) -> dict[str, list[Any]]:
         if is_distribution(parameter_values):
             raise BadArgument(
                 f"{parameter_name!r} has a distribution, and the number of settings to draw is "
-                "missing: use "
-                "HonestSearchCV(model, distributions, n_iter=60), or (model, distributions, 60) "
-                "in assess."
+                "missing: use HonestSearchCV(model, distributions, n_iter=60), or (model, "
+                "distributions, 60) in assess."
             )
         if isinstance(parameter_values, str) or not isinstance(parameter_values, Iterable):
             raise BadArgument(
                 f"Parameter grid for parameter {parameter_name!r} needs to be a list or a numpy "
-                "array, but "
-                f"got {parameter_values!r} (of type {type(parameter_values).__name__}) instead. "
-                "Single values need to "
-                "be wrapped in a list with one element."
+                f"array, but got {parameter_values!r} (of type {type(parameter_values).__name__}) "
+                "instead. Single values need to be wrapped in a list with one element."
             )
         if isinstance(parameter_values, np.ndarray) and parameter_values.ndim > 1:
             raise BadData(
                 f"Parameter grid for parameter {parameter_name!r} has {parameter_values.ndim} "
-                "dimensions: give a list "
-                "of values, of arrays where each value is one."
+                "dimensions: give a list of values, of arrays where each value is one."
             )
         value_lists[parameter_name] = list(parameter_values)
         if not value_lists[parameter_name]:
             raise BadData(
-                f"Parameter grid for parameter {parameter_name!r} need to be a non-empty "
-                "sequence, got: []; "
-                "give at least one value."
+                f"Parameter grid for parameter {parameter_name!r} need to be a non-empty sequence, "
+                "got: []; give at least one value."
             )
     return value_lists
 

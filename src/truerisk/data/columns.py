@@ -38,8 +38,7 @@ def message_on_unreadable_column(table: Any, *, accepts_text: bool = False) -> s
         if column_kind == "text" and not accepts_text:
             return (
                 f"X has text in {column_id}, such as '{_first_text_cell(_columns(table)[j])}': "
-                "encode it "
-                "inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
+                "encode it inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
     return None
@@ -231,8 +230,8 @@ def _non_finite_sentence(n_bad: int, value: float, row: int, column: str) -> str
     value_text = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
         f"X has {n_bad} cells that are NaN or infinite, the first ({value_text}) in row {row}, "
-        f"{column}. "
-        "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
+        f"{column}. Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them "
+        "out."
     )
 
 

@@ -110,8 +110,7 @@ def _refuse_positions(model: Any, columns: list[str], names: tuple[str, ...]) ->
             raise Refusal(
                 f"{names[0]!r} is taken out of X, as it says something of the rows, and the model "
                 f"knows columns by position ({column_position}), which would be another column: "
-                "let it "
-                "name its columns, or take the column out yourself, such as by X.pop()."
+                "let it name its columns, or take the column out yourself, such as by X.pop()."
             )
 
 

@@ -74,10 +74,8 @@ def _checked_coordinates(array: np.ndarray) -> np.ndarray:
     bad_rows = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
     if len(bad_rows):
         raise BadData(
-            f"block of row {bad_rows[0]} is "
-            f"{repr_on_one_line(coordinates[bad_rows[0]].tolist())}: coordinates "
-            "must be "
-            "finite; give the row a place or leave it out."
+            f"block of row {bad_rows[0]} is {repr_on_one_line(coordinates[bad_rows[0]].tolist())}: "
+            "coordinates must be finite; give the row a place or leave it out."
         )
     if (coordinates == coordinates[0]).all():
         raise BadData("block is one place only: no row lies apart from another.")

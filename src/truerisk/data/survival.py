@@ -34,8 +34,7 @@ def survival_target(y: Any, n: int) -> np.ndarray:
     if len(bad_rows):
         raise BadData(
             f"the time of row {bad_rows[0]} is {time[bad_rows[0]]:g}: times are finite and not "
-            "negative; "
-            "leave these rows out."
+            "negative; leave these rows out."
         )
     if not had_event.any():
         raise BadData("the event came in no row: there is nothing to predict.")

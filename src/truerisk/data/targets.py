@@ -203,9 +203,7 @@ def numbers_in(target: np.ndarray) -> np.ndarray:
         first_bad_row = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
         raise BadData(
             f"y[{first_bad_row}] is {repr_on_one_line(as_shown(target.ravel()[first_bad_row]))}, "
-            "not a "
-            "number: "
-            "a regressor needs numbers; use a classifier for labels."
+            "not a number: a regressor needs numbers; use a classifier for labels."
         ) from None
 
 

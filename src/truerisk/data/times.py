@@ -155,8 +155,7 @@ def _parsed_times(array: np.ndarray) -> np.ndarray:
     row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
     raise BadData(
         f"time[{row}] is {repr_on_one_line(cells[row])}, and {_mismatch_reason(cells, row)}: give "
-        "numbers, or dates "
-        "(datetime64, datetime, or texts such as 2024-05-31)."
+        "numbers, or dates (datetime64, datetime, or texts such as 2024-05-31)."
     )
 
 
@@ -175,8 +174,7 @@ def _times_from_texts(cells: list[str]) -> np.ndarray:
         row = are_numbers.index(True)
         raise BadData(
             f"time[{row}] is {repr_on_one_line(cells[row])}, a number, and others are none: give "
-            "numbers, or "
-            "dates as ISO 8601 writes them, in all rows."
+            "numbers, or dates as ISO 8601 writes them, in all rows."
         )
     try:
         with warnings.catch_warnings():
@@ -193,8 +191,8 @@ def _times_from_texts(cells: list[str]) -> np.ndarray:
         except ValueError:
             raise BadData(
                 f"time[{row}] is {repr_on_one_line(cell)}, which is neither a number nor a date as "
-                "ISO 8601 "
-                "writes it, such as 2024-05-31 or 2024-05-31T18:00: convert the column first."
+                "ISO 8601 writes it, such as 2024-05-31 or 2024-05-31T18:00: convert the column "
+                "first."
             ) from None
     return _array_from_dates(dates)
 

@@ -117,8 +117,7 @@ class DocumentData:
         files = " and ".join(self.files)
         return BadData(
             f"{files} should hold {self.expected_content}; here: {difference}. Other names, line "
-            "ends or "
-            "compression do not matter, the rows and their order do."
+            "ends or compression do not matter, the rows and their order do."
         )
 
 
@@ -219,8 +218,7 @@ satellite = DocumentData(
     "satellite",
     ("satellite_train.csv.gz", "satellite_test.csv.gz"),
     f"{TABLE_DESCRIPTION}36 numbers and the class (1, 2, 3, 4, 5, 7) in the 4435 rows of UCI's "
-    "sat.trn and "
-    "the 2000 of sat.tst",
+    "sat.trn and the 2000 of sat.tst",
     "d2fc734d2aaaa1c44a8dd5ac12f74a04ca31b3f50515c530e155d681ef7b21d5",
     (6435, 36),
     _read_labelled_tables,
@@ -231,8 +229,7 @@ spam = DocumentData(
     "spam",
     ("spam.csv.gz",),
     f"{TABLE_DESCRIPTION}4601 rows of 57 frequencies and the class, nonspam or spam, in the order "
-    "of UCI's "
-    "spambase.data, which is that of spam in R's kernlab",
+    "of UCI's spambase.data, which is that of spam in R's kernlab",
     "607c24204c057072540cd3c3a21283adae7dad07bf8b5505461f3e95acb276d8",
     (4601, 57),
     _read_labelled_tables,
@@ -265,8 +262,7 @@ ozone = DocumentData(
     "ozone",
     ("ozone.csv.gz",),
     f"{TABLE_DESCRIPTION}1041 rows of {', '.join(OZONE_COLUMNS[:-1])} and {OZONE_COLUMNS[-1]}, as "
-    "in wikistat's "
-    "depSeuil.dat",
+    "in wikistat's depSeuil.dat",
     "2f9f1028959a9f8644f8b8c6cb96ab654de5701c17755fe77b330f2b25d4a88e",
     (1041, 13),
     _read_ozone_exceedance,

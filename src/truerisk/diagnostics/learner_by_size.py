@@ -127,16 +127,13 @@ def checked_sizes(sizes: Any, full_size_plan: Plan) -> list[int]:
     if len(distinct_sizes) < FEWEST_SIZES:
         raise BadArgument(
             f"{mention('sizes', sizes)}: the law a + b n^-c has three unknowns, and "
-            f"{len(distinct_sizes)} "
-            f"sizes do not determine them: give at least {FEWEST_SIZES}."
+            f"{len(distinct_sizes)} sizes do not determine them: give at least {FEWEST_SIZES}."
         )
     if distinct_sizes[-1] > largest_train_size:
         raise BadData(
             f"{mention('sizes', sizes)}: there are no {distinct_sizes[-1]} training rows. Of "
-            f"{full_size_plan.n_rows} "
-            f"rows the training sets hold {largest_train_size} at most, since the others test; "
-            "curve.at(n) says "
-            "what to expect of more."
+            f"{full_size_plan.n_rows} rows the training sets hold {largest_train_size} at most, "
+            "since the others test; curve.at(n) says what to expect of more."
         )
     return distinct_sizes
 
@@ -152,9 +149,8 @@ def usual_sizes(learner: LearnerBySize, full_size_plan: Plan) -> list[int]:
     if n_steps + 1 < FEWEST_SIZES:
         raise BadData(
             f"{largest_size} training rows are too few for a learning curve: the smallest size "
-            "that keeps "
-            f"some rows of every class, group and inner fold is {smallest_size}. sizes= of "
-            "tr.learning_curve overrides that."
+            f"that keeps some rows of every class, group and inner fold is {smallest_size}. sizes= "
+            "of tr.learning_curve overrides that."
         )
     return [
         round(training_size)
@@ -301,7 +297,7 @@ def _warn_of_missing_classes(learner: LearnerBySize, training_size: int) -> None
         rarest_class = int(n_fits_without.argmax())
         warn(
             f"with {training_size} training rows {n_fits_without[rarest_class]} of {plan.n_fits} "
-            "fits have no row of "
-            f"class {data.label(rarest_class)!r}: leave such small sizes out (sizes=).",
+            f"fits have no row of class {data.label(rarest_class)!r}: leave such small sizes out "
+            "(sizes=).",
             TrueRiskWarning,
         )

@@ -134,8 +134,7 @@ def permutation_test(
     if expected_seconds > LONG:
         warn(
             f"these permutations will take about {in_words(expected_seconds)} (engine '{engine}'): "
-            "fewer "
-            "of them give a coarser p-value that is as valid, and n_jobs= spreads them.",
+            "fewer of them give a coarser p-value that is as valid, and n_jobs= spreads them.",
             TrueRiskWarning,
         )
     with stage("permuted"):

@@ -255,6 +255,5 @@ def _engine(name_or_engine: Any) -> Engine:
     refuse_class("engine", name_or_engine)
     raise UnknownName(
         f"{mention('engine', name_or_engine)} is neither 'auto', a word ({', '.join(registry)}), "
-        "nor an "
-        "engine."
+        "nor an engine."
     )

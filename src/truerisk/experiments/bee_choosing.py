@@ -445,10 +445,8 @@ def convergence_note(nonconvergence_flags: np.ndarray) -> str:
     if n_unknown_runs:
         return (
             f"NOT KNOWN of {n_unknown_runs} of {nonconvergence_flags.size} runs whether a path "
-            "stopped short: they were "
-            f"drawn in threads, where warnings are not heard. Of the others {n_stopped_runs:g} "
-            "have one "
-            "that did."
+            "stopped short: they were drawn in threads, where warnings are not heard. Of the "
+            f"others {n_stopped_runs:g} have one that did."
         )
     if not n_stopped_runs:
         return (
@@ -457,6 +455,5 @@ def convergence_note(nonconvergence_flags: np.ndarray) -> str:
         )
     return (
         f"NOT CONVERGED: in {n_stopped_runs:g} of {nonconvergence_flags.size} runs a path stopped "
-        "short at "
-        "some penalty, in a fold or on all rows; its errors are those of where it stopped."
+        "short at some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )

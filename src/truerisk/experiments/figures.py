@@ -99,8 +99,7 @@ class PanelGroup:
 AGREEMENT_LIMIT, DOUBT_LIMIT = 2.0, 3.0
 FOOTNOTE_ON_VERDICTS = (
     f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {MIN_REPLICATES} replicates "
-    "on; "
-    "±: one standard error"
+    "on; ±: one standard error"
 )
 
 # A reference value is exact, or a pair of a value (or None) and its standard error.

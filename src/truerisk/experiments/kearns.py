@@ -280,8 +280,7 @@ def kearns_figure_1(draws: Draws) -> FindingParts:
     )
     yield Statement.from_quantities(
         "the curves of conditional and true risk are nearly parallel for k >= "
-        f"{N_TARGET_INTERVALS}: "
-        "TER − CER moves by less than a tenth of what CER − EER moves",
+        f"{N_TARGET_INTERVALS}: TER − CER moves by less than a tenth of what CER − EER moves",
         Quantity.from_statistic("share", _range_ratio, risks_from_target, parallel_claim, digits=3),
     )
     risks_by_situation = {

@@ -189,9 +189,7 @@ def _checked_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
     if not isinstance(draws, Mapping) or not draws:
         raise BadData(
             f"replicate {replicate_number} gives {repr_on_one_line(draws)}: give a dict of "
-            "numbers, or of "
-            "arrays of "
-            "them, by their names."
+            "numbers, or of arrays of them, by their names."
         )
     arrays = {}
     for name, value in draws.items():
@@ -205,9 +203,8 @@ def _checked_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
         )
         if arrays[name].dtype.kind not in "biuf":
             raise BadData(
-                f"replicate {replicate_number} gives {mention(name, value)}: give real numbers, "
-                "or an array "
-                "of them."
+                f"replicate {replicate_number} gives {mention(name, value)}: give real numbers, or "
+                "an array of them."
             )
     return arrays
 
@@ -221,8 +218,7 @@ def _stack_replicates(draws: Sequence[Draws]) -> Draws:
             quoted_names = [repr(escape_and_truncate(name, 40)) for name in sorted(differing_names)]
             raise BadData(
                 f"replicates 0 and {replicate_number} differ in the names or the shapes of what "
-                "they give "
-                f"({join_words(quoted_names)}): every replicate must give the same."
+                f"they give ({join_words(quoted_names)}): every replicate must give the same."
             )
     return {name: np.stack([np.asarray(draw[name]) for draw in draws]) for name in draws[0]}
 

@@ -399,8 +399,7 @@ def wallman_posterior(draws: Draws) -> FindingParts:
         "n is the size of the training set",
         Quantity.exact(bound_label, _share_below_bound(30, 60), Claim("near", LEVEL, 0.005)),
         remark=f"with the test rows as n it is {_share_below_bound(60, 60):.4f}: "
-        "errors are counted in "
-        "them; with n = 30 more than 30 errors have no posterior at all",
+        "errors are counted in them; with n = 30 more than 30 errors have no posterior at all",
     )
     difference_label = "third difference of 62·63 E[e²] along the errors in 60 rows"
     costs = [62 * 63 * ErrorPosterior(errors, 60).second_moment() for errors in range(4)]

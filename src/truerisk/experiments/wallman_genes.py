@@ -140,9 +140,7 @@ def _describe_step(k: int, *errors: np.ndarray) -> str:
     remark = f"Choosing on all rows hides {hidden_error_text} points of it."
     return (
         f"{k} of {GENES} genes: the rule errs on {own_error_text} % of its own rows; in folds on "
-        f"{outside_error_text} % "
-        f"where the genes were chosen on all rows, on {inside_error_text} % where each fold "
-        "chooses its own; "
-        f"and on {fresh_error_text} % of fresh rows. "
+        f"{outside_error_text} % where the genes were chosen on all rows, on {inside_error_text} % "
+        f"where each fold chooses its own; and on {fresh_error_text} % of fresh rows. "
         + (remark if k < GENES else "All genes are kept: nothing is chosen, and nothing hidden.")
     )

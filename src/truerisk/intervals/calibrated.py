@@ -67,11 +67,9 @@ BENGIO_GRANDVALET = (
 )
 CALIBRATION_CAUTION = (
     "multiply the variance of independent losses by 1.8 because training sets overlap, or by 1.0 "
-    "to "
-    "2.5 if fits without a further fold, or several drawings of the folds, show how much the "
-    "losses "
-    "depend on the training set; the factors were calibrated by simulation (documentation of "
-    "truerisk)"
+    "to 2.5 if fits without a further fold, or several drawings of the folds, show how much the "
+    "losses depend on the training set; the factors were calibrated by simulation (documentation "
+    "of truerisk)"
 )
 
 
@@ -233,8 +231,7 @@ def _learning_note(
     names = ("risk", "lower") if scale.perfect is None else ("score", "higher")
     rise_note = (
         f"the models tested here saw {1 - 1 / k:.0%} of the rows. A model that is trained on all "
-        "rows "
-        f"should have a {names[0]} about {fall:.2g} {names[1]} ({smallest_fall:.2g} to "
+        f"rows should have a {names[0]} about {fall:.2g} {names[1]} ({smallest_fall:.2g} to "
         f"{largest_fall:.2g}): models trained on {1 - 2 / k:.0%} of the rows have "
         f"{scale.value(loss_without_two):.3g}, and those tested here {scale.value(value):.3g}."
     )

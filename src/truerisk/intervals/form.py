@@ -460,8 +460,8 @@ def dependence(data: Data) -> str | None:
     name = "forward-5" if data.time is not None else "blocks-5"
     return (
         f"{argument} is given, and rows may depend on those {direction} them: an interval of "
-        "independent "
-        f"rows is not justified. A method such as '{name}' has one that accounts for it."
+        f"independent rows is not justified. A method such as '{name}' has one that accounts for "
+        "it."
     )
 
 
@@ -571,8 +571,7 @@ class IntervalForm(Extensible, ABC, Generic[E]):
                         continue
             raise BadArgument(
                 f"interval '{self.name}' gave {repr_on_one_line(result)}: give a standard error or "
-                "None, an "
-                "Interval from low to high or None, and a tuple of notes."
+                "None, an Interval from low to high or None, and a tuple of notes."
             )
         return results
 

@@ -155,8 +155,7 @@ def _clipped_log(name: str) -> Loss:
     except ValueError as error:
         raise UnknownName(
             f"loss {repr_on_one_line(name)}: write how near to 0 and 1 a probability may come, "
-            "above 0 and "
-            "below .5, such as log-clip-0.001."
+            "above 0 and below .5, such as log-clip-0.001."
         ) from error
 
 

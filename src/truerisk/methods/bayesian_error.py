@@ -125,8 +125,7 @@ _EITHER_WAY_CLAUSE = ", but the prior pulls it up: it may err either way"
 
 _PRIOR_SHARE_NOTE = (
     "{:.0f} % of the scatter along the direction of the rule comes from the prior: the data vary "
-    "less "
-    "in this direction than each feature does, so the estimate is pessimistic; use "
+    "less in this direction than each feature does, so the estimate is pessimistic; use "
     "prior='empirical'"
 )
 # With n rows, a rule with more than MAX_FEATURES_PER_SQRT_N times √n features gets a note.
@@ -277,9 +276,8 @@ class BayesianError(Method):
             and n_given_shares != data.n_classes
         ):
             raise BadData(
-                f"gamma has {n_given_shares} shares and y {data.n_classes} classes: give one "
-                "share for "
-                "each class in sorted order, or of two classes that of the first."
+                f"gamma has {n_given_shares} shares and y {data.n_classes} classes: give one share "
+                "for each class in sorted order, or of two classes that of the first."
             )
 
     @override

@@ -292,8 +292,7 @@ class Bootstrap(Method):
             oob_name = "out-of-bag score" if is_score else "Err₁"
             notes.append(
                 f"{oob_name} {risk_texts['oob']} {comparison_verb} the no-information "
-                f"{quantity_name} "
-                f"{risk_texts['no_information']} and {limit_text}."
+                f"{quantity_name} {risk_texts['no_information']} and {limit_text}."
             )
         if are_tied(gamma, apparent_risk):
             comparison_verb = "does not fall below" if is_score else "does not exceed"
@@ -466,9 +465,8 @@ class Bootstrap(Method):
     def _notes_on_left_out_rows(self, bootstrap_predictions: BootstrapPredictions) -> Iterator[str]:
         if bootstrap_predictions.loss.per_row and bootstrap_predictions.n_never_out:
             yield (
-                f"{bootstrap_predictions.n_never_out} rows are in every sample and were never "
-                "left out: they "
-                "do not count; draw more samples."
+                f"{bootstrap_predictions.n_never_out} rows are in every sample and were never left "
+                "out: they do not count; draw more samples."
             )
         if not bootstrap_predictions.loss.per_row:
             yield (

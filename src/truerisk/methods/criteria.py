@@ -193,8 +193,7 @@ class CriterionInput:
             )
             raise Refusal(
                 f"'{method_name}' is computed from each {needed_response} that a model answers "
-                "with, and "
-                f"this loss asks for a {predictions.response}: use {remedy}."
+                f"with, and this loss asks for a {predictions.response}: use {remedy}."
             )
         if not np.isfinite(predictions.values[predictions.answered[:, 0]]).all():
             raise Refusal(

@@ -78,8 +78,8 @@ class LikelihoodCriterion(Criterion):
         for candidate in np.flatnonzero(np.isnan(penalty)):
             notes[candidate] = (
                 f"no value: n - k - 1 = {fitted_rows.n - k[candidate] - 1:.6g} for n = "
-                f"{fitted_rows.n} "
-                f"rows and k = {k[candidate]:.6g} parameters, and the correction divides by it"
+                f"{fitted_rows.n} rows and k = {k[candidate]:.6g} parameters, and the correction "
+                "divides by it"
             )
         for candidate in np.flatnonzero(~np.isfinite(likelihood)):
             notes[candidate] = _no_likelihood_note(fitted_rows)

@@ -377,8 +377,7 @@ class NestedInterval(Method):
                 unit_name = "row" if data.groups is None else "group"
                 raise BadData(
                     f"a fold holds a single {unit_name}, which has no spread: nested "
-                    "cross-validation "
-                    f"needs two {unit_name}s in every fold; use fewer than "
+                    f"cross-validation needs two {unit_name}s in every fold; use fewer than "
                     f"{len(distinct_folds)} folds."
                 )
         return leave_pairs_out(data.n_rows, labels_by_repeat)

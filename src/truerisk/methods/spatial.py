@@ -87,9 +87,8 @@ def warn_of_unseen_class(plan: Plan, data: Data) -> Plan:
         if len(unseen_classes):
             warn(
                 f"all rows of class {data.label(int(unseen_classes[0]))!r} lie in or near the "
-                "blocks of fold "
-                f"{int(plan.fold[test_set])}: its model never saw the class and is tested on it. "
-                "Use smaller blocks or a smaller radius, or merge classes.",
+                f"blocks of fold {int(plan.fold[test_set])}: its model never saw the class and is "
+                "tested on it. Use smaller blocks or a smaller radius, or merge classes.",
                 TrueRiskWarning,
             )
             break
@@ -230,9 +229,8 @@ class Buffered(InSpace):
     def bias(self) -> str:
         distance_text = "the side of a cell" if self.radius is None else f"{self.radius:.15g}"
         return (
-            f"the risk at places further than {distance_text} from all training rows: "
-            "pessimistic for "
-            "nearer places, and by the rows that the buffer takes from training"
+            f"the risk at places further than {distance_text} from all training rows: pessimistic "
+            "for nearer places, and by the rows that the buffer takes from training"
         )
 
     @override

@@ -237,7 +237,6 @@ def _all_rows_notes(class_counts: np.ndarray, plan: Plan) -> list[tuple[str, ...
     rests_on_all_rows = np.isclose(class_counts.sum(axis=2), n).all(axis=1)
     all_rows_note = (
         f"n_x = {n}: the probabilities are estimated from all rows, so n0 hardly shrinks them; for "
-        "a "
-        "model that still follows single labels, such as a forest, the criterion is too small"
+        "a model that still follows single labels, such as a forest, the criterion is too small"
     )
     return [(all_rows_note,) if all_rows else () for all_rows in rests_on_all_rows]

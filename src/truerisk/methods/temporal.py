@@ -166,8 +166,8 @@ class Forward(InTime):
         window_text = "all rows" if self.window is None else "a window of the rows"
         return (
             f"the mean risk of {self.k} forecasts, by models of {window_text} before them: "
-            "pessimistic "
-            "for a model of all rows, and says nothing of times later than these forecasts"
+            "pessimistic for a model of all rows, and says nothing of times later than these "
+            "forecasts"
         )
 
     @override

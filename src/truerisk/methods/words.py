@@ -166,7 +166,7 @@ def method_by(method_name: str, method_options: Mapping[str, Any]) -> Method:
     else:
         known_names = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
         raise UnknownName(
-            f"there is no method "
+            "there is no method "
             f"{repr_on_one_line(method_name)}{suggestion_for(method_name, known_names) or '.'} "
             f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
         )

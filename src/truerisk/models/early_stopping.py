@@ -383,8 +383,7 @@ def _mask_of_rows_set_aside(
     if not len(set_aside_units):
         raise ValueError(
             f"n_samples={n_rows}: each {unit_name} holds the last rows of a class, so none can be "
-            "set "
-            "aside: use a fixed number of trees."
+            "set aside: use a fixed number of trees."
         )
     is_set_aside = np.zeros(n_units, dtype=bool)
     is_set_aside[set_aside_units] = True

@@ -198,7 +198,6 @@ def _registered_learner(name: str, task: TaskWord) -> Learner:
     if task not in registered_learner.tasks:
         raise Refusal(
             f"{name} does {registered_learner.tasks[0]} only ({registry[name].summary}) and the "
-            "task is "
-            f"{task}: use {', '.join(suitable_names)}."
+            f"task is {task}: use {', '.join(suitable_names)}."
         )
     return registered_learner

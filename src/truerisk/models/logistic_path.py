@@ -325,8 +325,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             nearest_lambda = self.lambdas_[np.argmin(abs(self.lambdas_ - at))]
             raise ValueError(
                 f"at={at!r} is not on the path (the nearest λ is {nearest_lambda:.6g}): name a "
-                "place in "
-                "lambdas_, or fit with this λ as the parameter `at`."
+                "place in lambdas_, or fit with this λ as the parameter `at`."
             )
         n_functions = len(self.coef_)
         coefficients = self.coef_path_[path_position].reshape(n_functions, -1)

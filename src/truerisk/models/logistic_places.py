@@ -233,8 +233,7 @@ def _convergence_warning(solutions: Solutions, max_iter: int) -> str | None:
         return None
     return (
         f"{len(failed_indices)} of {len(solutions.lambdas)} penalties did not converge in "
-        f"max_iter={max_iter} "
-        f"passes, the first at λ = {solutions.lambdas[failed_indices[0]]:.4g}: their coefficients "
-        "are not the "
-        "minimiser (see converged_). Raise max_iter, or end the path at a larger λ."
+        f"max_iter={max_iter} passes, the first at λ = {solutions.lambdas[failed_indices[0]]:.4g}: "
+        "their coefficients are not the minimiser (see converged_). Raise max_iter, or end the "
+        "path at a larger λ."
     )

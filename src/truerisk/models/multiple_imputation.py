@@ -206,8 +206,7 @@ def _imputer_with_seed(imputer: Any, seed: int) -> Any:
     posterior_names = [name for name in params if name.rpartition("__")[2] == "sample_posterior"]
     if not seed_names or not all(params[name] for name in posterior_names):
         raise ValueError(
-            f"imputer={type(imputer_copy).__name__}: it does not draw, so that all tables would "
-            "be the "
-            "same; take IterativeImputer(sample_posterior=True)."
+            f"imputer={type(imputer_copy).__name__}: it does not draw, so that all tables would be "
+            "the same; take IterativeImputer(sample_posterior=True)."
         )
     return imputer_copy.set_params(**dict.fromkeys(seed_names, seed))

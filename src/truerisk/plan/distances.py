@@ -93,8 +93,7 @@ def distance_note(plan: Plan, coordinates: np.ndarray) -> tuple[str, ...]:
     smallest, median, largest = np.percentile(finite_distances, [0, 50, 100])
     sentence = (
         f"the risk is that at places {smallest:.3g} to {largest:.3g} (median {median:.3g}) from "
-        "the "
-        "nearest training row, Euclidean in the unit of block=: it says nothing of places further "
-        "away."
+        "the nearest training row, Euclidean in the unit of block=: it says nothing of places "
+        "further away."
     )
     return (sentence,)

@@ -141,9 +141,8 @@ def refuse_known_rows(name: str, plan: Plan) -> None:
     if len(repeated_rows := known_rows(plan)):
         raise Refusal(
             f"'{name}' tests {len(repeated_rows)} rows (first: row {repeated_rows[0]}) by models "
-            "that were "
-            "trained on them, so the risk would not be honest: give splits whose test rows are no "
-            "training rows."
+            "that were trained on them, so the risk would not be honest: give splits whose test "
+            "rows are no training rows."
         )
 
 

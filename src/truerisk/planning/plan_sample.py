@@ -178,8 +178,7 @@ class SamplePlan(Record):
             *sentences,
             (
                 f"{self.n_test} test rows: after the {self.n_errors} errors expected the "
-                f"{level_text} "
-                f"interval is {self.interval}, no wider than {self.width:.15g}"
+                f"{level_text} interval is {self.interval}, no wider than {self.width:.15g}"
             ),
             (
                 f"{self.n_assured} test rows: no wider with probability {self.assurance:.15g}, "
@@ -339,8 +338,7 @@ def _divide_rows(
     """
     nested_note = (
         f"nested cross-validation needs no separate test rows: it tests all {n} rows with models "
-        "that "
-        "were tuned without them; it estimates the risk of the procedure, not of one model"
+        "that were tuned without them; it estimates the risk of the procedure, not of one model"
     )
     if isinstance(error, Mapping):
         splits = [
@@ -392,8 +390,7 @@ def _tuning_sizes(error: Mapping[int, float], n: int) -> list[int]:
     if smallest_size > largest_size:
         raise Refusal(
             f"the errors are known from {smallest_size} training rows on, and {n} rows leave "
-            f"{n - 1} of "
-            "them at most: give the error at a smaller size."
+            f"{n - 1} of them at most: give the error at a smaller size."
         )
     return sorted(
         {

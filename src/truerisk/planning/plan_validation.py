@@ -309,7 +309,6 @@ def _mean_and_sd(linear_predictor: Any) -> tuple[float, float]:
     if not (is_number(mean) and is_number(sd) and abs(mean) < 100 and 0 < sd < 100):
         raise BadArgument(
             f"{mention('linear_predictor', linear_predictor)}: give the mean and the standard "
-            "deviation of "
-            "the log odds, such as (-2.5, 1)."
+            "deviation of the log odds, such as (-2.5, 1)."
         )
     return float(mean), float(sd)

@@ -283,10 +283,8 @@ def read_column(
     if any(is_infinite):
         raise BadData(
             f"column {quoted(name)} has {counted(tally.n_of(is_infinite), 'infinite value')}, the "
-            f"first on line {start_lines[tally.first_row(is_infinite)]}: write a number, "
-            "or leave the "
-            "cell "
-            "empty to have it imputed."
+            f"first on line {start_lines[tally.first_row(is_infinite)]}: write a number, or leave "
+            "the cell empty to have it imputed."
         )
     column = Column(name, "number", cells, np.array(word_numbers, dtype=np.float64))
     smallest, largest = column.range

@@ -207,9 +207,8 @@ def _read_limited(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint
 
 def _too_large_error(name: str, size_clause: str, max_bytes: int) -> BadData:
     return BadData(
-        f"{name} {size_clause}, more than the cap of {max_bytes:,} bytes: take a sample "
-        "of its rows or "
-        f"columns, or raise {mention('max_bytes')}."
+        f"{name} {size_clause}, more than the cap of {max_bytes:,} bytes: take a sample of its "
+        f"rows or columns, or raise {mention('max_bytes')}."
     )
 
 
@@ -230,9 +229,8 @@ def _refuse_nul(text_bytes: bytes, name: str) -> None:
     nul_position = text_bytes.find(b"\x00")
     if nul_position >= 0:
         raise BadData(
-            f"{name} is not a text table: line {_line_number(text_bytes, nul_position)} "
-            "holds a NUL byte; "
-            "give a CSV file in UTF-8."
+            f"{name} is not a text table: line {_line_number(text_bytes, nul_position)} holds a "
+            "NUL byte; give a CSV file in UTF-8."
         )
 
 

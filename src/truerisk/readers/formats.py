@@ -106,8 +106,7 @@ def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> Text:
             raise
         raise BadData(
             f"{error.sentence.marked} It is named like a file of {format_name} and does not begin "
-            "like "
-            "one: if it should be one, it is damaged; write it anew."
+            "like one: if it should be one, it is damaged; write it anew."
         ) from error
 
 
@@ -210,9 +209,8 @@ def _parse_attribute(stripped_line: str, line_number: int) -> tuple[str, str]:
     if type_text.lower() in _TEXT_TYPES:
         return name, "text"
     raise BadData(
-        f"line {line_number}: attribute {quoted(name)} is of type {quoted(type_text)}; "
-        "numeric, nominal, "
-        "string and date are read."
+        f"line {line_number}: attribute {quoted(name)} is of type {quoted(type_text)}; numeric, "
+        "nominal, string and date are read."
     )
 
 
@@ -254,10 +252,8 @@ def _parse_sparse_row(
         pair = _SPARSE_PAIR.match(pairs_text, pair_start)
         if pair is None or int(pair[1]) >= len(attribute_kinds):
             raise BadData(
-                f"line {line_number}: "
-                f"{quoted(pairs_text[pair_start:].partition(',')[0].strip())} is no "
-                "pair of a "
-                f"column number below {len(attribute_kinds)} and a value."
+                f"line {line_number}: {quoted(pairs_text[pair_start:].partition(',')[0].strip())} "
+                f"is no pair of a column number below {len(attribute_kinds)} and a value."
             )
         column = int(pair[1])
         if column in columns:

@@ -100,9 +100,8 @@ def _row_by_row(
             delimiter_text = DELIMITERS.get(delimiter, quoted(delimiter))
             raise BadData(
                 f"line {line_number} has {counted(len(row), 'cell')} where the header has "
-                f"{len(names)} "
-                f"(split at {delimiter_text}): mend the line, or put quotes around cells that hold "
-                f"{delimiter_text}."
+                f"{len(names)} (split at {delimiter_text}): mend the line, or put quotes around "
+                f"cells that hold {delimiter_text}."
             )
         if len(rows) == max_rows:
             raise too_many_cells(f"line {line_number}", len(names), max_cells)

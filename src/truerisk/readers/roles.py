@@ -106,19 +106,15 @@ def read_outcome(
     if any(is_invalid):
         raise BadData(
             f"the time to event {quoted(time)} is "
-            f"{quoted(time_cells.tally.first_text(is_invalid).strip())} "
-            f"on line {start_lines[time_cells.tally.first_row(is_invalid)]}: it is a "
-            "number from 0 on; "
-            "mend the "
-            "cell or leave the row out."
+            f"{quoted(time_cells.tally.first_text(is_invalid).strip())} on line "
+            f"{start_lines[time_cells.tally.first_row(is_invalid)]}: it is a number from 0 on; "
+            "mend the cell or leave the row out."
         )
     n_events, n_rows = event_cells.tally.n_of(is_event), event_cells.n_rows
     if not n_events:
         raise BadData(
             f"the event {quoted(event)} is {quoted(event_cells.stripped_words[0])} in every row: "
-            "it came in "
-            "none, "
-            "and there is nothing to predict; use another column."
+            "it came in none, and there is nothing to predict; use another column."
         )
     y = np.empty(n_rows, dtype=[("event", np.bool_), ("time", np.float64)])
     y["event"], y["time"] = (
@@ -164,10 +160,8 @@ def _is_event_by_word(event_cells: _TargetCells, label: str | None) -> list[bool
             else ""
         )
         raise BadData(
-            f"{event_phrase} is {listed(sorted_labels)}, and not 1 and 0 or true and "
-            "false: say which "
-            "label "
-            f"means that the event came, {option_texts}{hint_for_r}."
+            f"{event_phrase} is {listed(sorted_labels)}, and not 1 and 0 or true and false: say "
+            f"which label means that the event came, {option_texts}{hint_for_r}."
         )
     return [stripped_word == label for stripped_word in event_cells.stripped_words]
 
@@ -293,8 +287,8 @@ def _classes(column: _TargetCells, requested_type: TaskWord | None) -> TargetCol
         more_text = f" (and {len(singletons) - 1} more)" if len(singletons) > 1 else ""
         raise BadData(
             f"the class {quoted(singletons[0])}{more_text} of the target {quoted(name)} has a "
-            "single row, "
-            f"line {line_number}: add rows of it, merge it with another class, or leave it out."
+            f"single row, line {line_number}: add rows of it, merge it with another class, or "
+            "leave it out."
         )
     target_note = _classes_note(name, counts)
     if requested_type is None and None not in word_numbers:

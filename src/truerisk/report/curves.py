@@ -364,8 +364,7 @@ def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
         drawing=drawing,
         caption=f"The stronger the shade, the larger the {risk_noun} (by "
         f"{escape_and_truncate(curve.common.method, 60)}, while tuning). The frame marks the "
-        "chosen setting, "
-        f"{chosen_text}.",
+        f"chosen setting, {chosen_text}.",
         table=_grid_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),
     )

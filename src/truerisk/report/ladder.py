@@ -66,9 +66,7 @@ def draw_ladder(document: Assessment, max_learners: int | None = MAX_LEARNERS) -
         caption=(
             f"Apparent: the rows that were fitted, predicted again. {selected_text}Honest: "
             f"{describe_honest_risk(scale.noun, document.tested_by, is_tuned=is_tuned)}, with its "
-            "interval. "
-            "The "
-            f"distance from {direction} is the optimism."
+            f"interval. The distance from {direction} is the optimism."
         ),
         table=_learners_table(document),
         keys=_legend_entries(document, shown_learners.values(), baseline in values),

@@ -131,10 +131,9 @@ def draw_values(comparison: ManyComparison) -> Figure:
         drawing=drawing,
         caption=(
             f"{escape_and_truncate(comparison.quantity, 60)}; "
-            f"{escape_and_truncate(comparison.terms.better, 10)} is better. "
-            "Shades are "
-            "relative within each data set, from the best (faint, framed) to the worst (strong). "
-            f"– is missing; a star marks data sets that took no part.{_left_out_text(n_left_out)}"
+            f"{escape_and_truncate(comparison.terms.better, 10)} is better. Shades are relative "
+            "within each data set, from the best (faint, framed) to the worst (strong). – is "
+            f"missing; a star marks data sets that took no part.{_left_out_text(n_left_out)}"
         ),
         table=FigureTable.from_rows(
             ["data set", *(escape_and_truncate(comparison.methods[j], 40) for j in method_numbers)],

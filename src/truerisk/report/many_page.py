@@ -187,12 +187,10 @@ def _tests_sentences(comparison: ManyComparison) -> str:
     return (
         "Average ranks were tested by Friedman's test in the form of Iman and Davenport, corrected "
         f"for ties, and pairs{control_text} by {test_text}, with Holm's correction over "
-        f"{len(comparison.pairs)} "
-        "tests. Differences are Hodges–Lehmann estimates with the interval of the signed-rank "
-        "test; probabilities are those of the Bayesian signed-rank test (prior of strength 0.5 at "
-        f"zero, 50,000 draws) with values within {comparison.terms.rope:.15g} taken as practically "
-        "the "
-        "same."
+        f"{len(comparison.pairs)} tests. Differences are Hodges–Lehmann estimates with the "
+        "interval of the signed-rank test; probabilities are those of the Bayesian signed-rank "
+        "test (prior of strength 0.5 at zero, 50,000 draws) with values within "
+        f"{comparison.terms.rope:.15g} taken as practically the same."
     )
 
 

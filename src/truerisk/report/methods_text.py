@@ -101,8 +101,7 @@ def _learning_sentences(document: Assessment) -> list[str]:
     )
     expectation = (
         f"With {last_expected.n_train:g} rows, {escape_and_truncate(document.best, 60)} is "
-        "expected to have "
-        f"{quantity} "
+        f"expected to have {quantity} "
     )
     expectation += f"{number(last_expected.value)} ({percent(interval.confidence_level)} band "
     return [text, f"{expectation}{number(interval.low)} to {number(interval.high)})."]
@@ -154,8 +153,7 @@ def _nesting_sentence(document: Assessment) -> str:
     return (
         f"The {risk_noun} of each tuned learner was estimated by nested resampling (outer "
         f"{outer_method}, inner {inner_method}): tuning was repeated inside every outer training "
-        "set and tested "
-        "on rows that took no part in it, on the same splits for all."
+        "set and tested on rows that took no part in it, on the same splits for all."
     )
 
 
@@ -194,7 +192,7 @@ def versions_phrase(versions: Mapping[str, str]) -> str:
     version = escape_and_truncate(versions.get("truerisk", "of unknown version"), 40)
     sklearn_version = escape_and_truncate(versions.get("sklearn", ""), 40)
     return (
-        f"Computed with truerisk "
+        "Computed with truerisk "
         f"{version}{f' and scikit-learn {sklearn_version}' if sklearn_version else ''}"
     )
 

@@ -82,9 +82,8 @@ def read_any(content: Any) -> Record:
             return cls.from_dict(content)
     raise BadData(
         f"this is a '{escape_and_truncate(schema, 60)}', and a report is drawn of an assessment, "
-        "an audit, a "
-        "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
-        "--json`, `truerisk study compare --json` or to_json(path) writes one."
+        "an audit, a validation or a comparison over data sets: `truerisk assess --json`, "
+        "`truerisk audit --json`, `truerisk study compare --json` or to_json(path) writes one."
     )
 
 

@@ -256,9 +256,8 @@ def draw_calibration(calibration: Calibration) -> Figure:
         drawing=drawing,
         caption=(
             f"Probability of {escape_and_truncate(calibration.event, 60)} predicted for rows that "
-            "took no part in the "
-            "fit, in bins of about equally many rows, against the observed share. "
-            f"Brier score {number(calibration.brier)}. {notes_text}"
+            "took no part in the fit, in bins of about equally many rows, against the observed "
+            f"share. Brier score {number(calibration.brier)}. {notes_text}"
         ).strip(),
         table=FigureTable.from_rows(
             ("mean probability", "share observed", "interval", "rows"), rows

@@ -169,9 +169,8 @@ def draw_features(feature_stability: FeatureStability) -> Figure:
         drawing=drawing,
         caption=(
             f"Stability {number(feature_stability.index)} {feature_stability.interval} (Nogueira "
-            "et al. 2018): 1 where "
-            "all models selected the same, 0 where they agree by chance. The interval takes the "
-            "fits as independent, and they share rows."
+            "et al. 2018): 1 where all models selected the same, 0 where they agree by chance. The "
+            "interval takes the fits as independent, and they share rows."
         ),
         table=FigureTable.from_rows(("feature", "models"), rows),
     )

@@ -246,8 +246,7 @@ def _read_version(json_record: JsonValue, schema: str) -> int:
     elif (schema_name := schema_of(json_record.value)) != name:
         raise BadData(
             f"this is a '{escape_and_truncate(schema_name, 60)}', and a '{name}' is wanted: its "
-            "to_json(path), "
-            "or `--json` on the command line, writes one."
+            "to_json(path), or `--json` on the command line, writes one."
         )
     written_schema = json_record["schema"].value
     version = written_schema.partition("/")[2]

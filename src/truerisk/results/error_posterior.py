@@ -144,8 +144,7 @@ class ErrorPosterior(Shown):
         if not _is_beta(self.prior):
             raise BadData(
                 f"prior {repr_on_one_line(self.prior)} is no Beta prior: both parameters must be "
-                "positive, "
-                f"{SMALLEST_PRIOR_PARAMETER:g} or more."
+                f"positive, {SMALLEST_PRIOR_PARAMETER:g} or more."
             )
 
     @property

@@ -68,8 +68,7 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     if is_deep:
         raise BadData(
             f"{source_name} is no file of results: it is nested too deeply, in more than "
-            f"{MAX_NESTING_DEPTH} "
-            f"levels; {HOW_TO_WRITE}"
+            f"{MAX_NESTING_DEPTH} levels; {HOW_TO_WRITE}"
         )
     return json_content
 
@@ -123,9 +122,8 @@ def _refuse_size(source_name: str, n_bytes: int, max_bytes: int) -> None:
     if n_bytes > max_bytes:
         raise BadData(
             f"{source_name} holds {n_bytes:,} bytes or more, and at most {max_bytes:,} are read: "
-            "results "
-            "are seldom as large. If these are, raise the cap: max_bytes= of from_json(), or "
-            "--max-bytes on the command line."
+            "results are seldom as large. If these are, raise the cap: max_bytes= of from_json(), "
+            "or --max-bytes on the command line."
         )
 
 

@@ -145,10 +145,9 @@ class Claim:
         if not _are_equal_splits(first_splits, second_splits):
             raise Refusal(
                 f"the splits of {escape_and_truncate(str(self.cv), 80)} are drawn anew each time, "
-                "so those of "
-                "this search cannot be replayed: give it a random_state (an integer) and fit "
-                f"again, or use {mention('level', 'pairs')} or {mention('level', 'nested')}, which "
-                "draw splits of their own."
+                "so those of this search cannot be replayed: give it a random_state (an integer) "
+                f"and fit again, or use {mention('level', 'pairs')} or "
+                f"{mention('level', 'nested')}, which draw splits of their own."
             )
         return split_plan(data.n_rows, first_splits)
 
@@ -407,8 +406,7 @@ def refuse_other_class(score_scale: ScoreScale, claim: Claim, data: Data, positi
         raise BadArgument(
             f"{mention('positive', positive)}: the search scores by {score_scale.name} of class "
             f"{repr_on_one_line(rated_class)}. Give the search the scorer of the class that you "
-            "mean, such as "
-            "make_scorer(f1_score, pos_label=...), and fit it again."
+            "mean, such as make_scorer(f1_score, pos_label=...), and fit it again."
         )
 
 

@@ -272,8 +272,6 @@ def choose_by_function(
     if not 0 <= chosen_number < n_settings:
         raise IndexError(
             f"best_index_ index out of range: refit={repr_on_one_line(refit)} gave "
-            f"{chosen_number}, and "
-            "there are "
-            f"{n_settings} settings, from 0 on."
+            f"{chosen_number}, and there are {n_settings} settings, from 0 on."
         )
     return replace(curve, best=int(chosen_number), rule=repr_on_one_line(refit))

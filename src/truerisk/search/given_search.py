@@ -80,9 +80,8 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
     refuse_changed(estimator, hashes_before)
     if getattr(fitted_search, "refit", True) is False:
         raise Refusal(
-            f"{class_name} was made with refit=False, so it fits no model with what it chose, "
-            "and there "
-            "is nothing to test: make it with refit=True."
+            f"{class_name} was made with refit=False, so it fits no model with what it chose, and "
+            "there is nothing to test: make it with refit=True."
         )
     claim = claim_of(fitted_search)
     problem, own_loss = problem_and_loss(search, search_rows, claim, fitted_search)
@@ -162,9 +161,8 @@ def _outer_method(
     if not isinstance(outer_method, Pairs):
         return nested(outer_method, USUAL_FOLDS).outer_method, ()
     replacement_note = (
-        f"outer splits '{default_folds}' in the place of pairs of folds: {class_name} splits "
-        "its rows itself, so "
-        "there are no fits to share"
+        f"outer splits '{default_folds}' in the place of pairs of folds: {class_name} splits its "
+        "rows itself, so there are no fits to share"
     )
     return as_method(default_folds), (replacement_note,)
 
@@ -356,15 +354,13 @@ def refuse_grid_parameters(search: Any, class_name: str) -> None:
         remedy = f"set it in {class_name}, or give a model and a grid"
         raise BadArgument(
             f"{mention(parameter_name, parameter_value)} is about the settings of a grid, and "
-            f"{class_name} tries "
-            "its own: "
+            f"{class_name} tries its own: "
             f"{remedy if parameter_name in search_params else 'give a model and a grid'}."
         )
     if callable(search.refit):
         raise BadArgument(
             f"{mention('refit', search.refit)} chooses a setting, and {class_name} chooses its "
-            "own: use "
-            "refit=True."
+            "own: use refit=True."
         )
 
 
@@ -376,24 +372,21 @@ def refuse_state(search: Any) -> None:
     class_name = type(search).__name__
     if has_study(search):
         raise Refusal(
-            f"{class_name} was given a study, which goes on learning over fits and clones: "
-            "inside the "
-            "outer splits it would know the rows that test. Give study=None."
+            f"{class_name} was given a study, which goes on learning over fits and clones: inside "
+            "the outer splits it would know the rows that test. Give study=None."
         )
     for parameter_name, parameter_value in search.get_params(deep=True).items():
         if isinstance(parameter_value, Iterator):
             raise Refusal(
                 f"{parameter_name} of {class_name} is "
-                f"{escape_and_truncate(repr_on_one_line(parameter_value), 60)}, which the "
-                "first fit uses "
-                "up: give "
-                "a list or a splitter."
+                f"{escape_and_truncate(repr_on_one_line(parameter_value), 60)}, which the first "
+                "fit uses up: give a list or a splitter."
             )
         if parameter_name.rpartition("__")[2] == "cv" and isinstance(parameter_value, list | tuple):
             raise Refusal(
-                f"{parameter_name} of {class_name} lists splits by the numbers of all rows, and "
-                "in an outer "
-                "training set these numbers mean other rows: give a splitter, such as KFold(5)."
+                f"{parameter_name} of {class_name} lists splits by the numbers of all rows, and in "
+                "an outer training set these numbers mean other rows: give a splitter, such as "
+                "KFold(5)."
             )
 
 
@@ -419,8 +412,7 @@ def refuse_changed(search: Any, hashes_before: Mapping[str, str]) -> None:
     if changed_names:
         raise Refusal(
             f"{escape_and_truncate(', '.join(changed_names), 120)} of {type(search).__name__} "
-            "changed while a "
-            "clone of "
-            "it was fitted: what is learned in one fit survives into the next, and inside the "
-            "outer splits it would know the rows that test. Give an object that clone() copies."
+            "changed while a clone of it was fitted: what is learned in one fit survives into the "
+            "next, and inside the outer splits it would know the rows that test. Give an object "
+            "that clone() copies."
         )

@@ -262,9 +262,8 @@ def as_clone_risk(estimate: RiskEstimate, search: str) -> RiskEstimate:
 def _loss_of_test_sets(score_scale: ScoreScale, claim: Claim) -> Any:
     if score_scale.loss_of_set is None:
         raise Refusal(
-            f"the score of this search ({score_scale.word}) is the model's own and has no "
-            "scorer: give "
-            f"the search {mention('scoring')}, and fit again."
+            f"the score of this search ({score_scale.word}) is the model's own and has no scorer: "
+            f"give the search {mention('scoring')}, and fit again."
         )
     return score_scale.loss_of_set
 
@@ -325,9 +324,7 @@ def state_findings(search: Any) -> Iterator[Finding]:
         yield Finding(
             "warm-start",
             f"{', '.join(escape_and_truncate(warm_param, 60) for warm_param in warm_params)}=True: "
-            "a second fit of "
-            "the same "
-            "object goes "
-            "on from the first, whatever rows that saw. clone() forgets it, a refit does not.",
+            "a second fit of the same object goes on from the first, whatever rows that saw. "
+            "clone() forgets it, a refit does not.",
             "Use warm_start=False unless you add to the same rows on purpose.",
         )

@@ -286,8 +286,7 @@ def check_refit_name(refit: Any, scores: Mapping[str, Any]) -> None:
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
             f"callable to refit what it chooses: {mention('refit', refit)} is none of the scores "
             f"{repr_on_one_line(list(scores))}. Name the one that chooses, or leave refit out, so "
-            "that the "
-            f"first one, {next(iter(scores))!r}, does."
+            f"that the first one, {next(iter(scores))!r}, does."
         )
 
 

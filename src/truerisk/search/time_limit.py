@@ -109,9 +109,8 @@ def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _
     if type(tuning_method).evaluate is not Method.evaluate:
         raise Refusal(
             f"'{tuning_method.name}' compares settings with each other as it goes, and a "
-            "time_limit tries "
-            "them one after the other: leave out time_limit, or choose by folds, such as "
-            f"{mention('cv', '10-fold')}."
+            "time_limit tries them one after the other: leave out time_limit, or choose by folds, "
+            f"such as {mention('cv', '10-fold')}."
         )
     return _Pass(problem, with_training_rows(plan) if trained else plan)
 
@@ -180,9 +179,8 @@ class _TimedRating:
                 f"{n_fits_per_candidate} fits, and {self.n_fits} of them were made in that time"
             )
             raise Refusal(
-                f"time_limit={self.limit:.15g}: the first setting takes {progress_text}. Give "
-                "more time, or "
-                "ask less of a setting: fewer folds, or fewer rows."
+                f"time_limit={self.limit:.15g}: the first setting takes {progress_text}. Give more "
+                "time, or ask less of a setting: fewer folds, or fewer rows."
             )
         return self._tried()
 

@@ -57,8 +57,8 @@ def draw_folds(
             more_classes = f" (and {n_rare_classes - 1} more classes)" if n_rare_classes > 1 else ""
             warn(
                 f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} "
-                f"folds{more_classes}: "
-                "some folds hold none of it; use fewer folds or merge classes.",
+                f"folds{more_classes}: some folds hold none of it; use fewer folds or merge "
+                "classes.",
                 TrueRiskWarning,
             )
     shuffled_rows = (

@@ -241,14 +241,11 @@ def _notes_on_missing_replicates(
     if n_present_replicates < n_requested_replicates:
         notes.append(
             f"{n_requested_replicates - n_present_replicates} of {n_requested_replicates} "
-            "replicates have no result (they failed, or the "
-            "study "
-            "goes on)"
+            "replicates have no result (they failed, or the study goes on)"
         )
     if n_unpaired_replicates:
         notes.append(
-            f"{n_unpaired_replicates} replicates that another competitor lacks on the "
-            "same problem do not "
-            "count"
+            f"{n_unpaired_replicates} replicates that another competitor lacks on the same problem "
+            "do not count"
         )
     return notes

@@ -389,9 +389,7 @@ def _module_name(value: Any) -> str:
 def _refusal(value: Any, message_label: str) -> Refusal:
     value_text = escape_and_truncate(" ".join(repr(value).split()), 60)
     return Refusal(
-        f"{message_label} is {value_text}, which cannot be written down as a key: a store "
-        "takes models "
-        "with "
-        "get_params whose parameters are numbers, words, arrays, models, and classes and functions "
-        "of modules. Give such a value, or leave store out."
+        f"{message_label} is {value_text}, which cannot be written down as a key: a store takes "
+        "models with get_params whose parameters are numbers, words, arrays, models, and classes "
+        "and functions of modules. Give such a value, or leave store out."
     )

@@ -104,8 +104,7 @@ class Lock:
     def _refusal(self, holder: dict[str, Any]) -> StoreLocked:
         return StoreLocked(
             f"{self.store} is in use by {describe_holder(holder)}: one run writes to a store. Wait "
-            "until "
-            f"it ends; if that run is surely over, delete {self.path}."
+            f"until it ends; if that run is surely over, delete {self.path}."
         )
 
 

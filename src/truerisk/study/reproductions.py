@@ -58,8 +58,7 @@ def stored_replicates(
             last_line = error.strip().splitlines()[-1]
             raise StudyIncomplete(
                 f"{len(errors)} of {cell.n_wanted} replicates of {experiment_name} have no result "
-                f"(replicate {replicate_number} {state.name.lower()}: {last_line}); "
-                f"{store.path} keeps the "
-                "others."
+                f"(replicate {replicate_number} {state.name.lower()}: {last_line}); {store.path} "
+                "keeps the others."
             )
         return [draws for *_, draws in store.results(cell)]

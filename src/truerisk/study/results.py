@@ -340,9 +340,8 @@ def export(rows: Rows, path: str | os.PathLike[str], file_format: str) -> int:
     """
     if file_format not in FORMATS:
         raise UnknownName(
-            "there is no format "
-            f"{file_format!r}{suggestion_for(file_format, FORMATS) or '.'} Known: "
-            f"{', '.join(FORMATS)}."
+            f"there is no format {file_format!r}{suggestion_for(file_format, FORMATS) or '.'} "
+            f"Known: {', '.join(FORMATS)}."
         )
     return write_file(path, partial(FORMATS[file_format], rows))
 

@@ -402,8 +402,7 @@ def _error_of_sqlite(path: Path, error: sqlite3.OperationalError, n_results: int
         )
         return StudyIncomplete(
             f"{path} cannot grow: the disk is full or fails ({error}).{lost_results} All that was "
-            "stored "
-            f"before is intact. Make room and {_retry_hint(path)}."
+            f"stored before is intact. Make room and {_retry_hint(path)}."
         )
     if error_name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StudyIncomplete(

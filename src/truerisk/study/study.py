@@ -171,10 +171,9 @@ class Study:
             ]
             if cells_of_earlier_release:
                 warn(
-                    f"{store.path} holds {len(cells_of_earlier_release)} cells of an "
-                    "earlier release, which drew "
-                    "folds "
-                    "in another way: they begin anew, and what was found stays in the file.",
+                    f"{store.path} holds {len(cells_of_earlier_release)} cells of an earlier "
+                    "release, which drew folds in another way: they begin anew, and what was found "
+                    "stays in the file.",
                     TrueRiskWarning,
                 )
             cells = store.request_replicates(cell_contents, self.spec.replicates, drops_others=True)

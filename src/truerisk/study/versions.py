@@ -48,8 +48,7 @@ def begin(
         permission_hint = f" or allow it by {mention('mixed_versions', True)}."
         raise BadStore(
             f"{store.path} was begun with {difference_text}, on which numbers can depend: use the "
-            "same "
-            f"versions, or a new store{'.' if store_kind == SEARCH else f',{permission_hint}'}"
+            f"same versions, or a new store{'.' if store_kind == SEARCH else f',{permission_hint}'}"
         )
     store.note({"kind": store_kind, **texts})
 

@@ -408,9 +408,8 @@ def check_no_fit_predicts_its_own_rows(trial: MethodTrial) -> None:
         train_rows, _ = plan.train_rows(int(plan.fit[question_number]))
         shared_rows = np.intersect1d(train_rows, plan.test_rows(question_number)[0])
         leak_message = (
-            f"question {question_number} asks fit {plan.fit[question_number]} about "
-            f"row {shared_rows[:1]}, "
-            "which trained it."
+            f"question {question_number} asks fit {plan.fit[question_number]} about row "
+            f"{shared_rows[:1]}, which trained it."
         )
         require(part_name == "apparent" or not len(shared_rows), leak_message)
 

@@ -256,8 +256,7 @@ def _why_too_few_rows(outcomes: Outcomes) -> str | None:
         return None
     return (
         f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {MIN_CURVE_ROWS} of either "
-        "at least, "
-        "and hundreds to be of use."
+        "at least, and hundreds to be of use."
     )
 
 

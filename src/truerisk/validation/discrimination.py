@@ -225,10 +225,9 @@ class NetBenefit(Record):
                 "thresholds, lies above 0."
             )
         return (
-            f"The model gains more than treating everybody or nobody "
-            f"{self._describe_thresholds(is_positive)}: there "
-            f"the {level_text} interval of the difference, simultaneous over thresholds, lies "
-            "above 0."
+            "The model gains more than treating everybody or nobody "
+            f"{self._describe_thresholds(is_positive)}: there the {level_text} interval of the "
+            "difference, simultaneous over thresholds, lies above 0."
         )
 
     @property

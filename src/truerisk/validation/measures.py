@@ -14,8 +14,7 @@ from truerisk.results.records import Count, Finite, Record, Size
 
 OVERLAP = (
     "the interval treats the rows as tests of one model; it does not account for the fact that "
-    "every "
-    "fold had a model of its own, trained on overlapping rows."
+    "every fold had a model of its own, trained on overlapping rows."
 )
 
 

@@ -63,8 +63,7 @@ LACKS_FOLD = "it cannot be computed without one of the folds, so its interval is
 INTERVAL_OF_FULL_MODEL_NOTE = (
     "the intervals of the slope and the intercepts are for the model of all rows: they account for "
     "the noise of the held-out rows and for the differences between models that lack two folds; "
-    "the "
-    "band accounts for the noise only."
+    "the band accounts for the noise only."
 )
 INTERVAL_OF_SETTING_NOTE = (
     "some folds chose other settings than the final model. Intervals of {} are of the final model "

@@ -102,10 +102,9 @@ def _probabilities(model: Any, data: Data, test_rows: RowsToPredict) -> np.ndarr
     """Return a column for each class of y; a class that the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
-            f"{_learner_name(model)} gives no probabilities, which log, brier and other losses "
-            "and scores "
-            f"of probabilities need: leave them out ({mention('scoring', 'zero-one')}), use a "
-            "model with predict_proba, or CalibratedClassifierCV around this one."
+            f"{_learner_name(model)} gives no probabilities, which log, brier and other losses and "
+            f"scores of probabilities need: leave them out ({mention('scoring', 'zero-one')}), use "
+            "a model with predict_proba, or CalibratedClassifierCV around this one."
         )
     return checked_probabilities(*_proba_arguments(model, data, test_rows))
 
@@ -194,8 +193,8 @@ def class_codes_of(labels: Any, data: Data) -> np.ndarray:
             )
         warn(
             f"the model predicted labels that y does not hold ({quoted_labels}), the first "
-            f"{first_unknown}, for "
-            f"{len(unknown_labels)} of {len(labels)} rows: each counts as wrong.",
+            f"{first_unknown}, for {len(unknown_labels)} of {len(labels)} rows: each counts as "
+            "wrong.",
             TrueRiskWarning,
         )
     return class_codes

@@ -93,11 +93,10 @@ def _refuse_splits_in_splits(params: dict[str, Any], model: Any, cv_names: list[
         if inner_names:
             raise Refusal(
                 f"{type(_parameter_owner(params, model, outer_name)).__name__} splits the rows of "
-                "a bootstrap "
-                f"sample, and {type(_parameter_owner(params, model, inner_names[0])).__name__} "
-                "inside splits what "
-                "it is shown of them: copies of a row would be on both sides. Use a method that "
-                "draws no copies, such as '10-fold'."
+                "a bootstrap sample, and "
+                f"{type(_parameter_owner(params, model, inner_names[0])).__name__} inside splits "
+                "what it is shown of them: copies of a row would be on both sides. Use a method "
+                "that draws no copies, such as '10-fold'."
             )
 
 

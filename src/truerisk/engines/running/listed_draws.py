@@ -72,8 +72,7 @@ def why_not_listed(plan: Plan, request: Request) -> str | None:
     shown_total = f"{n_all_sets:,}" if n_all_sets < 10**15 else f"10^{len(str(n_all_sets)) - 1}"
     return Sentence(
         f"{largest_case[1]} are {shown_total} fits for each candidate, more than "
-        f"{MAX_LISTED_FITS:,}; "
-        f"{ALTERNATIVES[draw_kind]}."
+        f"{MAX_LISTED_FITS:,}; {ALTERNATIVES[draw_kind]}."
     )
 
 

@@ -128,8 +128,7 @@ def scaled_rows(
     if table.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
             f"'{method_name}': the rule has {rules.coefficients.shape[2]} coefficients and the "
-            "rows have "
-            f"{table.shape[1]} columns; name the steps before the model in a Pipeline."
+            f"rows have {table.shape[1]} columns; name the steps before the model in a Pipeline."
         )
     table = table if columns is None else table[:, columns]
     return ScaledRows.from_array(table, data.codes_of(rows), standardize=standardize)

@@ -42,8 +42,8 @@ def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     )
     distance_text = _distance_text(min(time_distances), max(time_distances), data)
     forecast_note = (
-        f"the risk is that of forecasts {distance_text} ahead of windows of {sizes_text} rows: "
-        "it says "
+        f"the risk is that of forecasts {distance_text} ahead of windows of {sizes_text} rows: it "
+        "says "
     )
     return (f"{forecast_note}nothing of times further ahead.", *_missing_class_notes(plan, data))
 

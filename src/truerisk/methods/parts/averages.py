@@ -658,9 +658,9 @@ def refuse_non_finite(
         candidate, prediction_index = (int(v) for v in np.argwhere(is_bad)[0])
         sentence = (
             f"loss '{loss.name}' is {losses[candidate, prediction_index]} for candidate "
-            f"{candidate}: one "
-            "of the scores is non-finite. The model answered NaN or infinity, or the loss is not "
-            "defined on a test set this small; check the candidate, or use fewer folds."
+            f"{candidate}: one of the scores is non-finite. The model answered NaN or infinity, or "
+            "the loss is not defined on a test set this small; check the candidate, or use fewer "
+            "folds."
         )
         raise Refusal(f"{sentence} {location}".rstrip())
 

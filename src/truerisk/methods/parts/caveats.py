@@ -78,10 +78,8 @@ def unseen_note(
     if ruled_out_share <= MAX_RULED_OUT_SHARE or losses.max() >= MAX_LOG_LOSS:
         return ()
     warning_note = (
-        f"{ruled_out_share:.0%} of the answers give some class no chance at all, and no row "
-        "here was of "
-        f"it: the first would cost {MAX_LOG_LOSS:.2f}, and nothing tells how rare it is, so there "
-        "is no "
-        f"interval. {CLIPPING_ADVICE}"
+        f"{ruled_out_share:.0%} of the answers give some class no chance at all, and no row here "
+        f"was of it: the first would cost {MAX_LOG_LOSS:.2f}, and nothing tells how rare it is, so "
+        f"there is no interval. {CLIPPING_ADVICE}"
     )
     return (warning_note,)

@@ -326,9 +326,8 @@ def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
         if step_using_y is not None:
             raise Refusal(
                 f"{type(step_using_y).__name__} looks at y before {type(pipeline[-1]).__name__} "
-                "does, "
-                "so the degrees of freedom of the last step understate those of the pipeline: "
-                f"{ADVICE_HELD_OUT_ROWS}"
+                "does, so the degrees of freedom of the last step understate those of the "
+                f"pipeline: {ADVICE_HELD_OUT_ROWS}"
             )
     return rows
 
