@@ -37,10 +37,10 @@ def test_conclusion_of_clear_winner():
     assert said == (
         "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new rows: the "
         "choice among the 2 learners was repeated in every split. Use bayes (var_smoothing=1e-09), "
-        "whose own risk is 0.1250 (95 % interval 0.0386 to 0.2889); the optimistic risk by which "
-        "it was tuned was 0.1458, and always predicting the most frequent class has 0.5000. Of 100 "
-        "new rows about 12 get a wrong answer (4 to 29), 50 by always predicting the most frequent "
-        "class. At 95 % confidence (one-sided), no other learner is as good."
+        "whose own risk is 0.1250 (95 % interval 0.0386 to 0.2889); the risk by which its "
+        "setting was chosen was 0.1458, and always predicting the most frequent class has 0.5000. "
+        "Of 100 new rows about 12 get a wrong answer (4 to 29), 50 by always predicting the most "
+        "frequent class. At 95 % confidence (one-sided), no other learner is as good."
     )
 
 

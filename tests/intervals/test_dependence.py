@@ -41,9 +41,10 @@ def is_around(found, value, half):
     ],
 )
 def test_hac_is_the_error_of_the_series_of_losses(weight):
-    """By the factor of their memory, on the scale of 1/√risk of squared losses.
+    """The interval of squared losses is symmetric on the scale of 1/√risk.
 
-    The interval is around the weighted mean, by the weighted losses.
+    Its quantile grows with the memory of the series. Weighted losses give an interval around the
+    weighted mean.
     """
     found = hac(sample_weight=weight)
     shares = (np.ones(N) if weight is None else weight)[found.loss_rows]
@@ -174,7 +175,7 @@ def test_spatial_is_the_interval_of_every_method_where_there_are_places(outer):
 def test_dependent_interval_is_that_of_rows_whatever_splits_them(estimate, given, word, warning):
     """Losses of rows near in time or space depend on each other in random folds, too.
 
-    Those are warned of.
+    A warning is given if random folds put such rows on both sides of a split.
     """
     with pytest.warns(warning) if warning else nullcontext():
         assert estimate(**given).interval.method == word
@@ -202,7 +203,7 @@ PATCH = np.where(PLACES[:, 0] < 0.2, 1e3, 1.0) * FEATURES[:, 0]
 
 
 def few(n, **more):
-    """The first places, with two classes in turn, and a rule that looks at nothing."""
+    """Return the first n places, two alternating classes and a model that ignores the features."""
     given = {"y": np.arange(n) % 2, "X": FEATURES[:n], "block": PLACES[:n]}
     return given | {"model": DummyClassifier()} | more
 
@@ -214,7 +215,7 @@ def few(n, **more):
         pytest.param(
             hac,
             {"y": Y[:100], "X": X[:100]},
-            "rows at 80 different times were tested. With fewer",
+            "rows at 80 different times were tested, and with fewer",
             id="few times",
         ),
         pytest.param(
@@ -265,7 +266,10 @@ def few(n, **more):
     ],
 )
 def test_dependent_interval_is_none_where_times_or_places_do_not_tell(estimate, given, reason):
-    """Too few of them, or met again; equal losses, long memory, one clump of large losses."""
+    """The interval is refused if times or places are too few, or recur later.
+
+    It is also refused for equal losses, for long memory and for one clump of large losses.
+    """
     found = estimate(**given)
     assert (found.interval, found.std_error) == (None, None)
     assert any(reason in note for note in found.notes)

@@ -71,7 +71,7 @@ def test_selected_risk_is_missing_with_reason_if_nothing_is_claimed():
     content = json.loads(found.to_json())
     assert content["learners"]["inside"]["selected"] is None
     assert tr.Assessment.from_dict(content).learners["inside"].no_selected == one.no_selected
-    assert "by which it was tuned" not in found.to_html()
+    assert "by which its setting was chosen" not in found.to_html()
     assert one.no_selected in found.to_html()
 
 

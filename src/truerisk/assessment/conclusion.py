@@ -108,7 +108,7 @@ def _claim_text(learner: TunedLearner) -> str:
         return ""
     selected_risk = learner.selected
     return (
-        f"; the optimistic {selected_risk.scale.noun} by which it was tuned was "
+        f"; the {selected_risk.scale.noun} by which its setting was chosen was "
         f"{formats.risk(selected_risk.value)}"
     )
 

@@ -32,11 +32,9 @@ class MixedSplits:
 
     This concerns `n_rows` rows of `data`. `relation_source` says where the relation was found, and
     `by_user` whether the user specified it. If not, `are_times` says whether these are times, or
-    just numbers
-    by which the table is sorted, and `are_neighbours_alike` whether neighbours have similar y. The
-    splits of `method` keep related rows together. There are as many splits as in the search, so
-    that models
-    are trained on about as many rows.
+    just numbers by which the table is sorted, and `are_neighbours_alike` whether neighbours have
+    similar y. The splits of `method` keep related rows together. There are as many splits as in the
+    search, so that models are trained on about as many rows.
     """
 
     kind: Kind

@@ -52,9 +52,8 @@ def permutation_test(
         p = (1 + #{j : R_j ≤ R}) / (1 + n_permutations),
 
     so that ties count. It is valid for any learner and any number of rows if labels are
-    exchangeable
-    (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p-value means that the procedure is
-    better than chance, not that it is good.
+    exchangeable (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p-value means that the
+    procedure is better than chance, not that it is good.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def _groups_return(groups: np.ndarray, row_times: np.ndarray) -> bool:
 
 def _too_few_times_note(n_times: int) -> str:
     return (
-        f"rows at {n_times} different times were tested. With fewer than {FEWEST_TIMES} the "
+        f"rows at {n_times} different times were tested, and with fewer than {FEWEST_TIMES} the "
         "autocorrelation of the losses cannot be estimated, so there is no standard error."
     )
 

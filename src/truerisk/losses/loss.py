@@ -25,7 +25,7 @@ from truerisk.plan.answers import Response
 from truerisk.results.interval import Scale
 
 Average = Literal["pooled", "fold", "rows by fold"]
-"""How folds are averaged: all predictions of a repetition as one test set, or fold by fold.
+"""Unit of a mean: all predictions of a repetition as one test set, or each fold.
 
 "rows by fold" is the mean over folds for losses of rows, and the usual average for other losses.
 """

@@ -166,7 +166,7 @@ def _risk_sentence(document: Assessment) -> str:
     )
     tuning_noun = "risk" if is_loss else "score"
     selected_text = (
-        f"; the optimistic {tuning_noun} by which it was tuned was "
+        f"; the {tuning_noun} by which its setting was chosen was "
         f"{number(value_of(best_learner.selected))}"
         if is_tuned
         else ""

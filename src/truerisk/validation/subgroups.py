@@ -345,8 +345,7 @@ def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
     if (repeated_key := next((key for key in keys if list(keys).count(key) > 1), None)) is not None:
         raise BadArgument(
             f"subgroups names column {repr_on_one_line(repeated_key)} more than once. A list names "
-            "columns of "
-            "X: for one level a row give an array, or a dict {name: array}."
+            "columns of X: for one level a row give an array, or a dict {name: array}."
         )
     for key in keys:
         if isinstance(key, str) and names is not None:
@@ -365,8 +364,7 @@ def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
         else:
             raise BadArgument(
                 f"subgroups names {repr_on_one_line(key)}, and X has columns without names: give "
-                "their "
-                "numbers, or arrays with one level for each row, as a dict {name: array}."
+                "their numbers, or arrays with one level for each row, as a dict {name: array}."
             )
 
 

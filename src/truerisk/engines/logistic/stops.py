@@ -261,9 +261,8 @@ class Stops:
     of columns. `has_settled` is True if both runs converged after the same number of `iterations`
     (penalty), and no test within the solver was passed very narrowly. `reached_max_iter` is True
     if, instead, both runs reached the maximum number of iterations. The difference between the two
-    end points
-    shows how much rounding errors have grown. `interpolation_error` bounds the error of a linear
-    predictor if a step was interpolated from nearly equal values.
+    end points shows how much rounding errors have grown. `interpolation_error` bounds the error of
+    a linear predictor if a step was interpolated from nearly equal values.
     """
 
     coefficients: np.ndarray
