@@ -262,7 +262,7 @@ def test_blocks_are_in_the_house_format_and_typed(clone):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_extend_has_all_that_the_variants_import(example):
-    """`truerisk.extend` has whatever a variant needs; `override` is for this project's linter."""
+    """Only `override` comes from elsewhere; it serves this project's linter."""
     froms = [n for n in ast.parse(example.source).body if isinstance(n, ast.ImportFrom)]
     ours = [node for node in froms if node.module.startswith("truerisk.")]
     assert ours

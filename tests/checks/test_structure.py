@@ -186,7 +186,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_structure_findings_read_any_kind_of_table(name):
-    """Unsuitable tables have none."""
+    """Tables that the structure checks cannot use yield no findings."""
     table, y, expected, task = TABLES[name]
     assert codes_of(table, y, task=task) == ({expected} if expected else set())
 

@@ -119,7 +119,10 @@ OPEN = "nothing is refuted"
     ],
 )
 def test_audit_exits_with_4_for_a_refuted_claim_alone(audit, words, refuted, start, out, err):
-    """The conclusion is the first line; stderr says that a search is fitted or the gate open."""
+    """The output starts with the conclusion.
+
+    The error stream says that a search was not fitted yet, or that nothing can be refuted.
+    """
     said = audit(*words)
     assert said.code == (4 if refuted else 0)
     assert said.out.startswith(start)

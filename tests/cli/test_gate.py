@@ -100,7 +100,10 @@ VALIDATE = ("validate", "--model", "lda", "--replicates", 0)
 def test_min_score_of_a_search_and_a_validation_is_kept_or_missed(
     call, search, command, kept, missed
 ):
-    """By either name of the score of a search; of a validation what it ranks by."""
+    """The score of a search goes by scikit-learn's name or our own.
+
+    A validation accepts bounds on its ranking scores, for example auc.
+    """
     words = [*command, *CANCER]
     if command[0] == "audit":
         words = ["audit", search(command[1]), "--allow-import", *CANCER]

@@ -192,7 +192,7 @@ class Grudging(io.RawIOBase):
 
 
 def test_whole_writer_asks_again_for_the_rest_and_raises_or_notes_what_is_lost():
-    """One that keeps going drops what follows."""
+    """A writer with keeps_going=True stores the error and drops all later output."""
     raw = Grudging(room=100)
     assert WholeWriter(raw).write(b"abcdefghij") == 10
     assert raw.got == b"abcdefghij"

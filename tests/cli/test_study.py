@@ -95,7 +95,10 @@ AGAIN = "the fits are kept in {store}: run the same command to continue"
 def test_store_of_a_command_that_is_cut_off_is_kept(
     spec, table, tmp_path, words, n_wanted, sent, code, sentence
 ):
-    """Ctrl-C, and what a batch system sends: its exit code, how to go on, and an ended run."""
+    """Ctrl-C (SIGINT) and the SIGTERM of a batch system have their own exit codes.
+
+    The message says how to continue, and the store records that the run has ended.
+    """
     spec.write_text(SPEC.replace("replicates = 2", "replicates = 100_000"))
     store = tmp_path / "runs.db"
     words = [word.format(spec=spec, table=table) for word in words]

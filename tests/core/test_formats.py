@@ -70,7 +70,7 @@ def test_plain_makes_values_that_strict_json_accepts(value, expected):
     ],
 )
 def test_formats_write_numbers_settings_texts_durations_and_intervals(write, given, expected):
-    """Metrics leave out integers that no float holds."""
+    """`metrics_of` leaves out integers that are too large for a float."""
     assert write(*given) == expected
 
 

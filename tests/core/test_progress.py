@@ -66,7 +66,7 @@ def test_listen_hears_every_fit(executor):
     ids=["several computations", "never back nor beyond"],
 )
 def test_counting_adds_fits_of_several_computations(n_fits, events, done):
-    """A pair is reported; a single number of fits is finished."""
+    """In `events` a pair is reported progress, and a single number is a count of finished fits."""
     heard: list[Progress] = []
     with listen(heard.append), count_fits(n_fits) as count:
         for event in events:

@@ -80,7 +80,7 @@ UNREADABLE = [
     ids=count(),
 )
 def test_unreadable_names_what_models_cannot_read(table, accepts_text, sentence):
-    """It is None for numbers, and for text that is encoded."""
+    """There is no message for numbers, nor for text if the model accepts text."""
     said = message_on_unreadable_column(table, accepts_text=accepts_text)
     assert said is None if sentence is None else str(said).startswith(sentence)
 

@@ -355,7 +355,7 @@ def test_data_time_of_months_and_years_is_days(unit):
     ],
 )
 def test_data_block_is_labels_or_coordinates(given, found):
-    """Texts and whole numbers are labels, floats and columns are coordinates."""
+    """Texts and whole numbers are labels; floats and columns are coordinates."""
     assert three(block=given).block.tolist() == found
 
 

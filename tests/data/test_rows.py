@@ -285,7 +285,7 @@ def test_row_marks_do_not_depend_on_the_order_of_rows_and_columns(kind):
 
 
 def stored_zeros():
-    """A sparse table of whole numbers that holds zeros."""
+    """Return a sparse table of whole numbers in which some zeros are stored explicitly."""
     table = sp.csr_array(WHOLE_NUMBERS)
     table.data[:3] = 0
     return table

@@ -100,7 +100,7 @@ def test_auto_asks_no_engine_without_coefficients_for_rules():
 
 
 def test_table_of_learners_names_the_classes_that_engines_serve():
-    """An engine whose line lacks a class would never be asked by `auto` about it.
+    """`auto` never asks an engine about a class that is missing from the engine's line.
 
     Classes of the booster packages are served once they are imported, wherever they are installed.
     """

@@ -244,7 +244,7 @@ WRITING += [Normalizer().set_output(transform="pandas")]
     ],
 )
 def test_step_is_known_by_its_class_and_may_write_into_its_rows(name, steps):
-    """A step that only has the name of scikit-learn's learns from every training set anew.
+    """A step that shares only its name with a scikit-learn class is refitted on every training set.
 
     Neither copy=False nor set_output changes an answer, and X stays as it was.
     """

@@ -371,6 +371,8 @@ tell(lambda: run("kearns-figure-2", replicates=2, store={store!r}))
     ],
     ids=["experiments", "studies"],
 )
-def test_what_needs_no_missing_package_runs_and_the_rest_is_refused(missing, code, told, tmp_path):
+def test_experiment_without_missing_package_runs_and_others_are_refused(
+    missing, code, told, tmp_path
+):
     found = output_without(missing, code=CALLS + code.format(store=str(tmp_path / "runs.db")))
     assert found == [line.format(missing) for line in told]

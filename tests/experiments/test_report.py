@@ -148,18 +148,18 @@ def of(value, error=1.0, *claim, n=MANY):
 
 
 def one(value, *claim):
-    """A sentence about one number that is known to a standard error of 1."""
+    """Return a statement about one number whose standard error is 1."""
     return of(value, 1.0, *claim)
 
 
 def both(first, second):
-    """A sentence about two numbers that are claimed to be positive."""
+    """Return a statement which claims that two numbers are positive."""
     pair = (Quantity("a", first, 1.0, MANY), Quantity("b", second, 1.0, MANY))
     return Statement("s", pair)
 
 
 def exact(value, claim):
-    """A sentence about a number without an error."""
+    """Return a statement about a number that has no standard error."""
     return Statement("s", (Quantity.exact("q", value, claim),))
 
 

@@ -121,7 +121,7 @@ def test_counts_of_page_are_read():
     }
 
 
-def test_every_experiment_has_stored_verdicts_and_draws():
+def test_experiments_have_stored_verdicts_and_draws():
     assert {word for word, *_ in KNOWN} == set(WORDS) - {"insa-ozone"}
     assert {verdict for _, verdict, _ in KNOWN} == {"holds", "does not hold", "undecided"}
     assert sorted([*REPLICATES, *MADE_UP]) == sorted(WORDS)

@@ -193,7 +193,10 @@ NO_PAIRS = [3, [1], [("a",)], "ab", None]
     ids=count(),
 )
 def test_estimate_risk_says_what_is_wrong_with_its_arguments(given, error, message):
-    """What does not fit together, unknown words, percentages and steps that are no pairs."""
+    """Arguments that do not fit together are refused.
+
+    Unknown words, percentages and steps of a pipeline that are no pairs are refused as well.
+    """
     with pytest.raises(error, match=message):
         estimate(**given)
 
@@ -431,6 +434,9 @@ def test_odd_argument_is_named_in_one_line(call, message, tmp_path, monkeypatch)
     ids=count(),
 )
 def test_call_refuses_unknown_words_huge_integers_and_complex_numbers(call, error, message):
-    """Words before scikit-learn is asked; no float holds the integers, nor imaginary parts."""
+    """Unknown words are refused before scikit-learn is called.
+
+    A float can hold neither the huge integers nor imaginary parts.
+    """
     with pytest.raises(error, match=message):
         call()

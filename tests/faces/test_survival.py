@@ -185,7 +185,10 @@ SCALED = make_pipeline(StandardScaler(), Exponential(0.0))
 def test_estimate_risk_reads_curves_and_times_as_those_of_a_plain_model(
     model, units, plain, scoring, tolerance
 ):
-    """Through the steps of a pipeline; a time is larger where the event comes later."""
+    """Curves and times are read through the steps of a pipeline.
+
+    A predicted time is larger if the event comes later, whereas a risk score is smaller.
+    """
     words = {"cv": "5-fold", "scoring": scoring}
     expected = tr.estimate_risk(plain, X, Y, **words).value
     found = tr.estimate_risk(model, X * units, Y, **words).value

@@ -145,7 +145,7 @@ def test_beta_cv_gives_every_setting_of_a_curve_its_own_instability():
 
 
 def signed(y, answers):
-    """A callable that knows no least value has no logarithm."""
+    """Return signed differences, a loss without a least value, whose logarithm does not exist."""
     return y - answers
 
 

@@ -190,7 +190,10 @@ def test_log_cv_of_r2_is_its_formula():
 
 
 def precision_of_ranks():
-    """Decision values of several models do not compare: ranks within the folds are pooled."""
+    """Return the average precision of ranks within the folds, pooled over all folds.
+
+    Decision values of different models are not comparable, but their ranks are.
+    """
     placed = np.empty(N)
     for fold in range(4):
         out = fold == FOLDS

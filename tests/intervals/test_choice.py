@@ -161,7 +161,7 @@ def test_own_interval_is_taken_as_object_by_word_and_cited_on_pages():
 
 
 def odd(made):
-    """An interval that gives this."""
+    """Return an interval form whose `compute` returns `made`."""
 
     class Odd(Tenth):
         name = "odd"

@@ -104,9 +104,10 @@ def test_corrected_t_is_that_of_nadeau_and_bengio(method, ratio, j):
     ],
 )
 def test_beta_is_the_posterior_of_an_error_count(method, asked, groups):
-    """Errors e of n test rows: equal-tailed quantiles of Beta(e + 1, n − e + 1).
+    """The ends are equal-tailed quantiles of Beta(e + 1, n − e + 1) for e errors in n test rows.
 
-    Groups count for n/max(1, d) rows, d the factor by which they enlarge the variance of the mean.
+    Rows in groups count as n/max(1, d) rows. The factor d is that by which the groups enlarge the
+    variance of the mean.
     """
     found = tr.estimate_risk(KNN, X, Y, cv=method, interval=asked, groups=groups)
     residuals, n = found.losses - found.losses.mean(), len(found.losses)

@@ -191,7 +191,7 @@ def test_spatial_components_do_not_depend_on_unit_origin_axes_and_copies(places,
 
 
 def test_spatial_components_of_two_places_are_none_of_three_one_and_of_many_those_of_cells():
-    """Beyond 500 places cells stand for them."""
+    """More than 500 places are merged into the cells of a grid."""
     assert spatial_components(PLACES[:2], 0.95) is None
     assert spatial_components(PLACES[:3], 0.95).vectors.shape == (3, 1)
     many = spatial_components(np.random.default_rng(4).random((3000, 2)), 0.95)

@@ -23,7 +23,10 @@ def test_sums_are_those_of_numpy(layout) -> None:
 
 
 def test_sums_of_other_arrays_are_left_to_numpy_or_refused(monkeypatch) -> None:
-    """Cells that do not lie on multiples of eight bytes, or have four; a row, no row, objects."""
+    """NumPy sums a table whose cells are not aligned to eight bytes.
+
+    Cells of four bytes, a single row, a table without rows, and objects are refused.
+    """
     monkeypatch.setattr(rows, "native", None)  # a call of the compiled pass would raise
     shifted = np.frombuffer(b"\0" + TABLE.tobytes(), np.uint8)[1:].view(np.uint64).reshape(-1, 9)
     assert not sums_of(shifted).finite  # NumPy does not look

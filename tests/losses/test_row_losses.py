@@ -118,7 +118,7 @@ MATRICES = [
     ],
 )
 def test_losses_refuse_another_task_or_a_bad_matrix_of_costs(make, data, message):
-    """For another task they say what to use."""
+    """The message about a wrong task names a loss to use instead."""
     with pytest.raises(Refusal, match=message):
         make().check(data)
 

@@ -126,7 +126,7 @@ def test_scores_of_labels_are_those_of_scikit_learn(name, k, n, seed, constant):
 
 
 def unknown():
-    """Answers some of which are a label that y does not hold."""
+    """Return answers of which some are a label that does not occur in y."""
     data, answers, weights = labelled(3, 30, 6)
     answers[:, ::7] = -1
     return data, answers, weights
@@ -151,9 +151,10 @@ NOT_SAID = np.maximum(FOUR_SAID, 1)
     ],
 )
 def test_scores_of_classes_in_truth_or_answers_alone_are_those_of_scikit_learn(name, drawn, rows):
-    """A class counts that is in its truth or its answers; means of recalls need it in the truth.
+    """A class counts if it occurs in the truth or in the answers.
 
-    A label that y does not hold has a column of its own.
+    Means of recalls count only classes that occur in the truth. A label that does not occur in y
+    has a column of its own.
     """
     loss, metric = OF_CLASSES[name]
     assert_score(loss, drawn, metric, rows)

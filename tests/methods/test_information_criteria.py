@@ -33,9 +33,10 @@ MODEL = make_pipeline(StandardScaler(), LogisticRegression())
     ],
 )
 def test_ebic_is_bic_and_the_price_of_the_choice(model, y):
-    """BIC + 2 γ log C(P, D): D = the features with a coefficient that is not 0, of P.
+    """EBIC is BIC + 2 γ log C(P, D), where D of the P features have a nonzero coefficient.
 
-    They are those that the model sees, and one of several classes counts once.
+    The features are those that the last step of a pipeline sees. A feature counts once, however
+    many classes have a coefficient for it.
     """
     bic = tr.estimate_risk(model, X, y, cv="bic").value
     fitted = model.fit(X, y)

@@ -120,9 +120,10 @@ def test_hopeless_takes_copies_in_one_group_as_a_row_of_weight_two():
     ],
 )
 def test_racing_gives_those_left_the_risk_of_all_folds(model, grid, engine):
-    """The others have none, a note says when they left, and their other fits are not made.
+    """Settings that left the race have no risk, and a note says when they left.
 
-    Fits keep their numbers, and with them the random numbers of a forest.
+    Their remaining fits are not made. The other fits keep their numbers, and with them the random
+    numbers of a forest.
     """
     raced = tr.risk_curve(model, grid, X, Y, cv="racing", engine=engine)
     fits = [*Counted.fits]

@@ -238,7 +238,7 @@ def test_out_of_bag_auc_is_that_of_all_answers_together():
     ],
 )
 def test_approximate_leave_one_out_of_squared_loss_is_exact(model, y, loss, weights, within):
-    """But for the steps before the last: the scaler of all rows is near those fitted anew."""
+    """A pipeline is the exception: its scaler is fitted once on all rows, not in every fold."""
     given = {"scoring": loss, "sample_weight": weights}
     found, exact = (tr.estimate_risk(model, X, y, cv=m, **given) for m in ("alo", "loo"))
     assert found.value == pytest.approx(exact.value, rel=within)

@@ -223,7 +223,10 @@ class Voiceless(ClassifierMixin, BaseEstimator):
     ],
 )
 def test_swapping_result_tells_both_parts_and_why_there_is_no_error(model, n, basis):
-    """And where n0 hardly shrinks, which it does if few rows speak: `rows_behind(X)` is n_x."""
+    """A note says that n0 hardly shrinks probabilities that are estimated from all n rows.
+
+    There is no such note for neighbours, nor for a model whose `rows_behind(X)` states n_x.
+    """
     found = tr.estimate_risk(model, X[:n], Y[:n], cv="swapping")
     assert (found.target, found.std_error, found.interval) == ("CER", None, None)
     parts, *between, unsure = found.notes

@@ -218,7 +218,10 @@ PanicException.__module__ = "pyo3_runtime"
     ],
 )
 def test_read_table_says_what_a_reader_raises(kind, error, said, tmp_path, monkeypatch):
-    """A panic becomes a sentence. What ends the program is not caught."""
+    """A Rust panic becomes a `BadData` message.
+
+    Exceptions that end the program are not caught.
+    """
     path = tmp_path / f"t.{kind}"
     path.write_bytes({**TEXTS, **COLUMNS}[kind])
 

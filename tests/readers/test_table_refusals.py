@@ -94,7 +94,7 @@ OUTCOME = {"target": None, "event": "died", "time_to_event": "days"}
 
 
 def archive_of(n_files):
-    """A ZIP archive of files that unpack to much more."""
+    """Return a ZIP archive of files that are much larger when unpacked."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
         for number in range(n_files):

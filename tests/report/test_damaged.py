@@ -149,7 +149,10 @@ def large(path):
     ],
 )
 def test_foreign_json_is_refused(tmp_path, source, sentence):
-    """No JSON, other JSON, other results, newer results, no file: each has its sentence."""
+    """Each kind of bad source has its own message.
+
+    Sources are invalid JSON, other JSON, results of another kind or version, and unreadable files.
+    """
     if callable(source):
         source(tmp_path / "a.json")
         source = tmp_path / "a.json"

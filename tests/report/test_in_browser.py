@@ -31,7 +31,7 @@ def move(opened, to: int) -> None:
 
 @pytest.mark.parametrize("scores", [None, range(64)], ids=["found", "ties of 1/32 and 3/32"])
 def test_slider_moves_the_numbers_to_those_of_python(show, content, found, scores):
-    """At every step counts and rates are those of the ROC curve at that threshold.
+    """At every step the page shows the counts and rates of the ROC curve at that threshold.
 
     Ties of the binary fraction go to the even digit on the page and in Python.
     """

@@ -92,7 +92,10 @@ def measured():
 
 
 def loss():
-    """Return the loss behind a score, called "1 - auc": no argument of a call."""
+    """Return the loss behind a score.
+
+    Its name is "1 - auc", which cannot be written as a keyword argument.
+    """
     return tr.estimate_risk(MODEL, *rows(), scoring="auc").as_loss()
 
 
@@ -124,7 +127,10 @@ LEFT_OUT = "best of 2 settings leaves the choice out"
     ],
 )
 def test_require_refuses_bounds_that_say_nothing(make, bounds, error, words):
-    """And numbers without an interval or with a choice left out; what can be kept is kept."""
+    """Numbers without an interval, or that leave a choice out, are refused as well.
+
+    A bound that can be judged and is kept raises nothing.
+    """
     found = make()
     with nullcontext() if error is None else pytest.raises(error, match=words):
         found.require(**bounds)

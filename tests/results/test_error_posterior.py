@@ -146,7 +146,10 @@ DEPENDENT = [
     ids=itertools.count(),
 )
 def test_error_posterior_refuses(ask, error, message):
-    """Impossible counts, what is no rate or probability, errors that are not independent."""
+    """Impossible counts and arguments that are no rate or probability are refused.
+
+    Errors that are not independent have no posterior, either.
+    """
     with pytest.raises(error, match=message):
         ask(ErrorPosterior(6, 60))
 

@@ -170,7 +170,10 @@ SAMPLES = [
     ids=count(),
 )
 def test_selection_bias_refuses(curve, call, given_, error, message):
-    """What is no table of risks, and curves that do not compare or cannot be drawn from."""
+    """Arguments that are no table of risks are refused.
+
+    Curves are refused if they do not compare or if no samples can be drawn from them.
+    """
     arguments = given_(curve)
     with pytest.raises(error, match=message):
         call(*arguments)

@@ -122,7 +122,7 @@ def test_paired_difference_has_groups_as_units():
 
 
 def stretched(unit, by):
-    """The difference of losses in a unit from as many times them."""
+    """Return the paired difference between losses in a unit and `by` times the same losses."""
     losses = unit * np.random.default_rng(0).random(30)
     return paired_difference(losses, losses * by, np.arange(30), checked(X, Y))
 

@@ -414,6 +414,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("search", "options", "params", "error", "message"), REFUSED)
 def test_given_search_is_refused_with_reason(simple, search, options, params, error, message):
-    """A search `Never` is not fitted: it would say so otherwise."""
+    """The search is refused before it is fitted: a fit of `Never` would raise another error."""
     with pytest.raises(error, match=message):
         tr.HonestSearchCV(search, **options).fit(*simple, **params)

@@ -161,7 +161,7 @@ RIDGE = {"model": Ridge(), "grid": {"alpha": VALUES}, "y": X[:, 0] + np.sin(np.a
     ],
 )
 def test_time_limit_that_suffices_changes_nothing(monkeypatch, given, limit, n_fits):
-    """Nor does it by the true clock, by which other models are timed; fits are of `Ticking`."""
+    """The first case counts fits of `Ticking`; the others are timed by the true clock."""
     if given:
         monkeypatch.setattr(time_limit, "time", time)
     plain = searched(**given)

@@ -72,11 +72,11 @@ def test_store_is_saved_to_every_second(tmp_path, monkeypatch):
 
 
 class Own(BayesianRidge):
-    """No class of scikit-learn's."""
+    """Learner whose class is not one of scikit-learn's."""
 
 
 def grid_of(values, **options):
-    """One learner and its settings."""
+    """Return one learner and a grid of its settings."""
     return Napping(**options), {"var_smoothing": values}
 
 
@@ -93,7 +93,7 @@ DOUBLE = SINGLE.astype(float)
 
 
 def of_numbers(learner):
-    """A regression."""
+    """Return the arguments of a regression study with one learner."""
     return {"learners": {"it": learner}, "y": DOUBLE, "cv": "2-fold", "outer": "2-fold"}
 
 

@@ -75,7 +75,7 @@ MISTAKES = [
 
 
 def changed(old, new):
-    """The good text with one mistake."""
+    """Return the valid text with one mistake."""
     assert old in GOOD
     return GOOD.replace(old, new, 1)
 

@@ -168,7 +168,7 @@ def of_version(version):
 
 
 def of_something_else(_):
-    """The bytes of a database with a table of its own."""
+    """Return the bytes of an SQLite database that holds a table of another program."""
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE mine (x)")
     content = connection.serialize()

@@ -114,7 +114,11 @@ def behind_a_step(step, kind):
 
 
 def far_from_0(offset, metric, n, d, algorithm):
-    """Reciprocals of what cancellation leaves of a distance: scikit-learn's own digits count."""
+    """Return regressors weighted by reciprocal distances, and rows shifted by an offset.
+
+    Cancellation leaves few correct digits of a distance far from 0, so that the predictions depend
+    on the digits that scikit-learn itself computes.
+    """
     rng = np.random.default_rng(0)
     data = checked(offset + rng.normal(size=(n, d)), rng.normal(size=n))
     model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)

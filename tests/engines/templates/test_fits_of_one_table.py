@@ -117,7 +117,7 @@ TOLS = {"lineardiscriminantanalysis__tol": [1e-4, 1e-3, 1e-2]}
 def test_samples_have_every_shrinkage_and_tol_from_the_same_scatters(
     model, grid, shape, method, loss, batches, counted, monkeypatch
 ):
-    """Pairs of folds share the tol of a group."""
+    """The fits of the method `pairs` are made once for all values of tol."""
     monkeypatch.setattr(LinearDiscriminants, "fit_pass", None)
     found, wanted = both(model, *problem(*shape), method, scoring=loss, grid=grid)
     assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)

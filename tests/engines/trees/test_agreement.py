@@ -114,7 +114,10 @@ def other_impurity(arguments, more):
 
 
 def builder_with(change):
-    """The builder with other inputs, one number of one node changed, or rows in other leaves."""
+    """Return the tree builder with one change.
+
+    The change alters its inputs, one number of one node, or the leaves in which the rows lie.
+    """
 
     def altered(*arguments, **more):
         arguments = list(arguments)

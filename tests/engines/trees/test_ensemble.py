@@ -365,7 +365,7 @@ SETTINGS = [
     ],
 )
 def test_package_says_which_settings_look_at_the_number_of_trees(refuse, given, why):
-    """It takes weights, and no fit that begins elsewhere."""
+    """Sample weights are accepted, and a fit that continues from another model is refused."""
     reason = refuse(*given)
     if why is None:
         assert reason is None

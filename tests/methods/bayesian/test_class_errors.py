@@ -120,7 +120,7 @@ def tail_of_t(alpha, h):
 
 
 def tail_of_beta(alpha, h):
-    """The same for h above 0, to the last digits."""
+    """Compute the same tail as `tail_of_t`, for h above 0 only, but to the last digits."""
     return 0.5 * betainc(alpha, 0.5, 2 * alpha / (2 * alpha + h**2))
 
 
@@ -138,9 +138,10 @@ def tail_of_beta(alpha, h):
     ],
 )
 def test_class_errors_have_the_mean_of_students_t(alpha, h, nu, tail, within):
-    """T with 2α degrees of freedom at h0, on both sides of 0 and where h0 is next to 0.
+    """The mean is the tail probability of Student's t with 2α degrees of freedom.
 
-    On both sides of where the nodes change, each entry by itself, 12 digits are right.
+    The cases lie on both sides of h = 0 and next to it. The other cases lie on both sides of the
+    points at which the quadrature nodes change; each entry has 12 correct digits.
     """
     np.testing.assert_allclose(with_freedom(alpha, h, nu).mean(), tail(alpha, h), rtol=within)
 

@@ -102,9 +102,9 @@ def test_directions_are_derivatives_of_err_1():
 
 
 def test_jackknife_error_takes_the_noise_of_the_samples_off():
-    """Over draws of 60 samples the corrected variance has the mean of that of very many samples.
+    """The corrected variance of 60 samples has on average the value for very many samples.
 
-    Of noise alone nothing is left.
+    The error is None if the samples hold nothing but noise.
     """
     rng = np.random.default_rng(1)
     n, effect = 20, rng.uniform(size=20)

@@ -9,7 +9,7 @@ from truerisk.selection import as_rule
 
 
 def of_ranks(*ranks):
-    """Risks that tie at 0, with these ranks."""
+    """Return candidates whose risks are all 0, with these ranks."""
     return [extend.Tested(0.0, rank=rank) for rank in ranks]
 
 
@@ -30,8 +30,8 @@ FAR = [extend.Tested(0.2, 0.05, rank=5.0), extend.Tested(0.18, 0.05, rank=-5.0)]
 def test_choice_by_rule_lets_ranks_decide_where_all_have_one_and_no_error_counts(
     tested, word, best
 ):
-    """Values of 0 tie; their ranks do not, and a failed candidate is left out.
+    """Candidates whose risks tie at 0 are told apart by their ranks; a failed one is left out.
 
-    1-se adds a standard error to a value: ranks are on another scale.
+    The rule 1-se adds a standard error to a risk, so it does not use ranks, whose scale differs.
     """
     assert by_rule(tested, as_rule(word)) == best

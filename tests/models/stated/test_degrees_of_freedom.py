@@ -115,7 +115,10 @@ COLLINEAR = np.column_stack([X, 2 * X[:, 0], np.ones(14)])
     ids=str,
 )
 def test_degrees_of_freedom_are_whole_numbers_of_what_is_fitted(model, rows, labels, freedom):
-    """Averages count their parts; of collinear columns each direction counts once."""
+    """Each fitted average counts once.
+
+    Collinear columns count as many times as they have independent directions.
+    """
     assert degrees_of_freedom(model.fit(rows, labels), rows) == freedom
 
 

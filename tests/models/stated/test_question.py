@@ -44,7 +44,7 @@ def question(**options):
 
 
 def taught():
-    """An object of the class in the table that answers by itself."""
+    """Return an instance of a class in the table, with a method of its own that answers."""
     model = Ridge()
     model.weigh = lambda X: "taught"
     return model
@@ -74,7 +74,7 @@ SEARCH = GridSearchCV(Ridge(), {"alpha": [5.0]}, cv=2).fit(X, NUMBERS)
     ],
 )
 def test_question_is_answered_by_the_formula_or_the_own_method(model, options, answer):
-    """Either is called with the last step, its rows and all that the question was given."""
+    """Both are called with the last step, the rows that it sees and the question's arguments."""
     assert question(**options)(model, X, "word") == answer
 
 
@@ -102,7 +102,7 @@ KINDS = [kind for _, kind in all_estimators() if not inspect.isabstract(kind)]
 
 
 def test_has_best_params_is_true_of_searches_alone():
-    """Models that hold others, and tune thresholds or penalties inside, are models."""
+    """Models that wrap other models, or tune thresholds or penalties inside, are no searches."""
     told = {kind.__name__ for kind in KINDS if has_best_params(object.__new__(kind))}
     assert told == {kind.__name__ for kind in KINDS if issubclass(kind, BaseSearchCV)}
     for search in (Climbing, Private, Silent, tr.HonestSearchCV, Delegating):

@@ -17,7 +17,7 @@ Y = np.array([0, 0, 0, 0, 1, 1])
 
 
 class Own(LogisticRegression):
-    """It is asked first."""
+    """Model whose own `rows_behind` is asked before any formula."""
 
     def rows_behind(self, X):
         return [2] * len(X)

@@ -33,12 +33,12 @@ FRAME = pd.DataFrame(
 
 
 def part(places):
-    """A lasso on a part of the table."""
+    """Return a lasso on some columns of the table."""
     return make_pipeline(make_column_transformer(("passthrough", places)), Lasso(0.01))
 
 
 def imputed(**options):
-    """A lasso on rows whose gaps are filled in."""
+    """Return a lasso on rows whose gaps are filled in."""
     return make_pipeline(SimpleImputer(**options), Lasso(0.15))
 
 
