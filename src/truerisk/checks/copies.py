@@ -45,8 +45,8 @@ class NearCopies:
     Parameters
     ----------
     share, wide_share : float
-        Shares of rows with a gap and with a wide gap. Of independent rows, 5 % have a gap and 1 %
-        a wide gap.
+        Shares of rows with a gap and with a wide gap. Among independent rows, 5 % have a gap and 1
+        % a wide gap.
     n_rows : int
         Number of rows whose neighbours were searched.
     size : float

@@ -144,7 +144,7 @@ def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.nda
     """Shuffle rows so that every run of consecutive rows is a stratified subsample.
 
     The rows of each class are shuffled, and row r of the n_c rows of a class gets the position
-    (r + u)/n_c, with one random u per class. Of n rows in all, a run of m rows then contains
+    (r + u)/n_c, with one random u per class. If there are n rows in all, a run of m rows contains
     m n_c/n rows of the class, to within less than 2. If there are groups, whole groups are shuffled
     instead, without stratification.
     """

@@ -151,8 +151,9 @@ def _gain_covariance(
 ) -> np.ndarray:
     """Return the covariance of the gains on these sides of thresholds, up to a constant factor.
 
-    All events are taken to vary alike. Of two lower, or two upper, sets of rows one contains the
-    other. If a lower and an upper set overlap, an event lowers one gain and raises the other.
+    All events are taken to vary alike. Two lower sets of rows are nested, and so are
+    two upper sets. If a lower and an upper set overlap, an event lowers one gain and raises the
+    other.
     `total_square_sum` is the sum of all squared weights.
     """
     squares = np.array([threshold_side.squares for threshold_side in threshold_sides])

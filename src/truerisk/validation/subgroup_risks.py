@@ -42,9 +42,9 @@ from truerisk.validation.subgroups import (
 )
 
 POOLED = (
-    "a score of all rows is averaged as it is elsewhere. Of a subgroup, of which a fold may hold "
-    "few rows, all answers are one test set: where they rank rows, those of different models are "
-    "pooled, and their scales may differ from fold to fold."
+    "a score of all rows is averaged over folds as usual. For a subgroup all predictions are one "
+    "test set, because a fold may hold few of its rows. A score that ranks rows, such as AUC, then "
+    "compares predictions of different models, whose scales may differ from fold to fold."
 )
 FAILED_FIT = "a fit failed, so some rows have no answer."
 SCORER_REASON = "a scorer rates one fitted model on its test set, and says nothing of single rows."
@@ -266,7 +266,8 @@ class _SubgroupRows:
         count_text = (
             "no row is"
             if counts[rarest_class_code] == 0
-            else f"{counts[rarest_class_code]} of {counts.sum()} rows are"
+            else f"{counts[rarest_class_code]} of {counts.sum()} rows "
+            f"{'is' if counts[rarest_class_code] == 1 else 'are'}"
         )
         return (
             f"{count_text} '{data.label(rarest_class_code)}': "

@@ -2,7 +2,7 @@
 
 A learner that uses rows only through their inner products is not affected by a rotation; many
 learners are not affected by a translation before it either. Let V hold orthonormal directions that
-span the training rows. A row x becomes V'x. Of the component of x orthogonal to V only the length
+span the training rows. A row x becomes V'x. Only the length of the component of x orthogonal to V
 matters, because that component is zero for every training row. The directions are computed by
 Householder reflections, which lose no digits of a row's length; the product XX' would lose half of
 them.
