@@ -57,6 +57,12 @@ def test_hac_is_the_error_of_the_series_of_losses(weight):
     assert is_around(found, found.value, half)
 
 
+def test_hac_has_an_interval_from_100_tested_times_on():
+    found = hac(Y[:120], X[:120])
+    assert len(found.losses) == 100
+    assert found.interval is not None
+
+
 def test_hac_takes_rows_of_one_time_as_one_value_of_the_series():
     """Losses that come in threes say what a third as many say."""
     twice = hac(np.repeat(Y, 3), np.repeat(X, 3, axis=0), time=np.repeat(np.arange(N), 3))
