@@ -300,7 +300,7 @@ def test_suite_holds_over_what_was_added(clone, tmp_path):
     assert int(re.search(r"(\d+) passed", said)[1]) >= 40
     result = ("-m", "not slow", "-k", Path(place_of(ITS_TEST)).stem)
     said = python(clone, *PYTEST, *OF_RESULTS, *result)
-    assert int(re.search(r"(\d+) passed", said)[1]) >= 8
+    assert int(re.search(r"(\d+) passed", said)[1]) >= 7
     assert "skipped" not in said
     said = python(clone, *PYTEST, "tests/test_public_api.py", "-k", "api_page or as_written")
     assert "failed" not in said
