@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.exceptions import Refusal
 
 TEST_ROWS = 4000
 DRAWINGS = 20_000  # training rows, all drawings of a size together

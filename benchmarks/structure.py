@@ -265,7 +265,7 @@ def real_tables() -> Iterator[tuple[str, Any, np.ndarray, str]]:
     import sklearn.datasets
 
     import truerisk as tr
-    from truerisk.core.errors import TrueRiskError
+    from truerisk.exceptions import TrueRiskError
 
     for name in tr.datasets.names():
         try:
@@ -300,8 +300,8 @@ def survey(folder: Path) -> Iterator[str]:
     import pandas as pd
 
     from truerisk.checks.rows import structure_findings
-    from truerisk.core.errors import TrueRiskError
     from truerisk.data.data import Data
+    from truerisk.exceptions import TrueRiskError
 
     counts: Counter[str] = Counter()
     n = 0

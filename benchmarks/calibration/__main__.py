@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.surplus import surpluses, text
     from benchmarks.calibration.tables import here
     from truerisk.cli.output import show_progress
-    from truerisk.core.errors import NotWritten, TrueRiskError
+    from truerisk.exceptions import NotWritten, TrueRiskError
     from truerisk.results.writing import writable_path
 
     forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES, "means": MEANS}

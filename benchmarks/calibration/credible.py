@@ -26,7 +26,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.exceptions import Refusal, TrueRiskWarning
 from truerisk.methods.bayesian import rule_errors
 
 __all__ = ["COLUMNS", "PROBLEMS", "Held", "coverage", "main"]

@@ -29,9 +29,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
-from truerisk.core.errors import FitFailed, Refusal
 from truerisk.data.places import default_cell_side, grid_cells
 from truerisk.datasets.dependent import FieldProblem
+from truerisk.exceptions import FitFailed, Refusal
 
 __all__ = ["CELLS", "LEARNERS", "Cell", "main", "run", "table"]
 

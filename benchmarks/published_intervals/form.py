@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.published_intervals.formulas import Found
 from truerisk.contracts import Method, Terms
-from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
+from truerisk.exceptions import Refusal
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import failure_notes, row_losses
 from truerisk.methods.parts.bootstrap_answers import no_information

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.registry import suggestion_for
+from truerisk.exceptions import BadData, UnknownName
 
 __all__ = ["IDS", "OpenML"]
 

@@ -50,6 +50,7 @@ _MODULE_BY_NAME = {
 _PACKAGE_BY_NAME = {
     "datasets": "truerisk.datasets",
     "engines": "truerisk.engines",
+    "exceptions": "truerisk.exceptions",
     "extend": "truerisk.extend",
     "intervals": "truerisk.intervals",
     "losses": "truerisk.losses",
@@ -86,6 +87,7 @@ __all__ = [
     "datasets",
     "engines",
     "estimate_risk",
+    "exceptions",
     "experiments",
     "extend",
     "intervals",
@@ -108,6 +110,7 @@ __all__ = [
 if TYPE_CHECKING:  # Type checkers need static imports of the names that are imported on demand.
     from truerisk import datasets as datasets
     from truerisk import engines as engines
+    from truerisk import exceptions as exceptions
     from truerisk import experiments as experiments
     from truerisk import extend as extend
     from truerisk import intervals as intervals

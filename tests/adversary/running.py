@@ -56,7 +56,7 @@ def prepared(script: str) -> dict[str, Any]:
 
 def one_side(space: dict[str, Any], call: str) -> Outcome:
     """What one call says."""
-    from truerisk.core.errors import TrueRiskError
+    from truerisk.exceptions import TrueRiskError
 
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:

@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
-from truerisk.core.errors import FitFailed, GroupLeakWarning, UnknownName
 from truerisk.core.progress import listen
+from truerisk.exceptions import FitFailed, GroupLeakWarning, UnknownName
 from truerisk.extend import BadData, Refusal
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.assessment.assessment import MAX_WIDTH, TABLE_HEADER
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)

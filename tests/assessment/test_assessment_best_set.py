@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.assessment.assessment import TABLE_HEADER
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import Refusal
 from truerisk.results.best_set import may_be_best
 from truerisk.results.evaluation import PairedLosses

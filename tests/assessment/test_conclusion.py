@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.errors import DuplicateRowsWarning
+from truerisk.exceptions import DuplicateRowsWarning
 
 QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 TREE = (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})

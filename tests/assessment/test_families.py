@@ -23,9 +23,9 @@ from tests.support.families import families_on
 
 import truerisk as tr
 from truerisk.assessment.families import families_of, ranked_names, rows_for, sorted_by_text
-from truerisk.core.errors import UnknownName
 from truerisk.engines.running.shared_steps import FittedStepTrees, with_equal_first_step
 from truerisk.estimation.outer_splits import n_parts
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Family, Refusal
 
 X = np.random.default_rng(0).normal(size=(40, 3))

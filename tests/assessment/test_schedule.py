@@ -18,9 +18,9 @@ import truerisk as tr
 from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.forecast import forecast, planned_fits
 from truerisk.assessment.schedule import Schedule, method_name_by_size
-from truerisk.core.errors import UnknownName
 from truerisk.core.progress import listen
 from truerisk.estimation.problem import problem_of_call
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Family, Refusal
 
 X, Y = tr.datasets.make_simple(60, random_state=0)

@@ -11,8 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.core.errors import LeakWarning, UnknownName
 from truerisk.core.progress import listen
+from truerisk.exceptions import LeakWarning, UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal, Streams
 from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
 

@@ -16,7 +16,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Data, Refusal, Streams, Terms
 from truerisk.intervals import as_form
 from truerisk.intervals.refitted import HalfEvidence

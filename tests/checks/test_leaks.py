@@ -31,7 +31,7 @@ import truerisk as tr
 from truerisk.checks.inner_splits import warn_of_inner_splits
 from truerisk.checks.leak_warnings import warn_of_leaks
 from truerisk.checks.splits import row_findings, split_findings
-from truerisk.core.errors import (
+from truerisk.exceptions import (
     DuplicateRowsWarning,
     FittedPartWarning,
     GroupLeakWarning,

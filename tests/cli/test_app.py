@@ -14,7 +14,7 @@ from tests.support.cut_off import begun
 
 from truerisk import datasets, engines, methods
 from truerisk.cli import app
-from truerisk.core.errors import FitFailed, MissingExtra, UnknownName
+from truerisk.exceptions import FitFailed, MissingExtra, UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -10,7 +10,7 @@ from tests.cli.conftest import write_csv
 
 import truerisk as tr
 from truerisk.cli.bodies.audit import call_factory, load_factory
-from truerisk.core.errors import MissingExtra, UnknownName
+from truerisk.exceptions import MissingExtra, UnknownName
 from truerisk.extend import TrueRiskError
 
 CODE = """

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.cli.conftest import QUICK
 
 import truerisk as tr
-from truerisk.core.errors import FitFailedWarning
+from truerisk.exceptions import FitFailedWarning
 from truerisk.report.methods_text import methods_paragraph, repeat_info
 
 NAME = "zacharias_q"

@@ -10,9 +10,9 @@ from tests.cli.conftest import write_csv
 from truerisk.cli.output import in_options
 from truerisk.cli.source import label_from_text, read_source
 from truerisk.core.arguments import mention
-from truerisk.core.errors import UnknownName
 from truerisk.core.mentions import Sentence
 from truerisk.datasets import load
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData
 
 NOTHING = dict.fromkeys(

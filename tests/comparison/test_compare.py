@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import FitFailedWarning, UnknownName
+from truerisk.exceptions import FitFailedWarning, UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)

@@ -11,7 +11,7 @@ from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
 from truerisk.comparison.hierarchical import hierarchical_test
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Refusal
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.comparison.hierarchical import hierarchical_test
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, Refusal
 from truerisk.study.results import StudyResults
 

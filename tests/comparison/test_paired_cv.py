@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.core.errors import MissingResult, UnknownName
+from truerisk.exceptions import MissingResult, UnknownName
 from truerisk.extend import BadArgument, Refusal
 
 N, K = 48, 4

@@ -14,9 +14,10 @@ from sklearn.dummy import DummyClassifier
 import truerisk as tr
 from truerisk.core import errors
 from truerisk.core.arguments import mention
-from truerisk.core.errors import FitFailed, MissingExtra, NoEngine, NotWritten, first_line, warn
+from truerisk.core.errors import first_line, warn
 from truerisk.core.formats import errors_named
 from truerisk.core.mentions import Mention, Sentence
+from truerisk.exceptions import FitFailed, MissingExtra, NoEngine, NotWritten
 from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
 from truerisk.readers.table import NoFeatures
 

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.searches import Silent
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Family, TrueRiskWarning
 
 PIPE = Pipeline([("scale", StandardScaler()), ("clf", KNeighborsClassifier())])

@@ -6,7 +6,6 @@ import pytest
 
 import truerisk as tr
 from truerisk import selection
-from truerisk.core.errors import MissingBranch, UnknownName
 from truerisk.core.registry import (
     Registry,
     RegistryEntry,
@@ -14,6 +13,7 @@ from truerisk.core.registry import (
     is_present,
     suggestion_for,
 )
+from truerisk.exceptions import MissingBranch, UnknownName
 from truerisk.losses import row_losses as losses
 
 TABLE = Registry(

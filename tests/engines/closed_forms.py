@@ -8,9 +8,9 @@ import pytest
 from tests.support.fitted_once import fitted_once
 
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed
 from truerisk.engines import Generic
 from truerisk.engines.templates import task as tasks
+from truerisk.exceptions import FitFailed
 from truerisk.extend import ALL, Data, Family, Plan, PlanBuilder, Request, Streams
 from truerisk.methods import KFold, LeaveOneOut, as_method
 from truerisk.testing import engine_checks

@@ -16,7 +16,6 @@ from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.contracts import Engine
-from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.identity import imported_class
 from truerisk.core.registry import Registry, RegistryEntry
 from truerisk.engines import Generic, choice
@@ -25,6 +24,7 @@ from truerisk.engines.logistic import stops as logistic
 from truerisk.engines.support_vectors import stepping as svm
 from truerisk.engines.trees import recipes as trees
 from truerisk.engines.trees.packages import PACKAGES
+from truerisk.exceptions import NoEngine, UnknownName
 from truerisk.extend import BadArgument, Refusal, TrueRiskError
 
 X = np.arange(24.0).reshape(12, 2)

@@ -16,8 +16,8 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed, FitFailedWarning
 from truerisk.engines import Generic
+from truerisk.exceptions import FitFailed, FitFailedWarning
 from truerisk.extend import Family, Request, TrueRiskWarning
 from truerisk.methods import KFold, Nested
 

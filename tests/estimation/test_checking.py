@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk import RiskCurve, RiskEstimate, audit
-from truerisk.core.errors import FindingWarning, UnknownName
 from truerisk.estimation import problem
+from truerisk.exceptions import FindingWarning, UnknownName
 from truerisk.extend import BadArgument
 from truerisk.results.finding import Finding, are_checks_on
 

@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import NoEngine
 from truerisk.data import data as data_module
 from truerisk.engines import choice
 from truerisk.estimation.problem import problem_of_call, problem_on
+from truerisk.exceptions import NoEngine
 from truerisk.extend import Data, Family
 
 X, Y = tr.datasets.make_simple(40, random_state=2)

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import MissingResult, UnknownName
+from truerisk.exceptions import MissingResult, UnknownName
 from truerisk.extend import BadArgument, Refusal, TrueRiskWarning
 
 RNG = np.random.default_rng(3)

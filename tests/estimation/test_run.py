@@ -12,10 +12,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
 from truerisk.engines.trees.recipes import equality_gap
 from truerisk.estimation.problem import problem_of_call
 from truerisk.estimation.run import compute, curve_of
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, Evaluation, Family, Plan, Streams
 from truerisk.methods import KFold, Nested
 

@@ -14,9 +14,9 @@ from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk import experiments as papers
-from truerisk.core.errors import BadStore, StudyIncomplete, UnknownName
 from truerisk.core.progress import Progress, listen, report_progress
 from truerisk.datasets.documents import FOLDER
+from truerisk.exceptions import BadStore, StudyIncomplete, UnknownName
 from truerisk.experiments import bee_real, colon_table_1, mehta, reproduce
 from truerisk.experiments.experiment import (
     Experiment,

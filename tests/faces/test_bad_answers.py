@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.faces.test_refusals import N, X, Y, estimate
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed, FitFailedWarning
+from truerisk.exceptions import FitFailed, FitFailedWarning
 from truerisk.extend import Refusal, TrueRiskError, TrueRiskWarning
 
 

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.faces.test_refusals import GROUPS, KNN, VERBS, N, X, Y, estimate
 
 import truerisk as tr
-from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
+from truerisk.exceptions import DuplicateRowsWarning, GroupLeakWarning
 from truerisk.extend import BadData, TrueRiskWarning
 
 TREE = DecisionTreeClassifier(random_state=0)

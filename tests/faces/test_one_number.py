@@ -25,7 +25,7 @@ from tests.support.survival import Exponential, drawn_times
 
 import truerisk as tr
 from truerisk.core import formats
-from truerisk.core.errors import BoundMissed
+from truerisk.exceptions import BoundMissed
 from truerisk.models import learner
 
 RNG = np.random.default_rng(3)

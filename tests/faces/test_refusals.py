@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.errors import DuplicateRowsWarning, FitFailed, UnknownName
+from truerisk.exceptions import DuplicateRowsWarning, FitFailed, UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskError
 from truerisk.results.calibration import Calibration
 

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.auditing.audit import AuditCheck
-from truerisk.core.errors import MissingExtra
+from truerisk.exceptions import MissingExtra
 
 
 @runtime_checkable

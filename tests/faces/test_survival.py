@@ -14,7 +14,7 @@ from tests.support.checklists import answers_of
 from tests.support.survival import Exponential, drawn_times
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
+from truerisk.exceptions import FitFailed
 from truerisk.extend import BadArgument, BadData, Data, Refusal
 
 X, Y = drawn_times()

@@ -11,7 +11,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import OF_A_MEAN, Asking, BadArgument, Interval, IntervalForm, Refusal
 from truerisk.intervals.choice import choose, offered, own_forms, with_interval
 from truerisk.losses import ZeroOne

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import SpaceLeakWarning, TimeLeakWarning
+from truerisk.exceptions import SpaceLeakWarning, TimeLeakWarning
 from truerisk.extend import Refusal
 from truerisk.intervals import as_form
 from truerisk.intervals.components import spatial_components

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed, UnknownName
+from truerisk.exceptions import FitFailed, UnknownName
 from truerisk.extend import Data, Refusal
 from truerisk.losses import AUC, Cost, FBeta, RowLoss, Squared, ZeroOne, registry
 from truerisk.losses.loss_words import as_loss

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, Refusal
 from truerisk.losses import FBeta, Recall
 from truerisk.losses.scorer_losses import ONE_CLASS_SCORES, PositiveScorer

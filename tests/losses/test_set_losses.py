@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from tests.support.data import checked
 
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, Refusal
 from truerisk.losses import (
     AUC,

@@ -13,7 +13,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn, drawn_with_copies
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import Bootstrap, KFold, Nested
 from truerisk.methods.bootstrap import weight_632_plus

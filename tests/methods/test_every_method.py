@@ -11,8 +11,8 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import FitFailedWarning
 from truerisk.engines import Generic
+from truerisk.exceptions import FitFailedWarning
 from truerisk.extend import Refusal
 from truerisk.methods import (
     Bolstered,

@@ -12,7 +12,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import Nested, NestedInterval, Splitter
 

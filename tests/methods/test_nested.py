@@ -11,7 +11,7 @@ from tests.support.data import NINE, checked, normal_rows
 from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import FitFailedWarning
+from truerisk.exceptions import FitFailedWarning
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import GivenSplits, KFold, Nested
 

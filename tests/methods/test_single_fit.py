@@ -24,9 +24,9 @@ from tests.support.data import NINE, checked, normal_rows
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import DuplicateRowsWarning, FitFailed, FitFailedWarning
 from truerisk.engines import Ensembles, Generic
 from truerisk.engines.running.members import why_no_bags
+from truerisk.exceptions import DuplicateRowsWarning, FitFailed, FitFailedWarning
 from truerisk.extend import Family, PlanBuilder, Refusal, Request
 from truerisk.methods import Bootstrap, Nested
 from truerisk.models import LogisticPath

@@ -19,8 +19,8 @@ from tests.support.plans import drawn
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import UnknownName
 from truerisk.engines import Generic, NearestNeighbours
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Data, Family, Refusal, Request, Terms
 from truerisk.losses import ZeroOne
 from truerisk.methods import Nested, Swapping

@@ -16,7 +16,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed, TimeLeakWarning
+from truerisk.exceptions import FitFailed, TimeLeakWarning
 from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.methods import Forward, Nested, Purged, as_method
 from truerisk.testing import Case, method_checks

@@ -7,7 +7,7 @@ from sklearn.model_selection import StratifiedKFold
 from tests.support.plans import drawn, sets_of
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Data
 from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
 from truerisk.methods.words import listed_splits

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import truerisk as tr
-from truerisk.core.errors import MissingExtra
+from truerisk.exceptions import MissingExtra
 from truerisk.models.builders import TREES
 
 LEVEL = np.resize(list("abcd"), 200)

@@ -10,8 +10,8 @@ from sklearn.model_selection import ParameterGrid, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from tests.support.words import built_here
 
-from truerisk.core.errors import UnknownName
 from truerisk.datasets import load, make_simple
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Refusal
 from truerisk.models import default_words, learner, names, registry
 

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
+from truerisk.exceptions import FitFailed
 from truerisk.extend import BadArgument, Data, Family, Request, Streams
 from truerisk.methods import as_method
 from truerisk.models import learner

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Data, Refusal, Streams
 from truerisk.methods import Bootstrap
 

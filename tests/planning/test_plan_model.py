@@ -8,7 +8,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, Refusal
 from truerisk.planning.model_size import LinearPredictor
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.statistics.sample_size import expected_measures
 

@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from truerisk.core.errors import UnknownName
 from truerisk.datasets import Table, read_table
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData
 from truerisk.readers import columnar, content
 from truerisk.readers.columnar import READERS

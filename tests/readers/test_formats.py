@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData
 
 ROWS = [(1.5, "red", "u"), (float("nan"), "blue", "v"), (4.0, "red", "u"), (3.25, "green", "v")]

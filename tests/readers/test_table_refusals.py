@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from tests.readers.test_table import GOOD, GROUPED, table_of
 
-from truerisk.core.errors import MissingExtra, UnknownName
 from truerisk.datasets import read_table
+from truerisk.exceptions import MissingExtra, UnknownName
 from truerisk.extend import BadArgument, BadData
 
 GZIPPED = gzip.compress(GOOD.encode(), mtime=0)

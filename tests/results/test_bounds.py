@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
-from truerisk.core.errors import BoundMissed, UnknownName
+from truerisk.exceptions import BoundMissed, UnknownName
 from truerisk.extend import BadArgument, Refusal
 
 C = {"C": [0.1, 1.0]}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Refusal
 from truerisk.results.operating_points import ThresholdCounts, check_rate
 

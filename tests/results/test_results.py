@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import FitFailedWarning, UnknownName
+from truerisk.exceptions import FitFailedWarning, UnknownName
 from truerisk.results.finding import CODES, Finding, by_severity
 from truerisk.results.interval import Breakdown
 

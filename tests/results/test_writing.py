@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from truerisk import RocCurve
-from truerisk.core.errors import NotWritten
+from truerisk.exceptions import NotWritten
 from truerisk.extend import BadArgument, TrueRiskError
 from truerisk.results.writing import write_text
 

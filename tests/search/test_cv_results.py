@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, Shuff
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed, MissingResult
-from truerisk.core.errors import FitFailedWarning as OurFitFailedWarning
+from truerisk.exceptions import FitFailed, MissingResult
+from truerisk.exceptions import FitFailedWarning as OurFitFailedWarning
 from truerisk.extend import BadArgument, BadData, Refusal
 
 NEAREST = (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})

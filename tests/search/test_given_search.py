@@ -37,7 +37,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.support.searches import Climbing, Private, Remembering
 
 import truerisk as tr
-from truerisk.core.errors import MissingResult, UnknownName
+from truerisk.exceptions import MissingResult, UnknownName
 from truerisk.extend import BadArgument, Refusal
 
 KNN = KNeighborsClassifier()

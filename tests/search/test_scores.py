@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import MissingResult
+from truerisk.exceptions import MissingResult
 from truerisk.extend import BadArgument, Refusal
 
 X, Y = load_wine(return_X_y=True)

@@ -15,8 +15,8 @@ from tests.support.cut_off import interrupted_at, killed_at
 
 import truerisk as tr
 from truerisk.contracts import Fits
-from truerisk.core.errors import BadStore, MissingResult, StoreLocked
 from truerisk.core.progress import listen
+from truerisk.exceptions import BadStore, MissingResult, StoreLocked
 from truerisk.extend import BadArgument, Refusal, TrueRiskWarning
 from truerisk.study import versions
 from truerisk.study.lock import Lock

@@ -6,7 +6,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import Refusal
 from truerisk.selection import Minimum, OneStandardError, as_rule
 from truerisk.selection.rules import simple_end

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from tests.support.words import built_here
 
 import truerisk as tr
-from truerisk.core.errors import BadStore
+from truerisk.exceptions import BadStore
 from truerisk.extend import Data, Family, Refusal
 from truerisk.models import learner
 from truerisk.study.keeping import content_of, data_content, learner_content

@@ -28,9 +28,9 @@ from tests.study.works import (
 )
 from tests.support.cut_off import interrupted_at
 
-from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.core.progress import listen
 from truerisk.engines.workers import parcels
+from truerisk.exceptions import StudyIncomplete, UnknownName
 from truerisk.study import limits
 from truerisk.study.schema import State
 from truerisk.study.status import status_of

@@ -8,8 +8,8 @@ from distributed import Client
 from tests.study.clusters import Cluster, free_port
 from tests.study.works import found, napping, numbers, once_begun, poisonous, run, summing
 
-from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.engines.workers import dask_cluster
+from truerisk.exceptions import StudyIncomplete, UnknownName
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from truerisk.core.errors import NotWritten, UnknownName
+from truerisk.exceptions import NotWritten, UnknownName
 from truerisk.study.results import export
 
 ROWS = [

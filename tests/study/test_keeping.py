@@ -15,8 +15,8 @@ from tests.support.cut_off import interrupted_at, killed_at, n_results
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
 from truerisk.contracts import Fits
-from truerisk.core.errors import BadStore, FitFailed, StoreLocked, StudyIncomplete, UnknownName
 from truerisk.core.progress import listen
+from truerisk.exceptions import BadStore, FitFailed, StoreLocked, StudyIncomplete, UnknownName
 from truerisk.extend import Refusal
 from truerisk.study import keeping, versions
 from truerisk.study.results import rows_of

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from truerisk.core.errors import StoreLocked
+from truerisk.exceptions import StoreLocked
 from truerisk.study.lock import Lock
 from truerisk.study.store import Store
 

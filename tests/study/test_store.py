@@ -13,7 +13,7 @@ import pytest
 from tests.study.works import found, numbers, run
 
 import truerisk as tr
-from truerisk.core.errors import BadStore, StudyIncomplete
+from truerisk.exceptions import BadStore, StudyIncomplete
 from truerisk.extend import TrueRiskError
 from truerisk.study import driving, schema
 from truerisk.study.results import collect, export, rows_of

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.support.missing import output_without
 
 import truerisk as tr
-from truerisk.core.errors import BadStore, StoreLocked
+from truerisk.exceptions import BadStore, StoreLocked
 from truerisk.extend import BadData, TrueRiskWarning
 from truerisk.methods.holdout import Holdout
 from truerisk.study import replicate as replicates

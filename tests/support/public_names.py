@@ -10,6 +10,7 @@ HIDDEN = re.compile(r"_|set_\w+_request$")  # private, or added by a release of 
 PACKAGES = (
     "datasets",
     "engines",
+    "exceptions",
     "intervals",
     "losses",
     "methods",

@@ -11,9 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.contracts import Engine
-from truerisk.core.errors import FitFailed
 from truerisk.data.rows import row_keys
 from truerisk.engines import Generic
+from truerisk.exceptions import FitFailed
 from truerisk.extend import ALL, BadData, Data, Family, Plan, Refusal
 from truerisk.losses import Squared
 from truerisk.methods import KFold

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from truerisk.core.errors import MissingExtra
 from truerisk.engines import Generic
+from truerisk.exceptions import MissingExtra
 from truerisk.extend import ALL, Data, Plan, PlanBuilder
 from truerisk.plan.extras.flips import flips_of
 from truerisk.testing import engine_checks, strategies

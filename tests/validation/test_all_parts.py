@@ -11,8 +11,8 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
-from truerisk.core.errors import UnknownName
 from truerisk.core.progress import listen
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData
 
 X, Y, SAMPLES = drawn()

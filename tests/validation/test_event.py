@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import Data, Refusal
 from truerisk.validation.outcomes import Event
 

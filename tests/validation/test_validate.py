@@ -22,7 +22,7 @@ from sklearn.svm import SVC, LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
 
 X, Y, _ = drawn()

@@ -24,7 +24,7 @@ from sklearn.svm import LinearSVC
 
 import truerisk as tr
 from truerisk import Validation
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.validation.discrimination import AMONG_MEASURES
 

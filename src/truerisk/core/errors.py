@@ -79,13 +79,13 @@ class TrueRiskError(Printable):
 
     See Also
     --------
-    truerisk.extend.TrueRiskWarning : Base class of all warnings.
+    truerisk.exceptions.TrueRiskWarning : Base class of all warnings.
 
     Examples
     --------
     >>> import truerisk as tr
-    >>> errors = tr.extend.BadArgument, tr.extend.BadData, tr.extend.Refusal
-    >>> all(issubclass(error, tr.extend.TrueRiskError) for error in errors)
+    >>> errors = tr.exceptions.BadArgument, tr.exceptions.BadData, tr.exceptions.Refusal
+    >>> all(issubclass(error, tr.exceptions.TrueRiskError) for error in errors)
     True
     """
 
@@ -106,8 +106,8 @@ class BadData(TrueRiskError, ValueError):
 
     See Also
     --------
-    truerisk.extend.BadArgument : Error for an argument of a wrong type or size.
-    truerisk.extend.Refusal : Error for an answer that cannot be justified.
+    truerisk.exceptions.BadArgument : Error for an argument of a wrong type or size.
+    truerisk.exceptions.Refusal : Error for an answer that cannot be justified.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class BadData(TrueRiskError, ValueError):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> try:
     ...     tr.estimate_risk(GaussianNB(), [[0.0], [1.0]], [0])
-    ... except tr.extend.BadData as error:
+    ... except tr.exceptions.BadData as error:
     ...     print(error)
     X has 2 rows and y has 1: they must be equally long.
     """
@@ -133,43 +133,174 @@ class BadArgument(BadData, TypeError):
 
     See Also
     --------
-    truerisk.extend.BadData : Error for data that cannot be used.
+    truerisk.exceptions.BadData : Error for data that cannot be used.
 
     Examples
     --------
     >>> import truerisk as tr
     >>> try:
     ...     tr.methods.KFold(1)
-    ... except tr.extend.BadArgument as error:
+    ... except tr.exceptions.BadArgument as error:
     ...     print(error)
     k=1: K-fold cross-validation needs a whole number K >= 2.
     """
 
 
 class BadStore(BadData):
-    """Error for a file that is no store of truerisk, is broken, or has a newer format."""
+    """Error for a file that is no store of truerisk, is broken, or has a newer format.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.BadData : Error for data that cannot be used.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> try:
+    ...     tr.Study(None, tr.__file__)
+    ... except tr.exceptions.BadStore as error:
+    ...     print(str(error).partition("__init__.py ")[2])
+    is no store of truerisk: it is no SQLite file.
+    """
 
 
 class StoreLocked(TrueRiskError):
-    """Error because another run, named in the message, writes to the store."""
+    """Error because another run, named in the message, writes to the store.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.BadStore : Error for a file that is no store of truerisk.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import truerisk as tr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lock_file = pathlib.Path(folder, "runs.db.lock")
+    ...     _ = lock_file.write_text('{"pid": 7, "host": "cluster", "time": 0}')
+    ...     try:
+    ...         tr.experiments.reproduce("kearns-figure-2", store=f"{folder}/runs.db")
+    ...     except tr.exceptions.StoreLocked as error:
+    ...         print(str(error).partition("runs.db ")[2])
+    is in use by process 7 on cluster since ...
+    """
 
 
 class NotWritten(TrueRiskError, OSError):
-    """Error because a file of results cannot be written to its path; the message says why."""
+    """Error because a file of results cannot be written to its path; the message says why.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.BadStore : Error for a file that is no store of truerisk.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(GaussianNB(), X, y).to_json("no-such-folder/risk.json")
+    ... except tr.exceptions.NotWritten as error:
+    ...     print(str(error).partition("risk.json ")[2])
+    cannot be written: there is no folder 'no-such-folder'; make it, or name another place.
+    """
 
 
 class MissingResult(TrueRiskError, AttributeError):
-    """Error for a result that was not requested; the message says how to get it."""
+    """Error for a result that was not requested; the message says how to get it.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.UnknownName : Error for an unknown name of a parameter.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> try:
+    ...     tr.HonestSearchCV(GaussianNB(), {}).risk_
+    ... except tr.exceptions.MissingResult as error:
+    ...     print(error)
+    this search has no risk_ before it is fitted: fit(X, y).
+    """
 
 
 class BoundMissed(TrueRiskError):
-    """Error because the interval of an honest estimate violates a bound that a user set."""
+    """Error because the interval of an honest estimate violates a bound that a user set.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.Refusal : Error for a result that cannot be justified.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(GaussianNB(), X, y).require(zero_one=0.01)
+    ... except tr.exceptions.BoundMissed as error:
+    ...     print(error)
+    bound missed: zero-one risk 0.1000, the upper end of its interval ...
+    """
 
 
 class StudyIncomplete(TrueRiskError):
     """Error for a study that stopped before its end (exit code 5).
 
     Its results are stored, so that it can be resumed.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.StoreLocked : Error because another run writes to the store.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> issubclass(tr.exceptions.StudyIncomplete, tr.exceptions.TrueRiskError)
+    True
     """
 
 
@@ -187,7 +318,7 @@ class Refusal(TrueRiskError, ValueError):
 
     See Also
     --------
-    truerisk.extend.BadData : Error for data that cannot be used.
+    truerisk.exceptions.BadData : Error for data that cannot be used.
 
     Examples
     --------
@@ -196,7 +327,7 @@ class Refusal(TrueRiskError, ValueError):
     >>> X, y = tr.datasets.make_simple(60, random_state=0)
     >>> try:
     ...     tr.estimate_risk(GaussianNB(), X, y, cv="swapping", scoring="log")
-    ... except tr.extend.Refusal as error:
+    ... except tr.exceptions.Refusal as error:
     ...     print(str(error)[:51])
     method 'swapping' is defined for zero-one loss, not
     """
@@ -206,6 +337,28 @@ class NoEngine(Refusal):
     """Error because no engine, or not the requested one, can compute the predictions.
 
     `reason` is the reason of the last engine that was tried.
+
+    Parameters
+    ----------
+    sentence : str
+        The message.
+    reason : str, default=""
+        The reason of the last engine; by default the message.
+
+    See Also
+    --------
+    truerisk.exceptions.Refusal : Error for a result that cannot be justified.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(GaussianNB(), X, y, engine="least-squares")
+    ... except tr.exceptions.NoEngine as error:
+    ...     print(error.reason)
+    the learner is GaussianNB, not LinearRegression or Ridge or RidgeClassifier.
     """
 
     def __init__(self, sentence: str, reason: str = "") -> None:
@@ -214,7 +367,30 @@ class NoEngine(Refusal):
 
 
 class UnknownName(TrueRiskError, ValueError):
-    """Error for an unknown name of a parameter, a column or an option."""
+    """Error for an unknown name of a parameter, a column or an option.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.BadArgument : Error for an argument of a wrong type or size.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.risk_curve(GaussianNB(), {"smoothing": [0.1]}, X, y)
+    ... except tr.exceptions.UnknownName as error:
+    ...     print(error)
+    GaussianNB has no parameter 'smoothing'; did you mean 'var_smoothing'? It has: ...
+    """
 
 
 class FitFailed(TrueRiskError, RuntimeError):
@@ -222,11 +398,47 @@ class FitFailed(TrueRiskError, RuntimeError):
 
     The message names the split, the pipeline step and the parameters. FitFailed is also raised if a
     user's loss function, a refit on all rows, or an executor fails.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.FitFailedWarning : Warning that some fits failed.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(LinearDiscriminantAnalysis(shrinkage=0.1), X, y)
+    ... except tr.exceptions.FitFailed as error:
+    ...     print(error)
+    LinearDiscriminantAnalysis (as given) failed in the test split (repeat 0, fold 0), fit 0 of 5
+    on 48 rows (n_features=2): NotImplementedError: shrinkage not supported with 'svd' solver.
     """
 
     @classmethod
     def from_error(cls, error: BaseException, failed_code: str) -> FitFailed:
-        """Return a FitFailed error with the cause in its message and the traceback as a note."""
+        """Return a FitFailed error with the cause in its message and the traceback as a note.
+
+        Parameters
+        ----------
+        error : BaseException
+            The error that the user's code raised.
+        failed_code : str
+            The code that failed, for the message.
+
+        Returns
+        -------
+        FitFailed
+            The error to raise.
+        """
         traceback_text = "".join(traceback.format_exception(error))
         return cls.with_kind(
             builtin_kind_of(error), f"{failed_code}: {message_of(error)}", traceback_text
@@ -237,6 +449,20 @@ class FitFailed(TrueRiskError, RuntimeError):
         """Return a FitFailed error that is also a ValueError or TypeError if `type_name` is that.
 
         Callers may expect the built-in type that the model raised.
+
+        Parameters
+        ----------
+        type_name : str
+            "ValueError", "TypeError" or any other text.
+        sentence : str
+            The message.
+        traceback_text : str, default=""
+            The traceback, which becomes a note of the error.
+
+        Returns
+        -------
+        FitFailed
+            The error to raise.
         """
         error_class = {"ValueError": FitFailedValueError, "TypeError": FitFailedTypeError}.get(
             type_name, cls
@@ -248,11 +474,57 @@ class FitFailed(TrueRiskError, RuntimeError):
 
 
 class FitFailedValueError(FitFailed, ValueError):
-    """FitFailed for a model that raised a ValueError."""
+    """FitFailed for a model that raised a ValueError.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.FitFailed : Error for a fit in which the model raised any error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(GaussianNB(priors=[0.5]), X, y)
+    ... except tr.exceptions.FitFailedValueError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
 
 class FitFailedTypeError(FitFailed, TypeError):
-    """FitFailed for a model that raised a TypeError."""
+    """FitFailed for a model that raised a TypeError.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.FitFailed : Error for a fit in which the model raised any error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(KNeighborsClassifier(metric=len), X, y)
+    ... except tr.exceptions.FitFailedTypeError as error:
+    ...     print(isinstance(error, TypeError))
+    True
+    """
 
 
 @contextlib.contextmanager
@@ -272,11 +544,47 @@ def failures_as_fit_failed(failed_code: str) -> Iterator[None]:
 
 
 class MissingExtra(TrueRiskError, ImportError):
-    """Error because an optional dependency is not installed; the message names the extra."""
+    """Error because an optional dependency is not installed; the message names the extra.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.MissingBranch : Error because a module of truerisk is not installed.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> issubclass(tr.exceptions.MissingExtra, ImportError)
+    True
+    """
 
 
 class MissingBranch(TrueRiskError, ImportError):
-    """Error because a module of truerisk itself is not installed; the message names it."""
+    """Error because a module of truerisk itself is not installed; the message names it.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.exceptions.MissingExtra : Error because an optional dependency is not installed.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> issubclass(tr.exceptions.MissingBranch, ImportError)
+    True
+    """
 
 
 class TrueRiskWarning(Printable, UserWarning):
@@ -284,7 +592,7 @@ class TrueRiskWarning(Printable, UserWarning):
 
     See Also
     --------
-    truerisk.extend.TrueRiskError : Base class of all errors.
+    truerisk.exceptions.TrueRiskError : Base class of all errors.
 
     Examples
     --------
@@ -295,51 +603,191 @@ class TrueRiskWarning(Printable, UserWarning):
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     risk = tr.estimate_risk(GaussianNB(), [*X, *X], [*y, *y])
-    >>> issubclass(caught[0].category, tr.extend.TrueRiskWarning)
+    >>> issubclass(caught[0].category, tr.exceptions.TrueRiskWarning)
     True
     """
 
 
 class LeakWarning(TrueRiskWarning):
-    """Base class of the warnings that a model may have seen rows on which it was tested."""
+    """Base class of the warnings that a model may have seen rows on which it was tested.
+
+    See Also
+    --------
+    truerisk.exceptions.FindingWarning : Warning about problems that the checks found.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> leaks = tr.exceptions.DuplicateRowsWarning, tr.exceptions.GroupLeakWarning
+    >>> all(issubclass(leak, tr.exceptions.LeakWarning) for leak in leaks)
+    True
+    """
 
 
 class DuplicateRowsWarning(LeakWarning):
-    """Warning that copies of a row are in training and test sets; the estimate is optimistic."""
+    """Warning that copies of a row are in training and test sets; the estimate is optimistic.
+
+    See Also
+    --------
+    truerisk.exceptions.GroupLeakWarning : Warning about groups instead of copies.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     risk = tr.estimate_risk(GaussianNB(), [*X, *X], [*y, *y])
+    >>> print(caught[0].message)
+    104 rows of X (first: row 0) have an exact copy in a training set that they test: ...
+    """
 
 
 class GroupLeakWarning(LeakWarning):
-    """Warning that rows of one group are in training and test sets; the estimate is optimistic."""
+    """Warning that rows of one group are in training and test sets; the estimate is optimistic.
+
+    See Also
+    --------
+    truerisk.exceptions.DuplicateRowsWarning : Warning about copies instead of groups.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.model_selection import KFold
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     risk = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(2), groups=[*range(30)] * 2)
+    >>> print(caught[0].message)
+    groups are given but method 'KFold(n_splits=2)' ignores them: 60 rows ...
+    """
 
 
 class TimeLeakWarning(LeakWarning):
     """Warning that rows with times are tested by models that were trained on later rows.
 
     The estimate may be too good.
+
+    See Also
+    --------
+    truerisk.exceptions.SpaceLeakWarning : Warning about rows that are close in space.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     risk = tr.estimate_risk(GaussianNB(), X, y, cv="5-fold", time=range(60))
+    >>> print(caught[0].message)
+    time is given but method '5-fold' ignores it: 59 rows (first: row 0) are tested by models ...
     """
 
 
 class SpaceLeakWarning(LeakWarning):
-    """Warning that most rows are tested by models that were trained on the spatially next row."""
+    """Warning that most rows are tested by models that were trained on the spatially next row.
+
+    See Also
+    --------
+    truerisk.exceptions.TimeLeakWarning : Warning about rows with times.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     risk = tr.estimate_risk(GaussianNB(), X, y, cv="5-fold", block=X)
+    >>> print(caught[0].message)
+    block is given but method '5-fold' ignores it: 44 of 60 rows (first: row 0) are tested ...
+    """
 
 
 class FittedPartWarning(LeakWarning):
     """Warning that a component of the model keeps an earlier fit in all folds.
 
     If it was fitted on rows that are tested, the estimate is too good.
+
+    See Also
+    --------
+    truerisk.exceptions.LeakWarning : Base class of the warnings about leaks.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     risk = tr.estimate_risk(FrozenEstimator(GaussianNB().fit(X, y)), X, y)
+    >>> print(caught[0].message)
+    clone keeps what FrozenEstimator learned, and so does every fold: ...
     """
 
 
 class FindingWarning(TrueRiskWarning):
-    """Warning about problems that the checks found in the rows or the predictions."""
+    """Warning about problems that the checks found in the rows or the predictions.
+
+    See Also
+    --------
+    truerisk.exceptions.LeakWarning : Base class of the warnings about leaks.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, _ = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     risk = tr.estimate_risk(GaussianNB(), X, [0] * 57 + [1] * 3, cv="3-fold", scoring="auc")
+    >>> print(caught[-1].message)
+    auc rests on only 3 rows of class '1' (fewer than 12): ...
+    """
 
 
 class CompiledModuleWarning(TrueRiskWarning):
-    """Warning that the compiled module is missing: the results are the same, but slower."""
+    """Warning that the compiled module is missing: the results are the same, but slower.
+
+    See Also
+    --------
+    truerisk.exceptions.TrueRiskWarning : Base class of all warnings.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", tr.exceptions.CompiledModuleWarning)
+    ...     risk = tr.estimate_risk(GaussianNB(), X, y)
+    """
 
 
 class FitFailedWarning(TrueRiskWarning):
-    """Warning that some fits failed; the affected candidates have no risk."""
+    """Warning that some fits failed; the affected candidates have no risk.
+
+    See Also
+    --------
+    truerisk.exceptions.FitFailed : Error for a fit in which the model raised an error.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     engine = tr.engines.Generic(error="warn")
+    ...     risk = tr.estimate_risk(GaussianNB(priors=[0.5]), X, y, engine=engine)
+    >>> print(caught[0].message)
+    5 of 5 fits failed; their candidates have no risk. The first: ...
+    """
 
 
 def is_failure(error: BaseException) -> bool:

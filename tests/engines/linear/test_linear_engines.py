@@ -29,9 +29,9 @@ from tests.engines.closed_forms import (
 from tests.support.data import checked, normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
 from truerisk.engines import ElasticNets, Generic, KernelRidges, LeastSquares, choose_engine
 from truerisk.engines.linear import elastic_net
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Request
 from truerisk.methods import Nested
 

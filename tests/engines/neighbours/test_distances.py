@@ -10,8 +10,8 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, PolynomialFea
 from tests.engines.closed_forms import plan_of, warnings_of
 from tests.support.data import checked
 
-from truerisk.core.errors import FitFailed
 from truerisk.engines import Generic, NearestNeighbours
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Data, Family, Request
 
 METRICS = ["euclidean", "l1", "chebyshev", "cosine", "canberra", "braycurtis"]

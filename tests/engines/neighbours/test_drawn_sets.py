@@ -14,9 +14,9 @@ from tests.engines.closed_forms import both, plan_of
 from tests.support.data import checked, normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import DuplicateRowsWarning
 from truerisk.engines import NearestNeighbours
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
+from truerisk.exceptions import DuplicateRowsWarning
 from truerisk.extend import Family, Request
 from truerisk.losses import Brier, Cost, Log, ZeroOne
 from truerisk.methods import Complete, ExactOutOfBag, Nested

@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.assessment.pace import pace_of
-from truerisk.core.errors import FitFailed
 from truerisk.engines.running.several_scores import predict_once
 from truerisk.estimation.problem import problem_of_call
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Family, Streams, TrueRiskError, TrueRiskWarning
 from truerisk.methods import KFold
 

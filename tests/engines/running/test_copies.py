@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.searches import Silent
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
 from truerisk.engines.running.copies import keep_copies_together
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Refusal
 from truerisk.methods import Bootstrap
 

@@ -9,8 +9,8 @@ import pytest
 from sklearn.tree import ExtraTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
 from truerisk.engines.running.executors import run_batches, workers_of
+from truerisk.exceptions import UnknownName
 from truerisk.testing.toy_learners import NearestMean
 
 X, Y = np.arange(24.0).reshape(12, 2) ** 1.5, np.tile([0, 1, 1, 0], 3)

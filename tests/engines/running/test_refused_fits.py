@@ -16,11 +16,11 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed, FitFailedWarning
 from truerisk.engines import Generic
 from truerisk.engines.running import memory
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.listed_draws import drawn_sets
+from truerisk.exceptions import FitFailed, FitFailedWarning
 from truerisk.extend import Data, Family, Refusal, Request
 from truerisk.losses import AUC, ZeroOne
 from truerisk.methods import Complete

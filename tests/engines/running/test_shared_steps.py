@@ -29,10 +29,10 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed
 from truerisk.engines import Generic
 from truerisk.engines.running.read_off import shared_fit_parameter_of
 from truerisk.engines.running.shared_steps import SharedSteps
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Data, Family, Request, Streams
 from truerisk.methods import Bootstrap, as_method
 

@@ -17,11 +17,11 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
 from truerisk.core.progress import listen
 from truerisk.engines import Ensembles, Generic, Trees
 from truerisk.engines.running.fitting import FitResult
 from truerisk.engines.running.kept_fits import content_of, pieces_of
+from truerisk.exceptions import BadStore, FitFailed, FitFailedWarning
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import KFold
 from truerisk.plan.extras.model_facts import ModelFacts, freedom_of

@@ -11,10 +11,10 @@ from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed
 from truerisk.engines import SupportVectors
 from truerisk.engines.support_vectors import stepping
 from truerisk.engines.support_vectors.svm_steps import solve_problems
+from truerisk.exceptions import FitFailed
 from truerisk.extend import ALL, Family, PlanBuilder, Request, Streams, Task
 from truerisk.methods import Bootstrap, KFold, LeaveOneOut, MonteCarlo, Nested, as_method
 from truerisk.testing import engine_checks

@@ -19,10 +19,10 @@ from tests.engines.support_vectors.test_svm import (
 )
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
 from truerisk.engines.prepared import OwnArithmetic
 from truerisk.engines.support_vectors import stepping, svm_steps
 from truerisk.engines.support_vectors.svm import SparseRows, gamma_of
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Streams
 from truerisk.methods import KFold
 

@@ -12,10 +12,10 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import both, data_of, family_of
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
 from truerisk.engines import choose_engine
 from truerisk.engines.templates.task import fits_ranked_by_rounding
 from truerisk.engines.templates.turned import rotate_about_mean, rotate_rows
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Request, Streams
 from truerisk.losses import AUC
 from truerisk.methods import KFold, LeaveOneOut, MonteCarlo, as_method

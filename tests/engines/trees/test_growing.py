@@ -19,13 +19,13 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed
 from truerisk.core.progress import listen
 from truerisk.engines import Generic, Trees
 from truerisk.engines.settings import groups_along
 from truerisk.engines.trees import growing
 from truerisk.engines.trees.growing import tree_builder_for
 from truerisk.engines.trees.recipes import equality_gap
+from truerisk.exceptions import FitFailed
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import Bootstrap, Nested, Pairs, as_method
 

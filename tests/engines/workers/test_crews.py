@@ -21,12 +21,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed
 from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers import parcels
 from truerisk.engines.workers.crews import Shared
 from truerisk.engines.workers.parcels import Payload, run_payload
 from truerisk.engines.workers.processes import reusable_workers
+from truerisk.exceptions import FitFailed
 
 X = np.random.default_rng(0).normal(size=(60_000, 10))
 Y = X[:, 0] + X[:, 1] > 0

@@ -11,10 +11,10 @@ from tests.engines.workers.test_crews import Mortal
 from tests.study.clusters import Cluster, free_port
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers import crews, dask_cluster
 from truerisk.engines.workers.crews import versions
+from truerisk.exceptions import FitFailed, UnknownName
 
 X = np.random.default_rng(0).normal(size=(20_000, 11))
 Y = X[:, 1] + X[:, 2] > 0

@@ -12,7 +12,7 @@ from tests.support.data import checked, normal_rows
 
 import truerisk as tr
 from truerisk import extend
-from truerisk.core.errors import FitFailedWarning
+from truerisk.exceptions import FitFailedWarning
 from truerisk.extend import Answers, Refusal, Terms
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import MissingExtra, NotWritten
+from truerisk.exceptions import MissingExtra, NotWritten
 from truerisk.extend import BadArgument, BadData
 from truerisk.report.curves import draw_heat
 from truerisk.report.page import page_of, svg_file_text

@@ -14,8 +14,8 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk import RocCurve
-from truerisk.core.errors import UnknownName
 from truerisk.core.tables import five_numbers
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Interval, Refusal
 from truerisk.results.calibration import Calibration
 from truerisk.validation.stability import FeatureStability

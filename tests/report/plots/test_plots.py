@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.support.demsar import C45, METHODS
 
 import truerisk as tr
-from truerisk.core.errors import UnknownName
+from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Data, Streams
 from truerisk.study.results import StudyResults
 from truerisk.validation.prediction_stability import PredictionStability

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from truerisk.core.errors import NotWritten, UnknownName
+from truerisk.exceptions import NotWritten, UnknownName
 from truerisk.validation.checklists.checklist import Checklist, Item
 
 ITEMS = (

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.support.checklists import answers_of
 
 import truerisk as tr
-from truerisk.core.errors import GroupLeakWarning
+from truerisk.exceptions import GroupLeakWarning
 
 N = 60
 RNG = np.random.default_rng(0)
